@@ -282,11 +282,11 @@ def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_
     page = (tmp_path / "release" / "steward" / "report.html").read_text("utf-8")
     assert "What the attackers of the policy learn" in page
 
-    from hierdata.release.report.text import summarize
+    from hierdata.release.report.text import list_figures
 
     for name in ATTACKERS:
         assert name in page
-        assert name in "\n".join(summarize(release.report))
+        assert name in "\n".join(list_figures(release.report))
 
 
 def test_a_gate_on_an_attacker_has_the_figure_of_the_report() -> None:
@@ -393,9 +393,9 @@ def test_verdicts_stand_in_every_report(tmp_path: Path) -> None:
     public = json.loads((tmp_path / "release" / "public" / "release.json").read_text("utf-8"))
     assert public["gates"] == [{key: gate[key] for key in gate.keys() - {"value", "exact"}}]
 
-    from hierdata.release.report.text import summarize
+    from hierdata.release.report.text import list_figures
 
-    assert "passed (<= 1)" in "\n".join(summarize(release.report))
+    assert "passed (<= 1)" in "\n".join(list_figures(release.report))
 
 
 # What does not pass

@@ -12,6 +12,7 @@ import typer
 from hierdata.cli.arguments import (
     BATCH,
     MOST_PASSES,
+    AllMetrics,
     AsJson,
     Batch,
     ColumnName,
@@ -34,11 +35,11 @@ from hierdata.cli.arguments import (
 )
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, session
-from hierdata.cli.terminal import print_json, say
+from hierdata.cli.terminal import print_json, say, say_folded
 from hierdata.errors import PolicyError, TargetError
 
 if TYPE_CHECKING:
-    from hierdata.release.release import Release
+    from hierdata.release.report.models import StewardReport
 
 SEED_VARIABLE = "HIERDATA_SEED"
 LEAST_SEED = 16
@@ -87,6 +88,7 @@ def anonymize(
     master: Master = None,
     root: Root = None,
     as_format: FormatName = None,
+    metrics: AllMetrics = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     reveal: Reveal = None,
@@ -112,7 +114,10 @@ def anonymize(
                 progress=feedback.listener,
                 notice=feedback.notice,
             )
-        _tell(release, out, as_json, quiet)
+        if as_json:
+            _print_as_json(out)
+        elif not quiet:
+            _show(release.report, out, metrics)
 
 
 def _require_room(out: Path) -> None:
@@ -122,19 +127,22 @@ def _require_room(out: Path) -> None:
         raise TargetError("the folder for the release does not exist", path=str(out.parent))
 
 
-def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:
-    """Print what was published and where it is."""
-    if as_json:
-        from hierdata.release.layout import RELEASE_FILE
+def _print_as_json(out: Path) -> None:
+    from hierdata.release.layout import RELEASE_FILE
 
-        paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
-        public = json.loads((out / "public" / RELEASE_FILE).read_bytes())
-        print_json(public | {"paths": paths})
-    elif not quiet:
-        from hierdata.release.report.text import summarize
+    paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
+    public = json.loads((out / "public" / RELEASE_FILE).read_bytes())
+    print_json(public | {"paths": paths})
 
-        say(*summarize(release.report))
-        say(f"{out / 'public'} can be given out; keep {out / 'steward'}.")
+
+def _show(report: StewardReport, out: Path, metrics: bool) -> None:
+    """Print what was published and where it is; every figure only if asked."""
+    from hierdata.cli.overview import overview
+    from hierdata.release.report.text import list_figures
+
+    say(*overview(report, out))
+    if metrics:
+        say_folded("", *list_figures(report))
 
 
 def _seed(seed_file: Path | None) -> bytes | None:

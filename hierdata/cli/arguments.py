@@ -17,6 +17,7 @@ KEY_VARIABLE = "HIERDATA_KEY"
 _LONGEST_KEY = 1 << 16
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+AllMetrics = Annotated[bool, typer.Option("--metrics", help="Print every figure and table too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 Reveal = Annotated[
     Path | None,

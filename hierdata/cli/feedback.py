@@ -94,18 +94,32 @@ def _display() -> Progress:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    class TimeLeftColumn(ProgressColumn):
+        """The time that remains, where that can be said: nothing while the total or the speed is unknown."""
+
+        max_refresh = 0.5
+        _known = TimeRemainingColumn(compact=True)
+
+        def render(self, task: Task) -> Text:
+            """Return the time for one task."""
+            if task.total is None or task.time_remaining is None:
+                return Text("")
+            return Text("remaining ").append_text(self._known.render(task))
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("remaining"),
-        TimeRemainingColumn(),
+        TimeLeftColumn(),
         console=Console(stderr=True),
         transient=True,
     )

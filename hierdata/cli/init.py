@@ -22,8 +22,11 @@ from hierdata.cli.session import require_absent, reveal_values, session
 from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
-    from hierdata.drafting.draft import Draft
+    from hierdata.drafting.draft import Draft, Drafted
     from hierdata.drafting.risk import FieldRisk
+
+_MOST_FIELDS = 12
+"""Fields that are printed; the draft has all."""
 
 
 def init(
@@ -112,8 +115,13 @@ def _figures(risk: FieldRisk | None) -> dict[str, Any]:
 def _show(draft: Draft, out: Path) -> None:
     from hierdata.drafting.draft import percent
 
+    # Those to confirm first, then those that single out most.
+    order = sorted(draft.fields, key=lambda one: (not one.proposal.confirm, -_risk(one)))
+    chosen = order[:_MOST_FIELDS]
     rows = []
     for one in draft.fields:
+        if one not in chosen:
+            continue
         risk = ["", ""] if one.risk is None else [percent(one.risk.unique), percent(one.risk.small)]
         mark = "confirm" if one.proposal.confirm else ""
         rows.append([one.path, one.proposal.role, *risk, one.proposal.reason, mark])
@@ -122,4 +130,10 @@ def _show(draft: Draft, out: Path) -> None:
         ["field", "role", "unique", "in groups below 5", "why", ""],
         rows,
     )
+    if more := len(draft.fields) - len(rows):
+        say(f"and {more:,} more fields: the draft has them all")
     say(f"The draft is in {out}. Review it, remove its line `draft`, and run lint.")
+
+
+def _risk(one: Drafted) -> float:
+    return 0 if one.risk is None else one.risk.small

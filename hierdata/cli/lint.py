@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, Root, in_format
+from hierdata.cli.arguments import AllMetrics, AsJson, FormatName, Quiet, Reveal, Root, in_format
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, reveal_values, session, write_private
-from hierdata.cli.terminal import print_json, say, show
+from hierdata.cli.terminal import fold, print_json, say, show
 from hierdata.errors import HierdataError, PolicyError
+from hierdata.escaping import quote
 
 if TYPE_CHECKING:
     from hierdata.policy.lint.capacities import Capacities
@@ -38,6 +39,7 @@ def lint(
     data: Annotated[str | None, typer.Option(help="The collection that the policy is for.")] = None,
     root: Root = None,
     as_format: FormatName = None,
+    metrics: AllMetrics = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     reveal: Reveal = None,
@@ -62,7 +64,7 @@ def lint(
         if as_json:
             print_json(_as_dict(findings, tables))
         elif not quiet:
-            _show(findings, tables)
+            _show(findings, tables, metrics)
         if levels is not None:
             write_private(levels, _list_levels(tables.degrees), "all rows of the level tables")
         if reveal is not None:
@@ -256,9 +258,28 @@ def _list_levels(degrees: dict[str, list[Degrees]]) -> list[str]:
     return text.getvalue().splitlines() if degrees else []
 
 
-def _show(findings: list[Finding], tables: _Tables) -> None:
+def _show(findings: list[Finding], tables: _Tables, metrics: bool) -> None:
+    """Print how many findings there are, then each; tables of levels only if asked."""
+    from hierdata.release.report.wording import plural
+
+    errors = sum(finding.severity == "error" for finding in findings)
+    warnings = sum(finding.severity == "warning" for finding in findings)
+    if findings:
+        say(f"{plural(errors, 'error')}, {plural(warnings, 'warning')}")
+    else:
+        say("Nothing is wrong.")
+    for finding in findings:
+        named = (finding.severity, _position(finding), quote(finding.path) if finding.path else "")
+        say(*fold(f"{' '.join(filter(None, named))}: {finding.message}", "  ", "  "))
     for path, rows in tables.asked.items():
         _show_degrees(f"Degrees of values of {path}", "value", rows)
+    if metrics:
+        _show_tables(tables)
+    elif tables.capacities or tables.degrees:
+        say("Tables of levels: --metrics")
+
+
+def _show_tables(tables: _Tables) -> None:
     for path, table in tables.capacities.items():
         levels = [f"level {level}" for level in range(1, len(table.by_level[0]) + 1)]
         numbers = [[str(size), *map(str, row)] for size, row in zip(table.sizes, table.by_level, strict=True)]
@@ -267,13 +288,6 @@ def _show(findings: list[Finding], tables: _Tables) -> None:
         _show_degrees(f"Membership degrees of {path}", "at", rows[:_MOST_ROWS])
         if len(rows) > _MOST_ROWS:
             say(f"{len(rows) - _MOST_ROWS} more rows: --levels FILE writes all of them to a new file")
-    if findings:
-        cells = [
-            [finding.severity, _position(finding), finding.path, finding.message] for finding in findings
-        ]
-        show("Findings", ["severity", "line:column", "where", "what"], cells)
-    else:
-        say("Nothing is wrong.")
 
 
 def _show_degrees(title: str, head: str, rows: list[Degrees]) -> None:

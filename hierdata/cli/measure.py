@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson, KeyFd, Root, key_for, with_format
+from hierdata.cli.arguments import AllMetrics, AsJson, KeyFd, Root, key_for, with_format
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.measured import show_measurement, show_release
 from hierdata.cli.session import reveal_values, session
@@ -77,6 +77,7 @@ def measure(
     key_fd: KeyFd = None,
     root: Root = None,
     as_format: InputFormat = None,
+    metrics: AllMetrics = False,
     as_json: AsJson = False,
     reveal: RevealNames = None,
 ) -> None:
@@ -94,12 +95,12 @@ def measure(
         _one_form(of_table, only_of_table, of_release)
         if original is not None and policy is not None:
             loaded = with_format(policy, as_format, root)
-            _measure_release(what, original, loaded, key_for(loaded, key_fd), as_json, reveal)
+            _measure_release(what, original, loaded, key_for(loaded, key_fd), metrics, as_json, reveal)
         elif key_fd is not None:
             raise PolicyError("--key-fd is for a release, but --key and --sensitive are for a table")
         elif key and sensitive is not None:
             known = _ColumnKnowledge(partition, root, dict(map(_pair, generalizes or [])), policy)
-            _measure_table(what, key, sensitive, known, as_format, as_json, reveal)
+            _measure_table(what, key, sensitive, known, as_format, metrics, as_json, reveal)
 
 
 def _one_form(
@@ -136,6 +137,7 @@ def _measure_table(
     sensitive: str,
     known: _ColumnKnowledge,
     as_format: str | None,
+    metrics: bool,
     as_json: bool,
     reveal: Path | None,
 ) -> None:
@@ -158,13 +160,19 @@ def _measure_table(
     if as_json:
         print_json(found.as_dict())
     else:
-        show_measurement(found)
+        show_measurement(found, metrics)
     if reveal is not None:
         reveal_values(reveal, list(_list_raw_values(found.names)))
 
 
 def _measure_release(
-    release: str, original: str, policy: Policy, key: bytes | None, as_json: bool, reveal: Path | None
+    release: str,
+    original: str,
+    policy: Policy,
+    key: bytes | None,
+    metrics: bool,
+    as_json: bool,
+    reveal: Path | None,
 ) -> None:
     from hierdata.pipeline.measure import measure_release
 
@@ -173,7 +181,7 @@ def _measure_release(
     if as_json:
         print_json(found.as_dict())
     else:
-        show_release(found)
+        show_release(found, metrics)
     if reveal is not None:
         reveal_values(reveal, list(_list_raw_values(found.names)))
 

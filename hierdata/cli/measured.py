@@ -1,4 +1,4 @@
-"""Tables of what ``hierdata measure`` found, for people."""
+"""What ``hierdata measure`` found, for people: a few lines, and all tables if asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from hierdata.cli.terminal import say, show
+from hierdata.cli.terminal import say, say_folded, show
 from hierdata.escaping import quote
 
 if TYPE_CHECKING:
@@ -15,33 +15,90 @@ if TYPE_CHECKING:
     from hierdata.measurement.release.measuring import ReleaseMeasurement
     from hierdata.measurement.table import KeyRates, Measurement
     from hierdata.metrics.rates import ValueRate
+    from hierdata.release.report.parts import Measure
 
 SHOWN = 20
 """Values of a key that are printed for a table; ``--json`` prints all."""
 FEW = 5
 """Values and classes that are printed for a release, of each attacker and attribute."""
+_MOST_METRICS = 9
+"""Metrics with a line, unless all figures are asked for."""
+_MOST_KEYS = 9
+"""Keys with a row, unless all figures are asked for."""
 
 
-def show_measurement(found: Measurement) -> None:
-    """Print the rates of a table or of trees."""
+def show_measurement(found: Measurement, metrics: bool) -> None:
+    """Print the rates of a table or of trees; what single values reveal only with ``metrics``."""
     from hierdata.release.report.wording import plural
 
+    # The last is all keys together.
+    shown = found.keys if metrics else [*found.keys[:-1][: _MOST_KEYS - 1], *found.keys[-1:]]
     columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
     asked = any(own.identity is not None for own in found.keys)
     show(
         f"What the keys reveal about {found.sensitive}: {plural(found.rows, found.unit)}, "
         f"{plural(found.categories, 'category', 'categories')}, H(X) = {_number(found.entropy)} bits",
         [*columns, "identity", "skewness"] if asked else columns,
-        [_row(own)[: None if asked else len(columns)] for own in found.keys],
+        [_row(own)[: None if asked else len(columns)] for own in shown],
     )
-    for own in found.keys:
+    _tell_rest(len(found.keys) - len(shown), "keys")
+    for own in shown if metrics else ():
         _show_values(f"Values of {', '.join(own.keys)}", f"{found.unit}s", own.values, SHOWN)
+    if not metrics:
+        say("What single values reveal: --metrics, or --json for all of them")
     for note in found.notes:
         say(f"Note: {note}.")
 
 
-def show_release(found: ReleaseMeasurement) -> None:
-    """Print the metrics of a release, and what single values and classes show."""
+def show_release(found: ReleaseMeasurement, metrics: bool) -> None:
+    """Print a line for each metric of a release; with ``metrics`` every figure, single values and classes."""
+    if metrics:
+        _show_figures(found)
+    else:
+        _show_ranges(found)
+    left_out = [f"Left out: {name}, since {reason}." for name, reason in found.left_out.items()]
+    if metrics or len(left_out) == 1:
+        say_folded(*left_out)
+    elif left_out:
+        say_folded(f"Left out: {', '.join(found.left_out)}. --metrics says why.")
+
+
+def _show_ranges(found: ReleaseMeasurement) -> None:
+    """Print for each metric its figure, or the least and the largest of several."""
+    from hierdata.charts.text_bar import draw_bar
+    from hierdata.release.report.wording import share
+
+    say(f"{found.published:,} of {found.records:,} records are published.")
+    kept = found.metrics.get("kept")
+    if kept is not None:
+        total = next(iter(kept.figures.values()))
+        say(f"Kept of the input: {draw_bar(total)}  {share(total)}")
+    others = {name: measure for name, measure in found.metrics.items() if name != "kept"}
+    shown = dict(islice(others.items(), _MOST_METRICS))
+    width = max(map(len, shown), default=0)
+    for name, measure in shown.items():
+        say(f"  {name.ljust(width)}  {_range(measure)} ({measure.better} is better)")
+    if more := len(others) - len(shown):
+        say(f"  and {more} more metrics")
+    if found.attackers:
+        say(f"Attackers of the policy: {len(found.attackers)}")
+    say("Every figure, single values and classes: --metrics, or --json")
+
+
+def _range(measure: Measure) -> str:
+    """Write the figures that are shares, or those in the unit of the first: the least and the largest."""
+    shares = [name for name in measure.figures if measure.high[name] == 1]
+    alike = shares or [
+        name for name in measure.figures if measure.unit[name] == next(iter(measure.unit.values()))
+    ]
+    values = sorted(measure.figures[name] for name in alike)
+    unit = "" if shares else f" {measure.unit[alike[0]]}"
+    if values[0] == values[-1]:
+        return f"{_number(values[0])}{unit}"
+    return f"{_number(values[0])} to {_number(values[-1])}{unit} in {len(values)} figures"
+
+
+def _show_figures(found: ReleaseMeasurement) -> None:
     from hierdata.release.report.wording import attacker_rows, risk_headings
 
     figures = [
@@ -61,8 +118,6 @@ def show_release(found: ReleaseMeasurement) -> None:
         _show_values(title, "vertices", own.values, FEW)
     for path, classes in found.classes.items():
         _show_classes(path, classes)
-    for name, reason in found.left_out.items():
-        say(f"Left out: {name}, since {reason}.")
 
 
 def _show_values(title: str, counted: str, values: Mapping[str, ValueRate], most: int) -> None:

@@ -2,21 +2,60 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import Any
 
+from hierdata.charts.text_bar import EMPTY, FULL
 from hierdata.escaping import escape, escape_json
 
+WIDTH = 100
+"""Characters in a line of sentences and bars."""
 PIPE_WIDTH = 160
 """Width in characters if stdout is not a terminal; longer cells are wrapped, never cut."""
 
 
 def say(*lines: str) -> None:
-    """Print lines on stdout: results for people."""
+    """Print lines on stdout: results for people. Bars are drawn in ASCII where stdout has nothing else."""
     _require_any_character()
-    print(*map(escape, lines), sep="\n")
+    print(*(_draw_bars(escape(line)) for line in lines), sep="\n")
+
+
+def say_folded(*lines: str) -> None:
+    """Print lines on stdout as ``say`` does; what is longer than ``WIDTH`` goes on in an indented line."""
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip(" ")))
+        say(*([line] if len(line) <= WIDTH else fold(line, indent, "    ")))
+
+
+def fold(text: str, indent: str = "", hanging: str = "") -> list[str]:
+    """Break a text into lines of at most ``WIDTH`` characters, at spaces; a longer word keeps its line.
+
+    ``indent`` begins the first line, ``indent`` with ``hanging`` the others. What is in double quotes is one
+    word, so that no line begins inside a text of somebody else.
+
+    >>> fold('the dataset "a b c" ' * 6, "  ")[1]
+    '  "a b c" the dataset "a b c"'
+    """
+    lines = [indent]
+    for word in re.findall(r'(?:"[^"]*"|[^\s"]|")+', escape(text)):
+        space = "" if lines[-1] in (indent, indent + hanging) else " "
+        if space and len(lines[-1]) + 1 + len(word) > WIDTH:
+            lines.append(indent + hanging + word)
+        else:
+            lines[-1] += space + word
+    return lines
+
+
+def shorten(text: str, most: int) -> str:
+    """Return a text of at most ``most`` characters: of a longer one, such as a path, the end.
+
+    >>> shorten("$.courses[*].evaluations[*].score", 20)
+    '...luations[*].score'
+    """
+    return text if len(text) <= most else f"...{text[3 - most :]}"
 
 
 def tell(*lines: str) -> None:
@@ -49,6 +88,14 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> N
         table.add_row(*map(plain, row))
     _require_any_character()
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+
+
+def _draw_bars(line: str) -> str:
+    try:
+        FULL.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return line.replace(FULL, "#").replace(EMPTY, ".")
+    return line
 
 
 def _require_any_character() -> None:

@@ -24,7 +24,7 @@ from hierdata.cli.arguments import (
 )
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, session
-from hierdata.cli.terminal import print_json, say
+from hierdata.cli.terminal import print_json, say_folded
 
 
 def verify(
@@ -82,6 +82,6 @@ def verify(
         elif not quiet:
             from hierdata.release.report.text import describe_verdict
 
-            say(*describe_verdict(verdict))
+            say_folded(*describe_verdict(verdict))
         if not verdict.passed:
             raise typer.Exit(explain("VerificationError", "the promise does not hold", 4, as_json=False))

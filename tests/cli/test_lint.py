@@ -94,7 +94,7 @@ def test_findings_in_the_data_are_counted_and_their_values_kept_back(run: Run, d
 
 def test_membership_degrees_are_shown_without_the_categories(run: Run, desk: Desk) -> None:
     revealed = desk.folder / "revealed"
-    ran = run("lint", PATIENTS_POLICY, "--data", PATIENTS, "--reveal", revealed)
+    ran = run("lint", PATIENTS_POLICY, "--data", PATIENTS, "--reveal", revealed, "--metrics")
     assert ran.code == 0
     assert "Membership degrees of $.visits[*].diagnosis" in ran.out
     assert "flu" not in ran.out + ran.err
@@ -111,7 +111,7 @@ def test_membership_degrees_for_machines(run: Run) -> None:
 
 def test_capacities_are_shown_by_class_size(run: Run) -> None:
     policy = ROOT / "fixtures" / "policies" / "students.yaml"
-    ran = run("lint", policy)
+    ran = run("lint", policy, "--metrics")
     assert "Most values of $.courses[*].grade in a class" in ran.out
     rows = run("lint", policy, "--json").json["capacities"]["$.courses[*].grade"]
     assert [row["class_size"] for row in rows] == [5, 6, 7, 8, 9, 10]
@@ -143,7 +143,7 @@ def test_at_most_twenty_rows_of_levels_are_printed_and_the_rest_goes_to_a_file(r
         )
     )
     desk.write([person(place, 31, "east", f"marker-7319-{place % 45}") for place in range(90)])
-    ran = run("lint", desk.policy, "--data", desk.people)
+    ran = run("lint", desk.policy, "--data", desk.people, "--metrics")
     assert [f" v{place} " in ran.out for place in (1, 20, 21, 45)] == [True, True, False, False]
     assert "25 more rows: --levels FILE writes all of them" in ran.out
 

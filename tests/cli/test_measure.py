@@ -22,7 +22,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_figures_for_people(run: Run, table: Path) -> None:
-    ran = run("measure", table, *ASKED, "--generalizes", "decade=age")
+    ran = run("measure", table, *ASKED, "--generalizes", "decade=age", "--metrics")
     assert (ran.code, ran.err) == (0, "")
     lines = [line.split() for line in ran.out.splitlines()]
     assert ["age", "4", "1", "0", "0", "0.75", "2"] in lines
@@ -56,7 +56,7 @@ def test_names_are_for_the_steward(run: Run, table: Path, tmp_path: Path) -> Non
 def test_many_values_are_cut_for_people_only(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "long.csv"
     table.write_text("a,x\n" + "".join(f"{at},{at % 2}\n" for at in range(25)))
-    out = run("measure", table, "--key", "a", "--sensitive", "x").out
+    out = run("measure", table, "--key", "a", "--sensitive", "x", "--metrics").out
     assert "v20" in out
     assert "v21" not in out
     assert "and 5 more values: --json has them all" in out
@@ -129,7 +129,7 @@ def test_a_release_has_the_figures_of_its_report(run: Run, desk: Desk, release: 
 
 
 def test_a_release_for_people(run: Run, release: tuple[object, ...]) -> None:
-    ran = run(*release)
+    ran = run(*release, "--metrics")
     assert (ran.code, ran.err) == (0, "")
     assert "4 of 4 records are published" in ran.out
     lines = [line.split() for line in ran.out.splitlines()]
@@ -138,6 +138,15 @@ def test_a_release_for_people(run: Run, release: tuple[object, ...]) -> None:
     assert "Left out: dissimilarity_degree, since no field of the policy has what it measures." in ran.out
     for value in ("flu", "cold", "asthma", "west"):
         assert value not in ran.out
+
+
+def test_a_release_in_a_few_lines(run: Run, release: tuple[object, ...]) -> None:
+    lines = run(*release).out.splitlines()
+    assert lines[0] == "4 of 4 records are published."
+    assert len(lines) <= 15
+    assert max(map(len, lines)) <= 100
+    assert any(line.split()[:2] == ["discrimination_rate", "0.3333"] for line in lines)
+    assert any("--metrics" in line for line in lines)
 
 
 def test_single_values_of_a_release(run: Run, release: tuple[object, ...], tmp_path: Path) -> None:
@@ -149,7 +158,7 @@ def test_single_values_of_a_release(run: Run, release: tuple[object, ...], tmp_p
     for own in found["values"]:
         assert sum(one["share"]["value"] for one in own["values"]) == pytest.approx(1)
     names = tmp_path / "names.txt"
-    ran = run(*release, "--reveal", names)
+    ran = run(*release, "--reveal", names, "--metrics")
     assert "What values of $.visits[*].ward" in " ".join(ran.out.split())
     lines = [line.split("\t") for line in names.read_text().splitlines()]
     assert {path for path, *_ in lines} == set(found["values"][0]["keys"])
@@ -172,7 +181,7 @@ def test_the_classes_of_a_release(run: Run, desk: Desk) -> None:
     far = next(own for own in classes if own["diversity_degree"]["exact"] == "1")
     assert far["distances"] == [[0, 2], [2, 0]]
     assert [own["count"] for own in far["values"]] == [1, 1]
-    ran = run(*asked)
+    ran = run(*asked, "--metrics")
     assert "How far apart the values of $.illness are in each class" in " ".join(ran.out.split())
     assert "flu" not in ran.out
 
@@ -181,7 +190,7 @@ def test_trees(run: Run, desk: Desk, tmp_path: Path) -> None:
     tree = tmp_path / "people.json"
     visits = [{"ward": "east", "reason": "flu"}, {"ward": "west", "reason": "cold"}]
     tree.write_text(json.dumps([{"age": 31, "visits": visits}, {"age": 52, "visits": visits[:1]}]))
-    ran = run("measure", tree, "--key", "$.age", "--sensitive", "$.visits[*].reason")
+    ran = run("measure", tree, "--key", "$.age", "--sensitive", "$.visits[*].reason", "--metrics")
     assert ran.code == 0
     assert "2 persons, 2 categories" in " ".join(ran.out.split())
     assert ["v1", "1", "0.5", "1"] in [line.split()[:4] for line in ran.out.splitlines()]

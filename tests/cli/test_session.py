@@ -186,6 +186,25 @@ def test_progress_shows_counts_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     assert "reading [x]" in terminal.getvalue(), "a stage is plain text, no markup"
 
 
+def test_no_time_is_said_to_remain_where_the_total_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("hierdata.cli.feedback.PATIENCE", 0.0)
+    with Feedback(quiet=False) as feedback:
+        assert feedback.listener is not None
+        for done in range(40):
+            feedback.listener("surveying", done, None)
+            time.sleep(0.02)
+        wait_for(lambda: "surveying" in terminal.getvalue())
+        assert "remaining" not in terminal.getvalue()
+        assert "--:--" not in terminal.getvalue()
+        for done in range(200):
+            feedback.listener("judging", done, 1000)
+            time.sleep(0.01)
+        wait_for(lambda: "remaining" in terminal.getvalue())
+
+
 def wait_for(condition: Callable[[], bool]) -> None:
     limit = time.monotonic() + 10
     while not condition():

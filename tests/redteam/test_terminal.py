@@ -74,12 +74,13 @@ class Desk:
         """Run the commands that read a policy, and look at the files that they write."""
         stated, out = self.folder / "policy.json", self.folder / "out"
         stated.write_text(json.dumps(policy), "utf-8")
-        self.run("lint", stated, "--data", self.source)
+        self.run("lint", stated, "--data", self.source, "--metrics")
         self.run("lint", stated, "--json")
-        if self.run("anonymize", self.source, "--policy", stated, "--out", out) == 0:
+        if self.run("anonymize", self.source, "--policy", stated, "--out", out, "--metrics") == 0:
             self.run("verify", out, "--policy", stated)
             self.run("verify", self.source, "--policy", stated)
             self.run("measure", out, "--original", self.source, "--policy", stated)
+            self.run("measure", out, "--original", self.source, "--policy", stated, "--metrics")
             require_plain_release(out)
             shutil.rmtree(out)
 
@@ -184,9 +185,9 @@ def test_a_title_prints_no_line_of_ours(desk: Desk, capsys: pytest.CaptureFixtur
     text = json.dumps(json_policy() | {"dataset": f"people\n{FORGED}: all is well"})
     stated.write_text(text, "utf-8")
     assert main(["anonymize", str(desk.source), "--policy", str(stated), "--out", str(out)]) == 0
-    first, second, *_ = capsys.readouterr().out.split("\n")
+    first, *rest = capsys.readouterr().out.split("\n")
     assert first == f'"people\\n{FORGED}: all is well": This release keeps its promise.'
-    assert second.endswith(" to 8.") or "classes" in second
+    assert any("classes" in line for line in rest)
     page = (out / "steward" / "report.html").read_text("utf-8")
     assert f"Release report: &quot;people\\n{FORGED}: all is well&quot;</p>" in page
 

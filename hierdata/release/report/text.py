@@ -1,4 +1,4 @@
-"""Lines for people: a release in a dozen of them, and a verdict. Who shows them escapes what others wrote."""
+"""Lines for people: the figures of a release, and a verdict. Who shows them escapes what others wrote."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hierdata.release.report.wording import (
     attacker_rows,
     count,
     describe_judgement,
-    describe_outcome,
     describe_standing,
     kept_share,
     limit,
@@ -24,7 +23,6 @@ from hierdata.release.report.wording import (
     plural,
     risk_headings,
     share,
-    verdict,
 )
 
 if TYPE_CHECKING:
@@ -35,10 +33,13 @@ WORST_GUESS = "Worst guess: the largest share of a class that shows, or could sh
 KNOWN_GUESS = "Worst guess of who knows one other sensitive value of the person, or that it is missing"
 
 
-def summarize(report: StewardReport) -> list[str]:
-    """Summarize for the steward what was promised, achieved and lost, in lines."""
-    lines = [f"{quote(report.dataset)}: {verdict(report)}", describe_outcome(report)]
-    lines += _section("Promised and achieved", _promises(report))
+_MOST_ROWS = 5
+"""Judgements that hold, and worst guesses, that are shown of a verdict."""
+
+
+def list_figures(report: StewardReport) -> list[str]:
+    """List for the steward every figure on what was promised, achieved and lost, in lines."""
+    lines = _section("Promised and achieved", _promises(report))
     guesses = {path: guess.fraction for path, guess in report.worst_guess.items()}
     lines += _section(WORST_GUESS, _guesses(guesses))
     if report.group_ids is not None:
@@ -67,8 +68,15 @@ def describe_verdict(told: Verdict) -> list[str]:
     opening = "The promise holds" if told.passed else "The promise does NOT hold"
     classes = plural(told.classes, "class", "classes")
     lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
-    lines += _columns(_judgement_row(judgement) for judgement in told.judgements)
-    lines += _section(WORST_GUESS, _guesses(told.worst_guess))
+    # What failed comes first, and all of it is shown.
+    judged = sorted(told.judgements, key=lambda judgement: judgement.held is True)
+    held = sum(judgement.held is True for judgement in judged)
+    shown = judged[: max(_MOST_ROWS, len(judged) - held)]
+    lines += _columns(map(_judgement_row, shown))
+    lines += _count_rest(len(judged) - len(shown), "that hold")
+    guesses = sorted(told.worst_guess.items(), key=lambda guess: -guess[1])[:_MOST_ROWS]
+    lines += _section(WORST_GUESS, _guesses(dict(guesses)))
+    lines += _count_rest(len(told.worst_guess) - len(guesses), "that are not larger")
     if told.k_raw is not None:
         lines.append(f"k over the records as written, without sensitive values: {count(told.k_raw)}")
     if told.k_exempt is not None:
@@ -84,6 +92,10 @@ def describe_verdict(told: Verdict) -> list[str]:
         lines.append(f"{plural(told.malformed, 'document')} are not as the recoding writes them.")
     lines += [f"not judged, its facts are missing: {name}" for name in told.not_judged]
     return lines
+
+
+def _count_rest(number: int, what: str) -> list[str]:
+    return [f"  and {count(number)} more {what}: --json has them all"] if number > 0 else []
 
 
 def _judgement_row(judgement: Judgement) -> tuple[str, str, str]:
