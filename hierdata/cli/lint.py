@@ -262,6 +262,8 @@ def _show(findings: list[Finding], tables: _Tables, metrics: bool) -> None:
     """Print how many findings there are, then each; tables of levels only if asked."""
     from hierdata.release.report.wording import plural
 
+    for path, rows in tables.asked.items():
+        _show_degrees(f"Degrees of values of {path}", "value", rows)
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = sum(finding.severity == "warning" for finding in findings)
     if findings:
@@ -271,8 +273,6 @@ def _show(findings: list[Finding], tables: _Tables, metrics: bool) -> None:
     for finding in findings:
         named = (finding.severity, _position(finding), quote(finding.path) if finding.path else "")
         say(*fold(f"{' '.join(filter(None, named))}: {finding.message}", "  ", "  "))
-    for path, rows in tables.asked.items():
-        _show_degrees(f"Degrees of values of {path}", "value", rows)
     if metrics:
         _show_tables(tables)
     elif tables.capacities or tables.degrees:
