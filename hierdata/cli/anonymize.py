@@ -52,6 +52,10 @@ SeedFile = Annotated[
     Path | None,
     typer.Option(help=f"At least {LEAST_SEED} secret bytes; by default {SEED_VARIABLE} or random bytes."),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(help="The address of a new place in a store, to which the records are written too."),
+]
 
 
 def anonymize(
@@ -66,10 +70,7 @@ def anonymize(
     ],
     policy: Annotated[Path, typer.Option(help=POLICY_HELP, show_default=False)],
     out: Annotated[Path, typer.Option(help="A new folder for the release.", show_default=False)],
-    to: Annotated[
-        str | None,
-        typer.Option(help="The address of a new place in a store, to which the records are written too."),
-    ] = None,
+    to: Target = None,
     table: TableName = None,
     query: Query = None,
     column: ColumnName = None,
@@ -114,10 +115,7 @@ def anonymize(
                 progress=feedback.listener,
                 notice=feedback.notice,
             )
-        if as_json:
-            _print_as_json(out)
-        elif not quiet:
-            _show(release.report, out, metrics)
+        _tell(release.report, out, metrics, as_json, quiet)
 
 
 def _require_room(out: Path) -> None:
@@ -127,22 +125,21 @@ def _require_room(out: Path) -> None:
         raise TargetError("the folder for the release does not exist", path=str(out.parent))
 
 
-def _print_as_json(out: Path) -> None:
-    from hierdata.release.layout import RELEASE_FILE
-
-    paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
-    public = json.loads((out / "public" / RELEASE_FILE).read_bytes())
-    print_json(public | {"paths": paths})
-
-
-def _show(report: StewardReport, out: Path, metrics: bool) -> None:
+def _tell(report: StewardReport, out: Path, metrics: bool, as_json: bool, quiet: bool) -> None:
     """Print what was published and where it is; every figure only if asked."""
-    from hierdata.cli.overview import overview
-    from hierdata.release.report.text import list_figures
+    if as_json:
+        from hierdata.release.layout import RELEASE_FILE
 
-    say(*overview(report, out))
-    if metrics:
-        say_folded("", *list_figures(report))
+        paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
+        public = json.loads((out / "public" / RELEASE_FILE).read_bytes())
+        print_json(public | {"paths": paths})
+    elif not quiet:
+        from hierdata.cli.overview import overview
+        from hierdata.release.report.text import list_figures
+
+        say(*overview(report, out))
+        if metrics:
+            say_folded("", *list_figures(report))
 
 
 def _seed(seed_file: Path | None) -> bytes | None:

@@ -41,7 +41,7 @@ def overview(report: StewardReport, out: Path) -> list[str]:
     """
     outcome = [
         describe_outcome(report),
-        *_kept(report),
+        *_list_kept(report),
         *_worst_guesses(report),
         *fold(_warnings(report)),
         *_places(out),
@@ -72,7 +72,7 @@ def _sentences(promise: Promise) -> list[str]:
     return re.split(r"(?<=\.) (?=[A-Z])", statement)
 
 
-def _kept(report: StewardReport) -> Iterator[str]:
+def _list_kept(report: StewardReport) -> Iterator[str]:
     """Yield a bar for the first vertex types: what is kept of the input, and how many are published."""
     if report.kept.total is not None:
         yield f"Kept of the input: {kept_share(report.kept.total)}"
