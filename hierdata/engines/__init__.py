@@ -14,6 +14,7 @@ from hierdata.engines.local_search.engine import LocalSearch
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.reassignment.swap import Swap
 from hierdata.engines.reassignment.swarm import Swarm
+from hierdata.engines.specialize.engine import Specialize
 from hierdata.engines.spread.engine import Spread
 from hierdata.engines.sweep.engine import Sweep
 
@@ -27,6 +28,7 @@ ENGINES: dict[str, type[Engine]] = {
     "mbf": MBF,
     "mondrian": Mondrian,
     "msb": MSB,
+    "specialize": Specialize,
     "spread": Spread,
     "swap": Swap,
     "swarm": Swarm,

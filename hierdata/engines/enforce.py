@@ -38,11 +38,12 @@ def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> 
     until nothing fails.
     ``costs`` counts ``records_lost_in_a_union`` and ``vertices_lost_in_a_pool``.
 
-    Returns ``partition`` itself if all constraints are closed under both, as then nothing can fail.
+    Returns ``partition`` itself if all constraints are closed under both, as then nothing can fail, and if a
+    class is the records of a root vector: then the engine has judged all that a reader cannot tell apart.
     """
     assert partition.kind == 0, "forms are those of whole records"
     closed = (one.closed_under_union and one.closed_under_pooling for one in constraints.all())
-    if not partition.class_count or all(closed):
+    if partition.by_root or not partition.class_count or all(closed):
         return partition
     search = _Search(forest, partition, constraints)
     while search.suppress_failures():

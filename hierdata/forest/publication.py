@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hierdata.documents.document import Document
 from hierdata.forest.forest import Forest
-from hierdata.forest.isomorphism import places
+from hierdata.forest.isomorphism import first_alike, places
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 Linked: TypeAlias = tuple[Document, Sequence[Sequence[int]]]
@@ -52,7 +52,8 @@ class Publication:
     """What is published of a forest; arrays have one entry per vertex, SUPPRESSED if it is not published.
 
     ``parts`` starts with the records. ``shown[v]`` is the vertex whose ``nodes`` are published as v's
-    quasi-identifiers. ``equivalence_position[v]`` is the same number for all vertices whose sensitive values
+    quasi-identifiers, and ``measured`` those by which losses are measured, if other: a value that the input
+    lacks loses nothing, although ``by_root`` it is written like a deleted one. ``equivalence_position[v]`` is the same number for all vertices whose sensitive values
     cannot be told apart, ``equivalence_class[v]`` is their class, numbered over all partitions. ``costs`` are
     the engines', ``reasons`` say by vertex type why no more could be published, if an engine knows. If
     sensitive values are published apart from their vertices, ``tables`` lists by part the sensitive
@@ -76,6 +77,12 @@ class Publication:
     table_positions: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     representative: NDArray[np.int64] | None = None
     original: Forest | None = None
+    measured: NDArray[np.int32] | None = None
+
+    @property
+    def measured_nodes(self) -> NDArray[np.int32]:
+        """The nodes by which losses are measured, in the layout of ``nodes``."""
+        return self.nodes if self.measured is None else self.measured
 
     @cached_property
     def metric_cache(self) -> dict[Hashable, Any]:
@@ -99,14 +106,57 @@ def publish_generalized(forest: Forest, partition: Partition, part: PublishedPar
     """Publish one partition of whole records by the nodes of its representatives.
 
     Records that look alike are one class, and vertices that look alike one position, whatever the search
-    found.
+    found. Where the partition is ``by_root``, a class is the records of one root vector, and all vertices of a
+    type are one position of it.
     """
+    if partition.by_root:
+        return _publish_by_root(forest, partition, part)
     shown = partition.representative
     place, classes = group_by_form(forest, shown, partition.nodes)
     reasons = _reasons((partition,))
     return Publication(
         (part,), shown, partition.nodes, place, classes, partition.costs, reasons, representative=shown
     )
+
+
+def _publish_by_root(forest: Forest, partition: Partition, part: PublishedPart) -> Publication:
+    """Publish root classes; a value that the input lacks loses nothing."""
+    shown = partition.representative
+    of_record = group_by_root(forest, partition.nodes)
+    classes = np.where(shown >= 0, of_record[forest.record_of], SUPPRESSED)
+    cells = classes * len(forest.schema.types) + forest.type
+    kept = np.flatnonzero(shown >= 0)
+    _, first, number = np.unique(cells[kept], return_index=True, return_inverse=True)
+    place = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    place[kept] = kept[first][number.reshape(-1)]
+    measured = partition.nodes.copy()
+    for kind, own in enumerate(forest.hierarchies):
+        vertices = np.flatnonzero(forest.type == kind)
+        for position, tree in enumerate(own):
+            if None in tree.labels:
+                at = forest.first_node[vertices] + position
+                missing = tree.labels.index(None)
+                lacking = at[forest.nodes[at] == missing]
+                measured[lacking] = missing
+    reasons = _reasons((partition,))
+    return Publication(
+        (part,), shown, partition.nodes, place, classes, partition.costs, reasons,
+        representative=place, measured=measured,
+    )  # fmt: skip
+
+
+def group_by_root(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return for each record the number of its published root vector, by labels."""
+    first = forest.first_node[forest.roots[:-1]]
+    columns = [
+        np.array(first_alike(tree.labels), np.int64)[nodes[first + position]]
+        for position, tree in enumerate(forest.hierarchies[0])
+    ]
+    if not columns:
+        return np.zeros(forest.record_count, np.int64)
+    _, number = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
+    found: NDArray[np.int64] = number.reshape(-1)
+    return found
 
 
 def group_by_form(

@@ -85,7 +85,7 @@ def _penalties(publication: Publication, forest: Forest) -> Sums[Site, _Penalty]
         first = forest.first_node[shown[shown >= 0]]
         gone = int((shown < 0).sum())
         for position, (attribute, tree) in enumerate(zip(kind.of_role(Role.QUASI), own, strict=True)):
-            counts = np.bincount(publication.nodes[first + position])
+            counts = np.bincount(publication.measured_nodes[first + position])
             nodes = np.flatnonzero(counts)
             held = [*zip(nodes.tolist(), counts[nodes].tolist(), strict=True)]
             found[Site(kind.index, position, attribute.path)] = _Penalty(

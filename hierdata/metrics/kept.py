@@ -171,7 +171,7 @@ def _published_losses(publication: Publication, forest: Forest, kind: int) -> It
     first = forest.first_node[shown[shown >= 0]]
     gone = int((shown < 0).sum())
     for position, tree in enumerate(forest.hierarchies[kind]):
-        yield _sum_losses(publication.nodes[first + position], tree.lm) + Sums({1: gone})
+        yield _sum_losses(publication.measured_nodes[first + position], tree.lm) + Sums({1: gone})
 
 
 def _floor_losses(

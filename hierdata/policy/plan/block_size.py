@@ -54,6 +54,8 @@ def _hindrance(policy: Policy, constraints: Constraints) -> str:
     """Return why records must be clustered together; "" if they need not be."""
     if not policy.recoding_traits.works_in_blocks:
         return f"recoding {policy.recoding} looks at all records at once"
+    if constraints.knowledge is not None:
+        return "records of one root vector must be judged together"
     if not all(constraint.closed_under_union for constraint in constraints.all()):
         return "a model that is not closed under unions must judge all records that look alike together"
     return ""

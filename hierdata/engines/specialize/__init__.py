@@ -1,0 +1,1 @@
+"""Top-down specialization of root classes, and deletion of what bounded knowledge could single out."""

@@ -1,0 +1,169 @@
+"""The facts of a collection by column: the quasi-identifiers of a vertex type, or that its vertices are present."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.domains.base import Hierarchy
+from hierdata.forest.forest import Forest
+
+
+@dataclass(frozen=True)
+class Column:
+    """One quasi-identifier of a vertex type; ``position`` None: the presence of vertices that have none.
+
+    ``parents`` has the parent of each node, -1 for the root; the subtrees of two ``published`` nodes are nested
+    or disjoint, and no other node is published. ``losses`` has the loss of each node, ``full`` that of
+    suppression. ``missing`` is the node of a missing value.
+    """
+
+    kind: int
+    position: int | None
+    parents: NDArray[np.int64]
+    published: NDArray[np.bool_]
+    losses: NDArray[np.int64]
+    full: int
+    missing: int
+
+    @cached_property
+    def depths(self) -> NDArray[np.int64]:
+        """The number of nodes above each node."""
+        depths = np.zeros(len(self.parents), np.int64)
+        above = self.parents.copy()
+        while (above >= 0).any():
+            depths += above >= 0
+            above = np.where(above >= 0, self.parents[above], -1)
+        return depths
+
+    @cached_property
+    def chains(self) -> NDArray[np.int64]:
+        """By depth, the ancestor of each node; -1 below its own depth."""
+        most = int(self.depths.max(initial=0))
+        chains = np.full((most + 1, len(self.parents)), -1, np.int64)
+        node = np.arange(len(self.parents))
+        at = node.copy()
+        while (at >= 0).any():
+            there = at >= 0
+            chains[self.depths[at[there]], node[there]] = at[there]
+            at = np.where(there, self.parents[at], -1)
+        return chains
+
+
+def nest_nodes(tree: Hierarchy) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the parent of each node by the depths that nest, from the finest up, and which nodes are at these.
+
+    Where two steps do not nest, as 4 and 6, the wider is left out.
+    """
+    rows = np.array(tree.ancestors, np.int64)
+    own = np.array([max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors])
+    kept = [tree.depths - 1]
+    for depth in range(tree.depths - 2, 0, -1):
+        if all(_is_nested(rows, depth, finer) for finer in kept):
+            kept.append(depth)
+    parents = np.zeros(len(rows), np.int64)
+    for depth in sorted(kept):
+        above = (rows[:, depth] >= 0) & (depth < own)
+        parents[above] = rows[above, depth]
+    parents[0] = -1
+    return parents, np.isin(own, [0, *kept])
+
+
+def _is_nested(rows: NDArray[np.int64], depth: int, finer: int) -> bool:
+    """Whether all that lies below a node of one depth lies below one node of a lesser depth."""
+    there = rows[rows[:, finer] >= 0]
+    pairs = np.unique(there[:, [finer, depth]], axis=0)
+    return len(pairs) == len(np.unique(pairs[:, 0]))
+
+
+def columns_of(forest: Forest, *, counted: bool) -> list[Column]:
+    """Return the columns of all vertex types below the root, and of the root if its values are ``counted``."""
+    columns = []
+    weights = None if forest.sought is None else forest.sought.quasi
+    for kind, own in enumerate(forest.hierarchies):
+        if not kind and not counted:
+            continue
+        for position, tree in enumerate(own):
+            weight = 1 if weights is None else weights[kind][position]
+            missing = tree.labels.index(None) if None in tree.labels else -1
+            columns.append(
+                Column(
+                    kind, position, *nest_nodes(tree), forest.losses[kind][position],
+                    weight * forest.scale, missing,
+                )
+            )  # fmt: skip
+        if not own and kind:
+            columns.append(Column(kind, None, np.array([-1]), np.ones(1, np.bool_), np.zeros(1, np.int64), 0, -1))
+    return columns
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All facts of a forest, in the order of vertices; ``column`` and raw ``node`` of each.
+
+    ``first[v]`` is the first fact of vertex v, ``path`` and ``depth`` as in a Group, over all vertices.
+    ``removable`` tells which vertices may be removed.
+    """
+
+    forest: Forest
+    columns: list[Column]
+    first: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    column: NDArray[np.int64]
+    node: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    path: NDArray[np.int32]
+    removable: NDArray[np.bool_]
+
+    @cached_property
+    def record(self) -> NDArray[np.int64]:
+        """The record of each fact."""
+        return self.forest.record_of[self.owner]
+
+    @cached_property
+    def by_column(self) -> list[NDArray[np.int64]]:
+        """The facts of each column."""
+        order = np.argsort(self.column, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.column, minlength=len(self.columns)))[:-1])
+
+
+def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> Facts:
+    """Find the facts of a forest; ``removable`` are the vertex types of which vertices may be removed."""
+    kinds = len(forest.hierarchies)
+    own: list[list[int]] = [[] for _ in range(kinds)]
+    for number, column in enumerate(columns):
+        own[column.kind].append(number)
+    counts = np.array(list(map(len, own)), np.int64)[forest.type]
+    first = np.append(0, np.cumsum(counts))
+    owner = np.repeat(np.arange(forest.vertex_count), counts)
+    within = np.arange(len(owner)) - first[owner]
+    starts = np.array([numbers[0] if numbers else 0 for numbers in own], np.int64)
+    column = starts[forest.type[owner]] + within
+    node = np.zeros(len(owner), np.int64)
+    for number, one in enumerate(columns):
+        if one.position is not None:
+            facts = np.flatnonzero(column == number)
+            node[facts] = forest.nodes[forest.first_node[owner[facts]] + one.position]
+    depth, path = _find_paths(forest)
+    return Facts(
+        forest, columns, first, owner, column, node, depth, path,
+        np.isin(forest.type, np.array(sorted(removable), np.int64)),
+    )  # fmt: skip
+
+
+def _find_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    depth_of = np.zeros(len(forest.schema.types), np.int64)
+    for kind in forest.schema.types[1:]:
+        depth_of[kind.index] = depth_of[kind.parent] + 1
+    depth = depth_of[forest.type]
+    path = np.full((forest.vertex_count, int(depth_of.max()) + 1), -1, np.int32)
+    at = np.arange(forest.vertex_count)
+    vertices = at.copy()
+    while len(at):
+        path[vertices, depth[at]] = at
+        above = forest.parent[at]
+        vertices, at = vertices[above >= 0], above[above >= 0]
+    return depth, path

@@ -1,0 +1,216 @@
+"""The search: root classes, then in each the cut and the deletions that lose least."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints, StepInput
+from hierdata.engines.guarding.contents import count_groups
+from hierdata.engines.specialize.columns import Facts, columns_of, find_facts
+from hierdata.engines.specialize.cutting import Cutter, Supports, cut_nodes
+from hierdata.engines.specialize.groups import Records
+from hierdata.engines.specialize.mending import Mended, mend
+from hierdata.engines.specialize.splitting import RootClasses, Splitter
+from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.forest.publication import group_by_root
+from hierdata.privacy import BoundedKnowledge
+
+DIVISIONS = (1.0, 2.5, 0.4)
+"""The factors of the support that a node needs, when root classes are split; the next is tried with more effort."""
+FACTORS = (0.3, 0.55, 1.0)
+"""The same, when a class is cut."""
+IMPOSSIBLE = (
+    "bounded knowledge cannot be kept: fewer than k records have a vertex that cannot be left out, as it does "
+    "not repeat; drop it from the policy, or ask for a smaller k"
+)
+
+
+def specialize(given: StepInput, effort: int) -> Partition:
+    """Return the classes and deletions that lose least of all divisions tried."""
+    forest, _, constraints = given.problem
+    knowledge = constraints.knowledge
+    assert knowledge is not None, "this engine keeps bounded knowledge"
+    counted = knowledge.root == "counted"
+    facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest))
+    cutter = Cutter(Supports(facts), knowledge.k, knowledge.m)
+    search = _Search(forest, facts, cutter, constraints, knowledge, given.progress)
+    if counted:
+        divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
+    else:
+        factors = sorted(DIVISIONS[:effort])
+        divisions = [Splitter(forest, cutter, factor, constraints).split() for factor in factors]
+    best: _Answer | None = None
+    for division in _different(divisions):
+        answer = search.mend_classes(division)
+        if answer is not None and (best is None or answer.loss < best.loss):
+            best = answer
+    if best is None:
+        nobody = np.full(forest.record_count, SUPPRESSED)
+        return Partition(nobody, np.full(forest.vertex_count, SUPPRESSED), forest.nodes, reason=IMPOSSIBLE)
+    return best.partition
+
+
+def _removable_types(forest: Forest) -> frozenset[int]:
+    """Return the vertex types that may repeat below their parent."""
+    return frozenset(kind.index for kind in forest.schema.types[1:] if kind.many)
+
+
+def _different(divisions: Sequence[RootClasses]) -> list[RootClasses]:
+    """Return the divisions without those that were found before."""
+    found: dict[bytes, RootClasses] = {}
+    for division in divisions:
+        found.setdefault(np.array(division.vectors)[division.class_of].tobytes(), division)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A partition, and what it loses."""
+
+    partition: Partition
+    loss: int
+
+
+@dataclass
+class _Search:
+    """What all divisions share."""
+
+    forest: Forest
+    facts: Facts
+    cutter: Cutter
+    constraints: Constraints
+    knowledge: BoundedKnowledge
+    progress: Callable[[int], None]
+
+    def mend_classes(self, division: RootClasses) -> _Answer | None:
+        """Mend all classes of a division; one that cannot be, or fails a model then, joins those it was split from.
+
+        Returns None if even all records together fail.
+        """
+        class_of, mended = division.class_of.copy(), dict[int, tuple[NDArray[np.int64], Mended]]()
+        missing = set(np.unique(class_of).tolist())
+        while missing:
+            failed = self._mend_missing(class_of, missing, mended)
+            missing = set()
+            for number in failed:
+                above = division.above[number]
+                if above < 0:
+                    return None
+                missing.add(above)
+            # Of classes above each other the uppermost takes all.
+            for above in sorted(missing):
+                below = _all_below(division, above)
+                class_of[np.isin(class_of, below)] = above
+                for one in below:
+                    mended.pop(one, None)
+            missing &= set(np.unique(class_of).tolist())
+        return self._answer(division, class_of, mended)
+
+    def _mend_missing(
+        self,
+        class_of: NDArray[np.int64],
+        missing: set[int],
+        mended: dict[int, tuple[NDArray[np.int64], Mended]],
+    ) -> list[int]:
+        """Mend some classes; return those that cannot be, or that fail a model."""
+        numbers = sorted(missing)
+        which = np.full(int(class_of.max()) + 1, -1, np.int64)
+        which[numbers] = np.arange(len(numbers))
+        groups = which[class_of]
+        order = np.argsort(groups, kind="stable")
+        bounds = np.searchsorted(groups[order], np.arange(len(numbers) + 1))
+        columns = self.facts.columns
+        chosen = [self.cutter.lose(groups, len(numbers), factor)[1] for factor in FACTORS]
+        failed, done = [], 0
+        for at, number in enumerate(numbers):
+            members = order[bounds[at] : bounds[at + 1]]
+            records = Records(self.facts, members)
+            best: Mended | None = None
+            for is_cut in chosen:
+                cut = [cut_nodes(column, own[at]) for column, own in zip(columns, is_cut, strict=True)]
+                found = mend(records, cut, self.knowledge)
+                if found is not None and (best is None or found.loss < best.loss):
+                    best = found
+            done += len(members)
+            self.progress(done)
+            if best is None:
+                failed.append(number)
+            else:
+                mended[number] = records.own, best
+        return failed + self._refused(class_of, [one for one in numbers if one in mended], mended)
+
+    def _refused(
+        self,
+        class_of: NDArray[np.int64],
+        numbers: list[int],
+        mended: dict[int, tuple[NDArray[np.int64], Mended]],
+    ) -> list[int]:
+        """Return the classes that fail a model once vertices have been removed."""
+        if not numbers or not any(any(own) for own in self.constraints.on_values):
+            return []
+        removed = self._removed([mended[one] for one in numbers])
+        forest = self.forest
+        sensitive = forest.sensitive.copy()
+        for kind, own in enumerate(forest.domains):
+            vertices = np.flatnonzero((forest.type == kind) & removed)
+            for position in range(len(own)):
+                sensitive[forest.first_sensitive[vertices] + position] = MISSING
+        which = np.full(int(class_of.max()) + 1, -1, np.int64)
+        which[numbers] = np.arange(len(numbers))
+        left = replace(forest, sensitive=sensitive)
+        contents = count_groups(left, self.constraints, 0, which[class_of], len(numbers))
+        return [one for one, held in zip(numbers, contents, strict=True) if not held.satisfies(self.constraints)]
+
+    def _removed(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.bool_]:
+        """Return which vertices are removed."""
+        removed = np.zeros(self.forest.vertex_count, np.bool_)
+        for own, one in mended:
+            removed[self.facts.owner[own[one.group.label == 0]]] = True
+        return removed
+
+    def _answer(
+        self,
+        division: RootClasses,
+        class_of: NDArray[np.int64],
+        mended: dict[int, tuple[NDArray[np.int64], Mended]],
+    ) -> _Answer:
+        """Return the partition by root classes, and what it loses."""
+        forest, facts = self.forest, self.facts
+        nodes = np.zeros_like(forest.nodes)
+        loss = 0
+        for own, one in mended.values():
+            loss += one.loss
+            group = one.group
+            published = np.where(group.label == group.shown, one.published, 0)
+            for number, column in enumerate(facts.columns):
+                if column.position is not None:
+                    there = facts.column[own] == number
+                    at = forest.first_node[facts.owner[own[there]]] + column.position
+                    nodes[at] = published[there]
+        roots = forest.first_node[forest.roots[:-1]]
+        if self.knowledge.root == "known":
+            vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[class_of]
+            for position, losses in enumerate(forest.losses[0]):
+                nodes[roots + position] = vectors[:, position]
+                loss += int(losses[vectors[:, position]].sum())
+        shown = np.arange(forest.vertex_count)
+        removed = self._removed(list(mended.values()))
+        shown[removed] = SUPPRESSED
+        costs = Counter(vertices_removed=int(removed.sum()))
+        classes = group_by_root(forest, nodes)
+        return _Answer(Partition(classes, shown, nodes, costs, by_root=True), loss)
+
+
+def _all_below(division: RootClasses, above: int) -> NDArray[np.int64]:
+    """Return a class and all that were split from it."""
+    inside = {above}
+    for number in range(above + 1, len(division.above)):
+        if division.above[number] in inside:
+            inside.add(number)
+    return np.array(sorted(inside), np.int64)

@@ -1,0 +1,232 @@
+"""Root classes, from the whole collection down: each split by the quasi-identifier of the root that saves most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.guarding.contents import GroupContents, count_groups
+from hierdata.engines.specialize.columns import nest_nodes
+from hierdata.engines.specialize.cutting import Cutter
+from hierdata.forest.forest import Forest
+
+Members: TypeAlias = "tuple[NDArray[np.int64], tuple[int, ...]]"
+"""Records, ascending, and the root vector that they are published by."""
+_CELLS = 2**22
+"""About how many groups times nodes are counted together."""
+
+
+@dataclass
+class RootClasses:
+    """A division of records by root vector; ``vectors[c]`` has the nodes of class c.
+
+    ``above[c]`` is the class that c was split from, -1 for the first; only classes without others below have
+    records in ``class_of``.
+    """
+
+    class_of: NDArray[np.int64]
+    vectors: list[tuple[int, ...]]
+    above: list[int] = field(default_factory=lambda: [-1])
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Splits classes while that is expected to lose less, by the best cuts of each class (``Cutter.lose``).
+
+    All classes satisfy the ``constraints``, all vertices of a type taken as one place.
+    """
+
+    forest: Forest
+    cutter: Cutter
+    factor: float
+    constraints: Constraints
+
+    def split(self) -> RootClasses:
+        """Return the classes, from one of all records at the roots of all hierarchies."""
+        count = self.forest.record_count
+        width = len(self.forest.hierarchies[0])
+        found = RootClasses(np.zeros(count, np.int64), [(0,) * width])
+        active = [0]
+        values = np.stack(
+            [self.forest.nodes[self.forest.first_node[self.forest.roots[:-1]] + at] for at in range(width)], 1
+        ) if width else np.zeros((count, 0), np.int32)
+        nested = [nest_nodes(tree) for tree in self.forest.hierarchies[0]]
+        losses = {0: float(self._lose(found.class_of, found.vectors)[0])}
+        while active:
+            active = self._split_level(found, active, values, nested, losses)
+        return found
+
+    def _lose(self, group_of: NDArray[np.int64], vectors: list[tuple[int, ...]]) -> NDArray[np.float64]:
+        """Return the expected loss of each group, that of its root included."""
+        groups = len(vectors)
+        total = np.zeros(groups)
+        widest = max((len(column.parents) for column in self.cutter.supports.facts.columns), default=1)
+        step = max(1, _CELLS // widest)
+        for start in range(0, groups, step):
+            inside = (group_of >= start) & (group_of < start + step)
+            part = np.where(inside, group_of - start, -1)
+            size = min(step, groups - start)
+            total[start : start + size] = self.cutter.lose(part, size, self.factor)[0]
+        sizes = np.bincount(group_of[group_of >= 0], minlength=groups)
+        for group, vector in enumerate(vectors):
+            own = zip(self.forest.losses[0], vector, strict=True)
+            total[group] += float(sizes[group]) * sum(int(losses[node]) for losses, node in own)
+        return total
+
+    def _split_level(
+        self,
+        found: RootClasses,
+        active: list[int],
+        values: NDArray[np.int32],
+        nested: list[tuple[NDArray[np.int64], NDArray[np.bool_]]],
+        losses: dict[int, float],
+    ) -> list[int]:
+        """Split each of the active classes once if that saves anything; return the classes to go on with."""
+        best: dict[int, tuple[float, _Split]] = {}
+        for position, nest in enumerate(nested):
+            splits = self._propose(found, active, position, values[:, position], nest)
+            if not splits:
+                continue
+            group_of = np.full(len(found.class_of), -1, np.int64)
+            vectors: list[tuple[int, ...]] = []
+            firsts = []
+            for one in splits:
+                firsts.append(len(vectors))
+                for members, vector in one.groups:
+                    group_of[members] = len(vectors)
+                    vectors.append(vector)
+            lost = self._lose(group_of, vectors)
+            for one, first in zip(splits, firsts, strict=True):
+                own = lost[first : first + len(one.groups)]
+                saved = losses[one.split] - float(own.sum())
+                if saved > 0 and (one.split not in best or saved > best[one.split][0]):
+                    best[one.split] = saved, one
+        following = []
+        chosen = [one for _, (_, one) in sorted(best.items())]
+        for one, groups in zip(chosen, self._merge_refused(chosen), strict=True):
+            if len(groups) < 2:
+                continue
+            for members, vector in groups:
+                found.class_of[members] = len(found.vectors)
+                following.append(len(found.vectors))
+                found.vectors.append(vector)
+                found.above.append(one.split)
+        if following:
+            which = np.full(len(found.vectors), -1, np.int64)
+            which[following] = np.arange(len(following))
+            lost = self._lose(which[found.class_of], [found.vectors[one] for one in following])
+            losses.update(zip(following, lost.tolist(), strict=True))
+        return following
+
+    def _propose(
+        self,
+        found: RootClasses,
+        active: list[int],
+        position: int,
+        values: NDArray[np.int32],
+        nest: tuple[NDArray[np.int64], NDArray[np.bool_]],
+    ) -> list[_Split]:
+        """Return the split of each active class by one quasi-identifier, where there is any."""
+        splits = []
+        parents, published = nest
+        least = self.constraints.min_class_size
+        labels = self.forest.hierarchies[0][position].labels
+        missing = labels.index(None) if None in labels else -1
+        order = np.argsort(found.class_of, kind="stable")
+        bounds = np.searchsorted(found.class_of[order], [*active, *(one + 1 for one in active)])
+        for at, number in enumerate(active):
+            members = order[bounds[at] : bounds[at + len(active)]]
+            vector = found.vectors[number]
+            child = _child_below(values[members], vector[position], parents, published)
+            child[values[members] == missing] = -1
+            nodes, which, sizes = np.unique(child, return_inverse=True, return_counts=True)
+            which = which.reshape(-1)
+            apart = (nodes >= 0) & (sizes >= least)
+            left = int(sizes[~apart].sum())
+            # Too few cannot stay behind: the smallest others stay with them.
+            while 0 < left < least and apart.any():
+                smallest = min(np.flatnonzero(apart).tolist(), key=lambda one: (int(sizes[one]), one))
+                apart[smallest] = False
+                left += int(sizes[smallest])
+            if not apart.any():
+                continue
+            groups = []
+            for one in np.flatnonzero(apart).tolist():
+                finer = (*vector[:position], int(nodes[one]), *vector[position + 1 :])
+                groups.append((members[which == one], finer))
+            if left:
+                groups.append((members[~apart[which]], vector))
+            splits.append(_Split(number, groups, bool(left), vector))
+        return splits
+
+    def _merge_refused(self, splits: list[_Split]) -> Iterator[list[Members]]:
+        """Yield the groups of each split; those that no model accepts stay behind in their class.
+
+        All stay if those left behind are not accepted.
+        """
+        group_of = np.full(self.forest.record_count, -1, np.int64)
+        every = [group for one in splits for group in one.groups]
+        for number, (members, _) in enumerate(every):
+            group_of[members] = number
+        contents = iter(count_groups(self.forest, self.constraints, 0, group_of, len(every)))
+        for one in splits:
+            taken, refused = [], []
+            for at, (group, held) in enumerate(zip(one.groups, contents, strict=False)):
+                stays = one.has_rest and at == len(one.groups) - 1
+                accepted = not stays and held.satisfies(self.constraints)
+                (taken if accepted else refused).append((group, held))
+            yield self._join_refused(taken, refused, one.vector)
+
+    def _join_refused(
+        self,
+        taken: list[tuple[Members, GroupContents]],
+        refused: list[tuple[Members, GroupContents]],
+        vector: tuple[int, ...],
+    ) -> list[Members]:
+        """Return the groups with all refused ones as one, which takes others until it is accepted."""
+        if not refused:
+            return [group for group, _ in taken]
+        (first, held), *others = refused
+        rest = [first[0], *(group[0] for group, _ in others)]
+        for _, own in others:
+            held = held + own
+        while not held.satisfies(self.constraints):
+            if not taken:
+                return []
+            smallest = min(range(len(taken)), key=lambda at: (len(taken[at][0][0]), at))
+            group, own = taken.pop(smallest)
+            rest.append(group[0])
+            held = held + own
+        return [*(group for group, _ in taken), (np.sort(np.concatenate(rest)), vector)]
+
+
+@dataclass(frozen=True)
+class _Split:
+    """The groups that a class would be split into; with ``has_rest`` the last keeps the class's ``vector``."""
+
+    split: int
+    groups: list[Members]
+    has_rest: bool
+    vector: tuple[int, ...]
+
+
+def _child_below(
+    values: NDArray[np.int32], node: int, parents: NDArray[np.int64], published: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return the child of a node that each value lies below; -1 where there is none that is published."""
+    child = np.full(len(values), -1, np.int64)
+    at = values.astype(np.int64)
+    found = at != node
+    while found.any():
+        above = parents[at]
+        done = found & (above == node)
+        child[done] = at[done]
+        found &= ~done & (above >= 0)
+        at = np.where(found, above, at)
+    child[(child >= 0) & ~published[np.maximum(child, 0)]] = -1
+    return child
