@@ -21,8 +21,8 @@ class Partition:
     Vertices of the class representative, and all vertices that were not partitioned, represent themselves.
     ``nodes`` has the layout of ``Forest.nodes``; only the entries of representative vertices are used.
     ``costs`` counts, for the report, what the engine had to give up, in records or vertices; ``reason`` says
-    in one sentence why no more could be published, if the engine knows. ``by_root``: a class is the records of
-    one published root vector, every published vertex represents itself, and a value that is missing is
+    in one sentence why no more could be published, if the engine knows. ``by_root``: a class is the records
+    of one published root vector, every published vertex represents itself, and a value that is missing is
     published like one that was deleted, by the root of its hierarchy.
     """
 

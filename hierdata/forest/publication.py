@@ -51,19 +51,19 @@ class PublishedPart:
 class Publication:
     """What is published of a forest; arrays have one entry per vertex, SUPPRESSED if it is not published.
 
-    ``parts`` starts with the records. ``shown[v]`` is the vertex whose ``nodes`` are published as v's
-    quasi-identifiers, and ``measured`` those by which losses are measured, if other: a value that the input
-    lacks loses nothing, although ``by_root`` it is written like a deleted one. ``equivalence_position[v]`` is the same number for all vertices whose sensitive values
-    cannot be told apart, ``equivalence_class[v]`` is their class, numbered over all partitions. ``costs`` are
-    the engines', ``reasons`` say by vertex type why no more could be published, if an engine knows. If
-    sensitive values are published apart from their vertices, ``tables`` lists by part the sensitive
-    attributes whose values are in one row; else all values of a vertex are together. ``table_positions``
-    has, by part, the equivalence positions for its attributes, if each table has groups of its own; then
-    ``equivalence_position`` and ``equivalence_class`` are those of the quasi-identifiers.
-    ``representative[v]`` is the vertex of the class representative that v is aligned with; None if this
-    publication was rebuilt from files, which do not tell apart siblings that look alike. ``original`` is the
-    original collection if this publication was rebuilt from files, so that vertices are not linked to it;
-    None if the forest is the original collection.
+    ``parts`` starts with the records. ``shown[v]`` is the vertex whose ``nodes`` are published as v's quasi-
+    identifiers, and ``measured`` those by which losses are measured, if other: a value that the input lacks
+    loses nothing, although ``by_root`` it is written like a deleted one. ``equivalence_position[v]`` is the
+    same number for all vertices whose sensitive values cannot be told apart, ``equivalence_class[v]`` is
+    their class, numbered over all partitions. ``costs`` are the engines', ``reasons`` say by vertex type why
+    no more could be published, if an engine knows. If sensitive values are published apart from their
+    vertices, ``tables`` lists by part the sensitive attributes whose values are in one row; else all values
+    of a vertex are together. ``table_positions`` has, by part, the equivalence positions for its attributes,
+    if each table has groups of its own; then ``equivalence_position`` and ``equivalence_class`` are those of
+    the quasi-identifiers. ``representative[v]`` is the vertex of the class representative that v is aligned
+    with; None if this publication was rebuilt from files, which do not tell apart siblings that look alike.
+    ``original`` is the original collection if this publication was rebuilt from files, so that vertices are
+    not linked to it; None if the forest is the original collection.
     """
 
     parts: tuple[PublishedPart, ...]
@@ -106,8 +106,8 @@ def publish_generalized(forest: Forest, partition: Partition, part: PublishedPar
     """Publish one partition of whole records by the nodes of its representatives.
 
     Records that look alike are one class, and vertices that look alike one position, whatever the search
-    found. Where the partition is ``by_root``, a class is the records of one root vector, and all vertices of a
-    type are one position of it.
+    found. Where the partition is ``by_root``, a class is the records of one root vector, and all vertices of
+    a type are one position of it.
     """
     if partition.by_root:
         return _publish_by_root(forest, partition, part)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
-import pytest
 
-from hierdata.engines import ENGINES
-from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication
 from hierdata.policy.load import from_data
 from hierdata.release.recodings import recoding_named
 from hierdata.reproduction.encoded import EncodedRecords, encode_records
-from tests.naive_knowledge import Outline, keeps_promise, smallest_counts
+from tests.naive_knowledge import Outline, keeps_promise
 
 TREE = {"*": {"u": {"a": {}, "b": {}}, "v": {"c": {}, "d": {}, "w": {"e": {}, "f": {}}}}}
 ABOVE = {"a": ["u"], "b": ["u"], "c": ["v"], "d": ["v"], "w": ["v"], "e": ["w", "v"], "f": ["w", "v"]}
 LEAVES = "abcdef"
 NUMBERS = {"interval": {"steps": [1, 2, 4], "domain": [0, 7]}}
-BINS = {
-    **{number: [f"[{number // 2 * 2}, {number // 2 * 2 + 1}]", f"[{number // 4 * 4}, {number // 4 * 4 + 3}]"] for number in range(8)},
-    **{f"[{low}, {low + 1}]": [f"[{low // 4 * 4}, {low // 4 * 4 + 3}]"] for low in range(0, 8, 2)},
-}  # fmt: skip
+
+
+def bin_of(number: int, width: int) -> str:
+    low = number // width * width
+    return f"[{low}, {low + width - 1}]"
+
+
+BINS: dict[Any, list[str]] = {number: [bin_of(number, 2), bin_of(number, 4)] for number in range(8)}
+BINS |= {bin_of(low, 2): [bin_of(low, 4)] for low in range(0, 8, 2)}
 
 
 def documents(rng: Random, size: int) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The facts of a collection by column: the quasi-identifiers of a vertex type, or that its vertices are present."""
+"""The facts of a collection by column: quasi-identifiers of a vertex type, or that its vertices are there."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hierdata.forest.forest import Forest
 class Column:
     """One quasi-identifier of a vertex type; ``position`` None: the presence of vertices that have none.
 
-    ``parents`` has the parent of each node, -1 for the root; the subtrees of two ``published`` nodes are nested
-    or disjoint, and no other node is published. ``losses`` has the loss of each node, ``full`` that of
-    suppression. ``missing`` is the node of a missing value.
+    ``parents`` has the parent of each node, -1 for the root; the subtrees of two ``published`` nodes are
+    nested or disjoint, and no other node is published. ``losses`` has the loss of each node, ``full`` that
+    of suppression. ``missing`` is the node of a missing value.
     """
 
     kind: int
@@ -54,9 +54,9 @@ class Column:
 
 
 def nest_nodes(tree: Hierarchy) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the parent of each node by the depths that nest, from the finest up, and which nodes are at these.
+    """Return the parent of each node by the depths that nest, and which nodes are at these.
 
-    Where two steps do not nest, as 4 and 6, the wider is left out.
+    Depths are taken from the finest up. Where two steps do not nest, as 4 and 6, the wider is left out.
     """
     rows = np.array(tree.ancestors, np.int64)
     own = np.array([max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors])
@@ -80,7 +80,7 @@ def _is_nested(rows: NDArray[np.int64], depth: int, finer: int) -> bool:
 
 
 def columns_of(forest: Forest, *, counted: bool) -> list[Column]:
-    """Return the columns of all vertex types below the root, and of the root if its values are ``counted``."""
+    """Return the columns of all vertex types below the root; ``counted``: of the root too."""
     columns = []
     weights = None if forest.sought is None else forest.sought.quasi
     for kind, own in enumerate(forest.hierarchies):
@@ -96,15 +96,17 @@ def columns_of(forest: Forest, *, counted: bool) -> list[Column]:
                 )
             )  # fmt: skip
         if not own and kind:
-            columns.append(Column(kind, None, np.array([-1]), np.ones(1, np.bool_), np.zeros(1, np.int64), 0, -1))
+            columns.append(
+                Column(kind, None, np.array([-1]), np.ones(1, np.bool_), np.zeros(1, np.int64), 0, -1)
+            )
     return columns
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactArrays:
     """All facts of a forest, in the order of vertices; ``column`` and raw ``node`` of each.
 
-    ``first[v]`` is the first fact of vertex v, ``path`` and ``depth`` as in a Group, over all vertices.
+    ``first[v]`` is the first fact of vertex v, ``path`` and ``depth`` as in a FactGroup, over all vertices.
     ``removable`` tells which vertices may be removed.
     """
 
@@ -130,7 +132,7 @@ class Facts:
         return np.split(order, np.cumsum(np.bincount(self.column, minlength=len(self.columns)))[:-1])
 
 
-def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> Facts:
+def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> FactArrays:
     """Find the facts of a forest; ``removable`` are the vertex types of which vertices may be removed."""
     kinds = len(forest.hierarchies)
     own: list[list[int]] = [[] for _ in range(kinds)]
@@ -148,7 +150,7 @@ def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int])
             facts = np.flatnonzero(column == number)
             node[facts] = forest.nodes[forest.first_node[owner[facts]] + one.position]
     depth, path = _find_paths(forest)
-    return Facts(
+    return FactArrays(
         forest, columns, first, owner, column, node, depth, path,
         np.isin(forest.type, np.array(sorted(removable), np.int64)),
     )  # fmt: skip

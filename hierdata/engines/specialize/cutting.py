@@ -1,4 +1,4 @@
-"""The cut of each taxonomy in each group, by an exact dynamic program over what deletion is expected to lose."""
+"""The cut of each taxonomy in each group, by a dynamic program over what deletion is expected to lose."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.specialize.columns import Column, Facts
+from hierdata.engines.specialize.columns import Column, FactArrays
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Supports:
     Prepared once; counting them by group is then linear.
     """
 
-    facts: Facts
+    facts: FactArrays
 
     @cached_property
     def pairs(self) -> list[list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]]:

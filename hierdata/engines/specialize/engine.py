@@ -20,9 +20,9 @@ class Specialize(Engine):
       specialization (Fung, Wang, Yu, ICDE 2005). A class is split by the quasi-identifier of the root that
       saves most, as long as that is expected to save anything and all models hold; children of fewer than k
       records stay together in their class.
-    - **Cuts.** In each class, an exact dynamic program finds the cut of each taxonomy that is expected to lose
-      least: of a node that s of n records have, the share 1 / (1 + (s / tau)^2) is expected to be deleted, with
-      tau = c * k^(1/m) * n^(1 - 1/m). Several c are tried in each class.
+    - **Cuts.** In each class, a dynamic program finds the cut of each taxonomy that is expected to lose
+      least: of a node that s of n records have, the share 1 / (1 + (s / tau)^2) is expected to be deleted,
+      with tau = c * k^(1/m) * n^(1 - 1/m). Several c are tried in each class.
     - **Deletion.** Patterns of one fact, then of two and of three are counted. In each record that matches a
       pattern that fewer than k records match, the fact or vertex goes that mends most for what it loses;
       counts are kept exact. At last absent values are counted as the facts that they are. What no pattern

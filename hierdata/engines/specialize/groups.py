@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.engines.specialize.columns import FactArrays
+from hierdata.engines.specialize.kernel_facts import FactGroup, Row
 from hierdata.errors import InputError
-from hierdata.engines.specialize.columns import Facts
-from hierdata.engines.specialize.kernel import Group, Row
 
 _MOST_BITS = 62
 
@@ -18,13 +18,14 @@ def spans(firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int6
     """Return the numbers of several ranges, one after the other."""
     counts = ends - firsts
     starts = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts)
+    every: NDArray[np.int64] = np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts)
+    return every
 
 
 class Records:
     """Some records of a collection as the kernels need them, whatever the cut."""
 
-    def __init__(self, facts: Facts, records: NDArray[np.int64]) -> None:
+    def __init__(self, facts: FactArrays, records: NDArray[np.int64]) -> None:
         forest = facts.forest
         self.facts = facts
         self.vertices = spans(forest.roots[records], forest.roots[records + 1])
@@ -44,7 +45,7 @@ class Records:
             constants[kind] = constant * forest.scale
         self.constant = constants[forest.type[self.vertices]]
 
-    def group(self, cut: Sequence[NDArray[np.int64]]) -> tuple[Group, NDArray[np.int64], int]:
+    def group(self, cut: Sequence[NDArray[np.int64]]) -> tuple[FactGroup, NDArray[np.int64], int]:
         """Return the group by a cut, ``cut[column][node]`` being the node that is published (0: absent).
 
         Also returns the published node of each fact, and the number of labels of absent values.
@@ -69,7 +70,7 @@ class Records:
         worth[:, 2] = np.array([one.full for one in columns], np.int64)[column]
         labels = absents + 1 + len(cells)
         held = np.unique(shown * len(self.first_vertex) + self.record)
-        group = Group(
+        group = FactGroup(
             self.first_vertex, self.path, facts.depth[self.vertices], self.first_child,
             facts.forest.child_count[self.vertices], facts.removable[self.vertices], self.constant,
             self.first_fact, self.owner, shown.copy(), shown, absent, worth,
@@ -79,19 +80,19 @@ class Records:
         return group, published, absents
 
 
-def bits_of(group: Group) -> tuple[int, int]:
+def bits_of(group: FactGroup) -> tuple[int, int]:
     """Return the bits of a label and of a depth. Raises InputError where keys have no room for them."""
     labels = len(group.first_holder).bit_length()
     depths = int(group.path.shape[1]).bit_length()
     if 3 * (labels + depths) > _MOST_BITS:
         raise InputError(
-            f"{len(group.first_holder)} different values below the root at {group.path.shape[1]} depths are too "
-            "many to tell combinations of three apart: state coarser `keep` or `finest` for fields below the root"
+            f"{len(group.first_holder)} different values below the root at {group.path.shape[1]} depths are "
+            "too many to tell combinations of three apart: state a coarser `keep` or `finest` there"
         )
     return labels, depths
 
 
-def row_of(group: Group) -> Row:
+def row_of(group: FactGroup) -> Row:
     """Return room for the facts of any record of a group."""
     counts = group.first_fact[group.first_vertex[1:]] - group.first_fact[group.first_vertex[:-1]]
     most = int(counts.max(initial=1))
@@ -101,7 +102,7 @@ def row_of(group: Group) -> Row:
     )  # fmt: skip
 
 
-def loss_of(group: Group) -> int:
+def loss_of(group: FactGroup) -> int:
     """Return what a group loses as it is now."""
     states = np.where(group.label == 0, 2, np.where(group.label == group.shown, 0, 1))
     lost = int(group.losses[np.arange(len(states)), states].sum())

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.specialize.groups import Records, bits_of, loss_of, row_of
-from hierdata.engines.specialize.kernel import Asked, Group
-from hierdata.engines.specialize.kernel_mending import mend_group, restore_group
+from hierdata.engines.specialize.kernel_change import restore_group
+from hierdata.engines.specialize.kernel_facts import FactGroup
+from hierdata.engines.specialize.kernel_mending import mend_group
+from hierdata.engines.specialize.kernel_table import Asked
 from hierdata.privacy import BoundedKnowledge
 
 TRACE = 2.0
@@ -25,7 +27,7 @@ class Mended:
     ``published`` is the node of each fact by the cut.
     """
 
-    group: Group
+    group: FactGroup
     published: NDArray[np.int64]
     loss: int
 

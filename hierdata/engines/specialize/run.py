@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.guarding.contents import count_groups
-from hierdata.engines.specialize.columns import Facts, columns_of, find_facts
+from hierdata.engines.specialize.columns import FactArrays, columns_of, find_facts
 from hierdata.engines.specialize.cutting import Cutter, Supports, cut_nodes
 from hierdata.engines.specialize.groups import Records
 from hierdata.engines.specialize.mending import Mended, mend
@@ -22,12 +22,12 @@ from hierdata.forest.publication import group_by_root
 from hierdata.privacy import BoundedKnowledge
 
 DIVISIONS = (1.0, 2.5, 0.4)
-"""The factors of the support that a node needs, when root classes are split; the next is tried with more effort."""
+"""The factors of the support that a node needs, when root classes are split; more effort tries more."""
 FACTORS = (0.3, 0.55, 1.0)
 """The same, when a class is cut."""
 IMPOSSIBLE = (
-    "bounded knowledge cannot be kept: fewer than k records have a vertex that cannot be left out, as it does "
-    "not repeat; drop it from the policy, or ask for a smaller k"
+    "bounded knowledge cannot be kept: fewer than k records have a vertex that cannot be left out, as it "
+    "does not repeat; drop it from the policy, or ask for a smaller k"
 )
 
 
@@ -39,7 +39,7 @@ def specialize(given: StepInput, effort: int) -> Partition:
     counted = knowledge.root == "counted"
     facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest))
     cutter = Cutter(Supports(facts), knowledge.k, knowledge.m)
-    search = _Search(forest, facts, cutter, constraints, knowledge, given.progress)
+    search = _ClassSearch(forest, facts, cutter, constraints, knowledge, given.progress)
     if counted:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
     else:
@@ -78,20 +78,20 @@ class _Answer:
 
 
 @dataclass
-class _Search:
+class _ClassSearch:
     """What all divisions share."""
 
     forest: Forest
-    facts: Facts
+    facts: FactArrays
     cutter: Cutter
     constraints: Constraints
     knowledge: BoundedKnowledge
     progress: Callable[[int], None]
 
     def mend_classes(self, division: RootClasses) -> _Answer | None:
-        """Mend all classes of a division; one that cannot be, or fails a model then, joins those it was split from.
+        """Mend all classes of a division; one that cannot be, or fails a model then, joins its neighbours.
 
-        Returns None if even all records together fail.
+        They are the classes that were split from the same one. Returns None if all records together fail.
         """
         class_of, mended = division.class_of.copy(), dict[int, tuple[NDArray[np.int64], Mended]]()
         missing = set(np.unique(class_of).tolist())
@@ -143,9 +143,9 @@ class _Search:
                 failed.append(number)
             else:
                 mended[number] = records.own, best
-        return failed + self._refused(class_of, [one for one in numbers if one in mended], mended)
+        return failed + self._find_failing(class_of, [one for one in numbers if one in mended], mended)
 
-    def _refused(
+    def _find_failing(
         self,
         class_of: NDArray[np.int64],
         numbers: list[int],
@@ -154,7 +154,7 @@ class _Search:
         """Return the classes that fail a model once vertices have been removed."""
         if not numbers or not any(any(own) for own in self.constraints.on_values):
             return []
-        removed = self._removed([mended[one] for one in numbers])
+        removed = self._find_removed([mended[one] for one in numbers])
         forest = self.forest
         sensitive = forest.sensitive.copy()
         for kind, own in enumerate(forest.domains):
@@ -165,9 +165,11 @@ class _Search:
         which[numbers] = np.arange(len(numbers))
         left = replace(forest, sensitive=sensitive)
         contents = count_groups(left, self.constraints, 0, which[class_of], len(numbers))
-        return [one for one, held in zip(numbers, contents, strict=True) if not held.satisfies(self.constraints)]
+        return [
+            one for one, held in zip(numbers, contents, strict=True) if not held.satisfies(self.constraints)
+        ]
 
-    def _removed(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.bool_]:
+    def _find_removed(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.bool_]:
         """Return which vertices are removed."""
         removed = np.zeros(self.forest.vertex_count, np.bool_)
         for own, one in mended:
@@ -200,7 +202,7 @@ class _Search:
                 nodes[roots + position] = vectors[:, position]
                 loss += int(losses[vectors[:, position]].sum())
         shown = np.arange(forest.vertex_count)
-        removed = self._removed(list(mended.values()))
+        removed = self._find_removed(list(mended.values()))
         shown[removed] = SUPPRESSED
         costs = Counter(vertices_removed=int(removed.sum()))
         classes = group_by_root(forest, nodes)

@@ -1,4 +1,4 @@
-"""Root classes, from the whole collection down: each split by the quasi-identifier of the root that saves most."""
+"""Root classes, from the whole collection down: each split by the quasi-identifier that saves most."""
 
 from __future__ import annotations
 
@@ -52,9 +52,17 @@ class Splitter:
         width = len(self.forest.hierarchies[0])
         found = RootClasses(np.zeros(count, np.int64), [(0,) * width])
         active = [0]
-        values = np.stack(
-            [self.forest.nodes[self.forest.first_node[self.forest.roots[:-1]] + at] for at in range(width)], 1
-        ) if width else np.zeros((count, 0), np.int32)
+        values = (
+            np.stack(
+                [
+                    self.forest.nodes[self.forest.first_node[self.forest.roots[:-1]] + at]
+                    for at in range(width)
+                ],
+                1,
+            )
+            if width
+            else np.zeros((count, 0), np.int32)
+        )
         nested = [nest_nodes(tree) for tree in self.forest.hierarchies[0]]
         losses = {0: float(self._lose(found.class_of, found.vectors)[0])}
         while active:
@@ -87,6 +95,32 @@ class Splitter:
         losses: dict[int, float],
     ) -> list[int]:
         """Split each of the active classes once if that saves anything; return the classes to go on with."""
+        following = []
+        chosen = self._choose_splits(found, active, values, nested, losses)
+        for one, groups in zip(chosen, self._merge_refused(chosen), strict=True):
+            if len(groups) < 2:
+                continue
+            for members, vector in groups:
+                found.class_of[members] = len(found.vectors)
+                following.append(len(found.vectors))
+                found.vectors.append(vector)
+                found.above.append(one.split)
+        if following:
+            which = np.full(len(found.vectors), -1, np.int64)
+            which[following] = np.arange(len(following))
+            lost = self._lose(which[found.class_of], [found.vectors[one] for one in following])
+            losses.update(zip(following, lost.tolist(), strict=True))
+        return following
+
+    def _choose_splits(
+        self,
+        found: RootClasses,
+        active: list[int],
+        values: NDArray[np.int32],
+        nested: list[tuple[NDArray[np.int64], NDArray[np.bool_]]],
+        losses: dict[int, float],
+    ) -> list[_Split]:
+        """Return for each active class the split that saves most, if any saves anything."""
         best: dict[int, tuple[float, _Split]] = {}
         for position, nest in enumerate(nested):
             splits = self._propose(found, active, position, values[:, position], nest)
@@ -106,22 +140,7 @@ class Splitter:
                 saved = losses[one.split] - float(own.sum())
                 if saved > 0 and (one.split not in best or saved > best[one.split][0]):
                     best[one.split] = saved, one
-        following = []
-        chosen = [one for _, (_, one) in sorted(best.items())]
-        for one, groups in zip(chosen, self._merge_refused(chosen), strict=True):
-            if len(groups) < 2:
-                continue
-            for members, vector in groups:
-                found.class_of[members] = len(found.vectors)
-                following.append(len(found.vectors))
-                found.vectors.append(vector)
-                found.above.append(one.split)
-        if following:
-            which = np.full(len(found.vectors), -1, np.int64)
-            which[following] = np.arange(len(following))
-            lost = self._lose(which[found.class_of], [found.vectors[one] for one in following])
-            losses.update(zip(following, lost.tolist(), strict=True))
-        return following
+        return [one for _, (_, one) in sorted(best.items())]
 
     def _propose(
         self,
@@ -175,7 +194,8 @@ class Splitter:
             group_of[members] = number
         contents = iter(count_groups(self.forest, self.constraints, 0, group_of, len(every)))
         for one in splits:
-            taken, refused = [], []
+            taken: list[tuple[Members, GroupContents]] = []
+            refused: list[tuple[Members, GroupContents]] = []
             for at, (group, held) in enumerate(zip(one.groups, contents, strict=False)):
                 stays = one.has_rest and at == len(one.groups) - 1
                 accepted = not stays and held.satisfies(self.constraints)
@@ -207,7 +227,7 @@ class Splitter:
 
 @dataclass(frozen=True)
 class _Split:
-    """The groups that a class would be split into; with ``has_rest`` the last keeps the class's ``vector``."""
+    """The groups that a class would be split into; with ``has_rest`` the last keeps its ``vector``."""
 
     split: int
     groups: list[Members]

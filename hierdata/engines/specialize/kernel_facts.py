@@ -1,0 +1,240 @@
+"""What the records of a group show now, and the patterns that they match."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.jit import jit
+from hierdata.engines.specialize.kernel_table import (
+    CLAUSE,
+    Asked,
+    PatternTable,
+    add_key,
+    intern,
+    key_of_one,
+    key_of_three,
+    key_of_two,
+    make_room,
+    make_table,
+    widen_clauses,
+)
+
+
+class FactGroup(NamedTuple):
+    """The records of a group: vertices and facts in the order of records, parents before children.
+
+    ``path[v, d]`` is the ancestor of vertex v at depth d, v itself at its own depth, -1 below. ``removable``
+    tells which vertices may be removed with their subtrees, ``constant[v]`` what is lost then besides its
+    values. ``label[f]`` is what fact f shows now, 0 if its vertex is removed: ``shown[f]`` at first, or
+    ``absent[f]``; where both are equal it cannot be deleted. ``losses[f]`` has the loss of each: shown,
+    absent, removed. Records with label a are ``holders[first_holder[a]:first_holder[a + 1]]``, before
+    anything is deleted.
+    """
+
+    first_vertex: NDArray[np.int64]
+    path: NDArray[np.int32]
+    depth: NDArray[np.int64]
+    first_child: NDArray[np.int64]
+    child_count: NDArray[np.int64]
+    removable: NDArray[np.bool_]
+    constant: NDArray[np.int64]
+    first_fact: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    label: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    absent: NDArray[np.int64]
+    losses: NDArray[np.int64]
+    first_holder: NDArray[np.int64]
+    holders: NDArray[np.int64]
+
+
+class Row(NamedTuple):
+    """The facts of one record, gathered: ``facts`` and their ``labels``.
+
+    ``common[i, j]`` is the depth of the lowest common ancestor of the vertices of the i-th and j-th.
+    ``marks`` are by label; ``size`` has the number of facts.
+    """
+
+    facts: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    common: NDArray[np.int64]
+    marks: NDArray[np.bool_]
+    size: NDArray[np.int64]
+
+
+@jit
+def is_gone(group: FactGroup, vertex: int) -> bool:
+    """Return whether a vertex was removed; one without facts never is."""
+    first = group.first_fact[vertex]
+    return bool(first < group.first_fact[vertex + 1] and group.label[first] == 0)
+
+
+@jit
+def has_children(group: FactGroup, vertex: int) -> bool:
+    """Return whether a vertex has children that are not removed."""
+    first = group.first_child[vertex]
+    for child in range(first, first + group.child_count[vertex]):  # noqa: SIM110  kernels have no generators
+        if not is_gone(group, child):
+            return True
+    return False
+
+
+@jit
+def looks_like(group: FactGroup, left: int, right: int) -> bool:
+    """Return whether two vertices of one type without children show the same now."""
+    first, other = group.first_fact[left], group.first_fact[right]
+    count = group.first_fact[left + 1] - first
+    if count != group.first_fact[right + 1] - other:
+        return False
+    for at in range(count):
+        if group.label[first + at] != group.label[other + at]:
+            return False
+        if group.absent[first + at] != group.absent[other + at]:
+            return False
+    return True
+
+
+@jit
+def is_repeated(group: FactGroup, vertex: int, m: int) -> bool:
+    """Return whether m siblings before a vertex without children look like it: no pattern needs it then."""
+    depth = group.depth[vertex]
+    if depth == 0 or has_children(group, vertex):
+        return False
+    above = group.path[vertex, depth - 1]
+    found = 0
+    for other in range(group.first_child[above], vertex):
+        if looks_like(group, other, vertex) and not has_children(group, other):
+            found += 1
+            if found == m:
+                return True
+    return False
+
+
+@jit
+def gather_facts(group: FactGroup, asked: Asked, record: int, row: Row) -> int:
+    """Gather what a record shows now, those with marked labels first; return how many these are."""
+    size = 0
+    for vertex in range(group.first_vertex[record], group.first_vertex[record + 1]):
+        if is_gone(group, vertex) or is_repeated(group, vertex, asked.m):
+            continue
+        for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+            if not asked.blind or group.label[fact] > asked.absents:
+                row.facts[size] = fact
+                size += 1
+    marked = 0
+    for at in range(size):
+        fact = row.facts[at]
+        if row.marks[group.label[fact]]:
+            row.facts[at] = row.facts[marked]
+            row.facts[marked] = fact
+            marked += 1
+    for at in range(size):
+        row.labels[at] = group.label[row.facts[at]]
+    row.size[0] = size
+    return marked
+
+
+@jit
+def compare_paths(group: FactGroup, row: Row) -> None:
+    """Fill in the depths of the lowest common ancestors of all pairs of gathered facts."""
+    size = row.size[0]
+    for i in range(size):
+        left = group.owner[row.facts[i]]
+        row.common[i, i] = group.depth[left]
+        for j in range(i):
+            right = group.owner[row.facts[j]]
+            depth = 0
+            most = min(group.depth[left], group.depth[right])
+            while depth < most and group.path[left, depth + 1] == group.path[right, depth + 1]:
+                depth += 1
+            row.common[i, j] = depth
+            row.common[j, i] = depth
+
+
+@jit
+def count_enumerated(size: int, marked: int, m: int) -> int:
+    """Return how many patterns of up to m of the gathered facts have one of the first ``marked``."""
+    left = size - marked
+    total = size - left
+    if m >= 2:
+        total += size * (size - 1) // 2 - left * (left - 1) // 2
+    if m >= 3:
+        total += size * (size - 1) * (size - 2) // 6 - left * (left - 1) * (left - 2) // 6
+    return total
+
+
+@jit
+def key_of_vertex(group: FactGroup, asked: Asked, clauses: PatternTable, vertex: int) -> int:
+    """Return the key of what a vertex shows in all its fields."""
+    number = 0
+    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+        number = intern(clauses, number, group.label[fact], asked.label_bits)
+    return (1 << CLAUSE) | number
+
+
+@jit
+def starts_vertex(group: FactGroup, row: Row, at: int) -> bool:
+    """Return whether a gathered fact is the first of its vertex that is gathered with a marked label."""
+    fact = row.facts[at]
+    for other in range(group.first_fact[group.owner[fact]], fact):
+        if row.marks[group.label[other]]:
+            return False
+    return True
+
+
+@jit
+def count_record(
+    group: FactGroup,
+    asked: Asked,
+    table: PatternTable,
+    clauses: PatternTable,
+    row: Row,
+    marked: int,
+    step: int,
+    changed: NDArray[np.int64],
+) -> None:
+    """Count the patterns of a gathered record that have one of its first ``marked`` facts.
+
+    There must be room for ``count_enumerated`` keys.
+    """
+    compare_paths(group, row)
+    table.used[1] += 1
+    size, labels, common = row.size[0], row.labels, row.common
+    for i in range(marked):
+        a = labels[i]
+        add_key(table, key_of_one(asked, a), step, asked.k, changed)
+        if asked.m < 2:
+            continue
+        for j in range(i + 1, size):
+            b, ab = labels[j], common[i, j]
+            add_key(table, key_of_two(asked, a, b, ab), step, asked.k, changed)
+            if asked.m < 3:
+                continue
+            for h in range(j + 1, size):
+                key = key_of_three(asked, a, b, labels[h], ab, common[i, h], common[j, h])
+                add_key(table, key, step, asked.k, changed)
+    if asked.whole and not asked.blind:
+        for i in range(marked):
+            if starts_vertex(group, row, i):
+                key = key_of_vertex(group, asked, clauses, group.owner[row.facts[i]])
+                add_key(table, key, step, asked.k, changed)
+
+
+@jit
+def count_group(
+    group: FactGroup, asked: Asked, clauses: PatternTable, row: Row
+) -> tuple[PatternTable, PatternTable]:
+    """Return the table of all patterns of all records."""
+    table = make_table(12)
+    changed = np.zeros(1, np.int64)
+    row.marks[:] = True
+    for record in range(len(group.first_vertex) - 1):
+        marked = gather_facts(group, asked, record, row)
+        table = make_room(table, count_enumerated(marked, marked, asked.m) + marked)
+        clauses = widen_clauses(clauses, marked)
+        count_record(group, asked, table, clauses, row, marked, 1, changed)
+    row.marks[:] = False
+    return table, clauses
