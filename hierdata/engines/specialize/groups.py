@@ -22,7 +22,7 @@ def spans(firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int6
     return every
 
 
-class Records:
+class GroupRecords:
     """Some records of a collection as the kernels need them, whatever the cut."""
 
     def __init__(self, facts: FactArrays, records: NDArray[np.int64]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.specialize.groups import Records, bits_of, loss_of, row_of
+from hierdata.engines.specialize.groups import GroupRecords, bits_of, loss_of, row_of
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup
 from hierdata.engines.specialize.kernel_mending import mend_group
@@ -32,7 +32,7 @@ class Mended:
     loss: int
 
 
-def mend(records: Records, cut: list[NDArray[np.int64]], knowledge: BoundedKnowledge) -> Mended | None:
+def mend(records: GroupRecords, cut: list[NDArray[np.int64]], knowledge: BoundedKnowledge) -> Mended | None:
     """Delete what a cut leaves to too few; None where that cannot be done."""
     group, published, absents = records.group(cut)
     labels, depths = bits_of(group)

@@ -13,7 +13,7 @@ from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.guarding.contents import count_groups
 from hierdata.engines.specialize.columns import FactArrays, columns_of, find_facts
 from hierdata.engines.specialize.cutting import Cutter, Supports, cut_nodes
-from hierdata.engines.specialize.groups import Records
+from hierdata.engines.specialize.groups import GroupRecords
 from hierdata.engines.specialize.mending import Mended, mend
 from hierdata.engines.specialize.splitting import RootClasses, Splitter
 from hierdata.forest.forest import MISSING, Forest
@@ -130,7 +130,7 @@ class _ClassSearch:
         failed, done = [], 0
         for at, number in enumerate(numbers):
             members = order[bounds[at] : bounds[at + 1]]
-            records = Records(self.facts, members)
+            records = GroupRecords(self.facts, members)
             best: Mended | None = None
             for is_cut in chosen:
                 cut = [cut_nodes(column, own[at]) for column, own in zip(columns, is_cut, strict=True)]
