@@ -17,6 +17,7 @@ from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
 from hierdata.cli.plugins import plugins
 from hierdata.cli.reproduce import reproduce
+from hierdata.cli.schema import schema
 from hierdata.cli.session import explain, keep_signal_handlers
 from hierdata.cli.synth import synth
 from hierdata.cli.terminal import say
@@ -55,7 +56,7 @@ def options(
 
 _COMMANDS = {
     command.__name__: command
-    for command in (init, lint, anonymize, verify, measure, attack, reproduce, synth, plugins)
+    for command in (init, lint, anonymize, verify, measure, attack, reproduce, synth, schema, plugins)
 }
 
 for command in _COMMANDS.values():
