@@ -77,6 +77,13 @@ def test_every_page_can_be_reached_from_the_map(page: Path) -> None:
     assert page == DOCS / "index.md" or page in links
 
 
+def test_every_page_has_a_place_in_the_site() -> None:
+    placed = re.findall(
+        r"^ +- (?:[^:\n]+: )?(\S+\.md)$", (ROOT / ".mkdocs/mkdocs.yml").read_text("utf-8"), re.M
+    )
+    assert sorted(placed) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
+
+
 # Names
 
 
