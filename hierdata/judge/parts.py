@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
+from operator import add
 from typing import Any
 
 from hierdata.documents.document import Document, Scalar
@@ -160,6 +161,9 @@ def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
         ),
         forbidden=dict(sorted(forbidden.items())),
         malformed=sum(verdict.malformed for verdict in verdicts),
+        told_apart=reduce(add, told)
+        if (told := [one.told_apart for one in verdicts if one.told_apart])
+        else None,
         worst_guess={
             path: max(verdict.worst_guess[path] for verdict in verdicts) for path in verdicts[0].worst_guess
         },

@@ -192,7 +192,7 @@ class JudgedClasses:
             panel.check_class(ordinal, known.records, known.places(), whole, known.population)
         verdict = panel.verdict([known.records for known in self._classes.values()], found, malformed)
         if knowledge is not None:  # whole records are not compared, nor with exempt fields
-            return verdict
+            return replace(verdict, told_apart=knowledge.tell_apart())
         return replace(
             verdict,
             k_raw=min(self._written.values(), default=0),

@@ -43,7 +43,7 @@ class Reading:
         self.links = Links()
         self.malformed = 0
         model = rules.knowledge
-        copies = None if model is None or model.alpha is not None else model.m
+        copies = None if model is None or model.alpha is not None else model.m + 2
         self.facts = None if model is None else FactReader(rules, attributes, VertexTypes.of(rules), copies)
 
     def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
@@ -70,8 +70,8 @@ class Reading:
                 fitting = self._count_matches(key, record)
             told = None
             if facts is not None:
-                root, vertices, values = facts.read(record)
-                told = key, vertices, values
+                root, vertices, values, counts = facts.read(record)
+                told = key, vertices, values, counts
                 key, children = root, pool_types(children)
             yield key, raw, bare, members * times, times, fitting, codes, told, children
 

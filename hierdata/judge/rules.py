@@ -177,6 +177,30 @@ class GroupIdRisk:
     worst_guess: Mapping[str, Fraction]
 
 
+MOST_SAMPLED = 500
+"""The most persons of whom it is asked whether more knowledge than is promised tells them apart."""
+KNOWN_MORE = ("one fact more", "two facts more", "counts", "a fact that is lacking")
+"""What somebody knows beside root values and m facts; counts are those of the vertices of each type."""
+
+
+@dataclass(frozen=True)
+class ToldApart:
+    """Of sampled persons, whether each kind of knowledge of ``KNOWN_MORE`` leaves her record alone.
+
+    ``persons`` are the hash of each, ascending, and the answers.
+    """
+
+    persons: tuple[tuple[int, tuple[bool, ...]], ...] = ()
+
+    def __add__(self, other: ToldApart) -> ToldApart:
+        """Return the sample of the records of both."""
+        return ToldApart(tuple(sorted(self.persons + other.persons)[:MOST_SAMPLED]))
+
+    def counts(self) -> tuple[int, ...]:
+        """Return how many persons each kind of knowledge tells apart."""
+        return tuple(sum(told[at] for _, told in self.persons) for at, _ in enumerate(KNOWN_MORE))
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What the judge found. ``k`` is the size of the smallest class; 0 without records.
@@ -192,7 +216,8 @@ class Verdict:
     ``tables`` says for each separate part which sensitive attributes (their paths) it shows.
     ``worst_guess`` is by sensitive path the largest share of a class's records that show one value anywhere;
     where the file does not tie values to records, the largest share that could. ``group_ids`` is what ids
-    tell, None but with ``slicing_by_table``.
+    tell, None but with ``slicing_by_table``. ``told_apart`` is
+    what more knowledge than is promised tells, None but where knowledge is bounded.
     ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``, labels that must not be
     published, and different sensitive values that do not match their pattern. ``malformed`` counts
 
@@ -218,6 +243,7 @@ class Verdict:
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     worst_guess: Mapping[str, Fraction] = field(default_factory=dict)
     group_ids: GroupIdRisk | None = None
+    told_apart: ToldApart | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; a fraction is given as exact text and as a float."""
@@ -230,6 +256,9 @@ class Verdict:
         plain["worst_guess"] = exact(self.worst_guess)
         if self.group_ids is not None:
             plain["group_ids"] = {"k": self.group_ids.k, "worst_guess": exact(self.group_ids.worst_guess)}
+        if self.told_apart is not None:
+            plain["told_apart"] = dict(zip(KNOWN_MORE, self.told_apart.counts(), strict=True))
+            plain["told_apart"]["of"] = len(self.told_apart.persons)
         plain["not_judged"] = list(self.not_judged)
         plain["judgements"] = [
             {

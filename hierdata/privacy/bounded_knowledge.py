@@ -88,6 +88,9 @@ class BoundedKnowledge(PrivacyModel):
                 raise ValueError(f"counts: the edges of {path} must increase")
         return self
 
+    def __hash__(self) -> int:
+        return hash((self.k, self.m, self.vertex, self.root, self.alpha))  # the maps have no hash
+
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
         """Build the constraint that engines ask; it needs no domain."""
         return _RootClass(self)
@@ -109,11 +112,12 @@ class BoundedKnowledge(PrivacyModel):
         )
         if self.alpha is None:
             return sentence
-        which = "No sensitive value" if self.values is None else "None of the named sensitive values"
+        which = "no sensitive value" if self.values is None else "none of the named sensitive values"
         return (
-            f"{sentence} {which} has more than {plain(self.alpha)} of the records that agree with the same "
-            "published pattern, at the vertices that the facts speak of, at those above them, or in the "
-            "record as a whole."
+            f"{sentence} Among the records that agree with the same published pattern and show a sensitive "
+            f"value there, {which} has a share above {plain(self.alpha)}: at the vertices that the facts "
+            "speak of, at those above them, and in the record as a whole. A record with several values there "
+            "is divided among them, or counts in full where presence is asked for."
         )
 
 

@@ -16,6 +16,7 @@ from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
 from hierdata.release.gates import describe_gate
+from hierdata.release.report.knowledge import READ_BY, knowledge_sentences
 from hierdata.release.report.models import (
     Codebook,
     CodebookField,
@@ -116,6 +117,7 @@ def build_codebook(found: ReadBack) -> Codebook:
         fields=tuple(fields),
         groups=policy.recoding_traits.groups,
         **({} if spelled is None else {"generalized": spelled}),
+        **({} if policy.knowledge is None else READ_BY),
     )
 
 
@@ -130,6 +132,8 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         each_type=apart and not (policy.steps and policy.steps[0].aligns),
     )
     stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes) + suppression
+    if policy.knowledge is not None:
+        stated += tuple(knowledge_sentences(policy.knowledge, verdict.told_apart))
     if policy.spelling is not None:
         stated += (spelling_sentence(policy.spelling.keep),)
     stated += tuple(limit_shape(spec.step for spec in policy.shape))
@@ -160,7 +164,13 @@ def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
             for judgement in judgements
         ]
         traits = policy.recoding_traits
-        yield Promise.of(model, known, apart=traits.groups_persons, ids=traits.groups_each_table)
+        yield Promise.of(
+            model,
+            known,
+            apart=traits.groups_persons,
+            ids=traits.groups_each_table,
+            by_root=policy.knowledge not in (None, model),
+        )
 
 
 def _published_figures(found: ReadBack) -> dict[str, tuple[Figure, ...]]:

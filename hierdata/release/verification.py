@@ -219,7 +219,13 @@ def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
     """Group the verdict's judgements by model."""
     traits = policy.recoding_traits
     return tuple(
-        Promise.of(model, judgements, apart=traits.groups_persons, ids=traits.groups_each_table)
+        Promise.of(
+            model,
+            judgements,
+            apart=traits.groups_persons,
+            ids=traits.groups_each_table,
+            by_root=policy.knowledge not in (None, model),
+        )
         for model, judgements in judgements_by_model(policy, verdict)
     )
 

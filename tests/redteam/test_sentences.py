@@ -14,7 +14,7 @@ from typing import Any
 import hierdata
 from hierdata.privacy import MODELS
 from hierdata.recodings import TRAITS
-from hierdata.release.report import sentences
+from hierdata.release.report import knowledge, sentences
 
 TESTS = Path(__file__).parents[1]
 HERE = "redteam/test_sentences.py"
@@ -25,6 +25,7 @@ TWIN = "privacy/test_contract.py::test_holds_like_the_twin"
 PRESENCE = "privacy/test_presence.py::test_holds_like_the_twin"
 LISTS = "redteam/test_sets.py::test_random_lists_show_no_value_of_more_than_one_in_l"
 BY_TABLE = "redteam/test_slicing_by_table.py"
+KNOWLEDGE = "redteam/test_bounded_knowledge.py"
 POPULATION = "privacy/test_ten_million.py::test_presence_in_a_population"
 
 TESTED: dict[str, tuple[str, ...]] = {
@@ -102,6 +103,30 @@ TESTED: dict[str, tuple[str, ...]] = {
     "recoding slicing": ("redteam/test_slicing.py::test_places_in_the_tables_tell_no_more_than_the_group",),
     **{f"promise {kind}": (TWIN, JUDGED, TABLES) for kind in MODELS},
     "promise k-anonymity": (TWIN, RELEASES),
+    "promise bounded-knowledge": (
+        "test_judge_knowledge.py::test_judges_like_the_plain_twin",
+        "test_judge_knowledge.py::test_judges_overlaps_like_the_plain_twin",
+        f"{KNOWLEDGE}::test_no_known_facts_lead_to_fewer_than_k_published_records",
+    ),
+    "_KNOWN": (f"{KNOWLEDGE}::test_no_known_facts_lead_to_fewer_than_k_published_records",),
+    "_PRESENT_VALUES": (
+        f"{HERE}::test_a_missing_value_tells",
+        f"{HERE}::test_two_attributes_together_tell_more",
+    ),
+    "_LEFT_OUT": (f"{KNOWLEDGE}::test_what_a_record_lacks_may_have_been_left_out",),
+    "_MORE_FACTS": (
+        f"{KNOWLEDGE}::test_more_facts_tell_apart_as_many_as_is_said",
+        f"{KNOWLEDGE}::test_the_sample_does_not_depend_on_order_or_parts",
+    ),
+    "_COUNTS": (f"{KNOWLEDGE}::test_counts_and_lacks_tell_apart_as_many_as_is_said",),
+    "_LACK": (f"{KNOWLEDGE}::test_counts_and_lacks_tell_apart_as_many_as_is_said",),
+    "_ORDER": (f"{KNOWLEDGE}::test_the_order_of_two_years_tells_who_it_is",),
+    "_SIBLINGS": (f"{KNOWLEDGE}::test_numbers_of_visits_tell_what_was_left_out",),
+    "_ONE_PATTERN": (f"{KNOWLEDGE}::test_several_patterns_together_may_exceed_alpha",),
+    "_BY_ROOT": (
+        "test_judge_knowledge.py::test_other_models_judge_the_records_of_one_root",
+        f"{KNOWLEDGE}::test_other_models_speak_of_what_the_record_itself_shows",
+    ),
     "promise k-map": (TWIN, POPULATION),
     "promise delta-presence": (TWIN, POPULATION),
     **{
@@ -121,7 +146,7 @@ TESTED: dict[str, tuple[str, ...]] = {
 
 def origins() -> Iterator[str]:
     """Where the sentences of a release come from."""
-    for name, value in vars(sentences).items():
+    for name, value in (vars(sentences) | vars(knowledge)).items():
         if name[0] == "_" and name.isupper() and isinstance(value, str):
             yield name
     yield from (f"_ALWAYS[{at}]" for at, _ in enumerate(sentences._ALWAYS))

@@ -18,11 +18,13 @@ Form: TypeAlias = "tuple[int, tuple[int, ...], tuple[Form, ...]]"
 Label: TypeAlias = "tuple[int, Scalar]"
 """A quasi-identifier's number and a published value; None for absent. -1 - t: a vertex of type t is there."""
 
-Told: TypeAlias = tuple[bytes, list[int], list[int]]
+Told: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
 """The class of a record as whole records are compared, and what FactReader.read returns of it."""
 
 _NO_KEY, _NULL, _EMPTY = "no key", "null", "empty"
 """How what is absent may be spelled; or as a text of its own."""
+ROOT_DIGEST = 20
+"""The bytes of the digest of a root vector."""
 _NOT_THERE: Any = object()
 SPELLED_APART = " (what is absent is spelled in more than one way)"
 MISPLACED = " (a list, where the policy has a single value: mark it with [*] or vertex: true)"
@@ -50,7 +52,7 @@ class FactReader:
 
     ``labels`` are the labels seen so far, by code; ``shown`` is by code what a vertex shows: its type and its
     labels. ``found`` counts lists where there is a single value. Of equal siblings at most ``copies`` are
-    kept, since a pattern has no more facts; None keeps all, with their sensitive values.
+    kept, since nobody is asked about more facts; None keeps all, with their sensitive values.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class FactReader:
         self._step = len(attributes)
         self._shown_codes: dict[tuple[int, tuple[int, ...]], int] = {}
         self._taken = 0, 0
+        self._counts: list[int] = []
         self._root = _Place("")
         self._places = self._plan(rules, types)
         self._absent = [self._code((index, None)) for index, _ in enumerate(rules.quasi)]
@@ -104,12 +107,13 @@ class FactReader:
             place_at(sensitive.keys).sensitive = index
         return every
 
-    def read(self, record: Document) -> tuple[bytes, list[int], list[int]]:
+    def read(self, record: Document) -> tuple[bytes, list[int], list[int], list[int]]:
         """Return the digest of the root vector, the vertices in pre-order, and the sensitive values.
 
         A vertex is two numbers: the place of its parent, -1 for the root, and what it shows. A sensitive
-        value is the place of its vertex and its joint code.
+        value is the place of its vertex and its joint code. Last is the number of vertices of each type.
         """
+        self._counts = [0] * len(self._types.types)
         form = self._vertex(0, self._root, record)
         labels = self.shown[form[0]][1]
         told = "\0".join(
@@ -118,7 +122,8 @@ class FactReader:
         vertices: list[int] = []
         values: list[int] = []
         _flatten(form, -1, vertices, values)
-        return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=20).digest(), vertices, values
+        root = blake2b(told.encode("utf-8", "surrogatepass"), digest_size=ROOT_DIGEST).digest()
+        return root, vertices, values, self._counts
 
     def _label_of(self, label: int) -> Label:
         return self.labels[label]
@@ -135,6 +140,7 @@ class FactReader:
 
     def _vertex(self, kind: int, place: _Place, value: Value) -> Form:
         """Return the form of one vertex; ``place`` is that of its type."""
+        self._counts[kind] += 1
         labels = self._nothing[kind].copy()
         codes: list[int] = []
         children: list[Form] = []

@@ -6,16 +6,19 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from hierdata.documents.document import Scalar
 from hierdata.errors import PolicyError
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.knowledge.facts import SPELLED_APART, Label, Told
+from hierdata.judge.knowledge.beyond import RecordsOfRoot, ShownRecord, Words, sample_persons
+from hierdata.judge.knowledge.facts import ROOT_DIGEST, SPELLED_APART, Label, Told
 from hierdata.judge.knowledge.nodes import overlap
 from hierdata.judge.knowledge.vertex_types import VertexTypes
-from hierdata.judge.rules import Judgement, JudgeRules
+from hierdata.judge.rules import KNOWN_MORE, Judgement, JudgeRules, ToldApart
 from hierdata.privacy import BoundedKnowledge
 from hierdata.privacy.grouping import protected_codes
 
@@ -50,8 +53,10 @@ class JudgedKnowledge:
         self.spelled: dict[str, set[str]] = {}
         self._label_codes: dict[tuple[int, type, str], int] = {}
         self._shown_codes: dict[tuple[int, tuple[int, ...]], int] = {}
+        # By root vector, class of whole records, and sensitive values where these count.
         self._forms: Counter[tuple[bytes, bytes, bytes]] = Counter()
         self._whole: Counter[tuple[bytes, bytes]] = Counter()
+        self._shape: dict[tuple[bytes, bytes], tuple[bytes, tuple[int, ...]]] = {}
 
     def learn_labels(self, labels: Iterable[Label]) -> list[int]:
         """Return our codes of some labels."""
@@ -83,7 +88,7 @@ class JudgedKnowledge:
         self, root: bytes, told: Told, times: int, shown: Sequence[int], own: Mapping[int, int] | None
     ) -> None:
         """Add a record. ``shown`` are our codes of what vertices show, ``own`` those of sensitive values."""
-        whole, numbers, sensitive = told
+        whole, numbers, sensitive, counts = told
         vertices = array("i", numbers)
         for at in range(1, len(vertices), 2):
             vertices[at] = shown[vertices[at]]
@@ -91,7 +96,9 @@ class JudgedKnowledge:
         if own is not None:
             for at in range(1, len(values), 2):
                 values[at] = own[values[at]]
-        self._forms[root, vertices.tobytes(), values.tobytes()] += times
+        self._forms[root, whole, values.tobytes()] += times
+        if (root, whole) not in self._shape:
+            self._shape[root, whole] = vertices.tobytes(), tuple(counts)
         self._whole[root, whole] += times
 
     def findings(self) -> dict[str, int]:
@@ -108,12 +115,12 @@ class JudgedKnowledge:
             fewest[root] = min(times, fewest.get(root, times))
         found: Counter[str] = Counter()
         known: dict[tuple[int, frozenset[int]], bool] = {}
-        for root, forms in groupby(sorted(self._forms), key=lambda form: form[0]):
+        for root, forms in groupby(sorted(self._shape), key=itemgetter(0)):
             if fewest[root] >= self._model.k:
                 continue
             codes: set[int] = set()
-            for _, vertices, _ in forms:
-                codes.update(array("i", vertices)[3::2])  # without the root, which has one vector
+            for form in forms:
+                codes.update(array("i", self._shape[form][0])[3::2])  # the root has one vector here
             by_index: dict[int, set[int]] = {}
             for code in codes:
                 for label in self.shown[code][1]:
@@ -142,7 +149,7 @@ class JudgedKnowledge:
         forms = sorted(self._forms)
         roots = {root: number for number, root in enumerate(sorted({form[0] for form in forms}))}
         records = Records(
-            [vertices for _, vertices, _ in forms],
+            [self._shape[root, whole][0] for root, whole, _ in forms],
             [0 if counted else roots[root] for root, _, _ in forms],
             [self._forms[form] for form in forms],
             [labels for _, labels in self.shown],
@@ -166,6 +173,38 @@ class JudgedKnowledge:
         if model.alpha is not None:
             self._judge_shares(model.alpha, forms, facts, whole, achieved, failing)
         return Judgement(model.kind, None, not failing, achieved, len(failing))
+
+    def tell_apart(self) -> ToldApart:
+        """Return what more knowledge than is promised tells of sampled persons."""
+        counted = self._model.root == "counted"
+        told = lru_cache(None)(self._tell)
+        crowds: dict[bytes, list[ShownRecord]] = {}
+        persons = []
+        for (root, whole), (vertices, counts) in sorted(self._shape.items()):
+            own = ShownRecord(
+                root + whole, array("i", vertices), counts, self._whole[root, whole], told, counted
+            )
+            persons.append(own)
+            crowds.setdefault(b"" if counted else root, []).append(own)
+        found = []
+        asked: dict[bytes, RecordsOfRoot] = {}
+        for mark, person in sample_persons(persons):
+            root = b"" if counted else person.digest[:ROOT_DIGEST]
+            if person.times == 1 and root not in asked:
+                asked[root] = RecordsOfRoot(crowds[root], told)
+            crowd = asked.get(root)
+            answers = (
+                (False,) * len(KNOWN_MORE) if crowd is None else crowd.tell_apart(mark, person, self._model.m)
+            )
+            found.append((mark, answers))
+        return ToldApart(tuple(found))
+
+    def _tell(self, code: int) -> Words:
+        """Return what a vertex shows in words."""
+        kind, labels = self.shown[code]
+        own = [self.labels[label] for label in labels]
+        spelled = tuple(f"{index}={type(value).__name__}:{value}" for index, value in own)
+        return f"{kind}{spelled}", spelled, tuple(index < 0 or value is not None for index, value in own)
 
     def _check_work(self, facts: RecordFacts) -> None:
         """Raise PolicyError if counting would take too long; told before it begins."""

@@ -153,11 +153,12 @@ class Promise(Plain):
         *,
         apart: bool = False,
         ids: bool = False,
+        by_root: bool = False,
     ) -> Promise:
         """Build the promise of a model from its judgements: one per sensitive attribute, or a single one.
 
         ``apart``: sensitive values are published apart from the records; ``ids``: by group ids that are not
-        compared.
+        compared; ``by_root``: classes are those of the records' own values.
         """
         judged = tuple(judgements)
         achieved: dict[str, Fraction] = {}
@@ -166,7 +167,7 @@ class Promise(Plain):
         answers = {judgement.held for judgement in judged}
         return cls(
             kind=model.kind,
-            statement=state_promise(model, judged, apart=apart, ids=ids),
+            statement=state_promise(model, judged, apart=apart, ids=ids, by_root=by_root),
             parameters=model.model_dump(mode="json", exclude={"kind", "on"}),
             on=model.on,
             paths=tuple(judgement.path for judgement in judged if judgement.path is not None),

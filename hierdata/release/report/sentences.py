@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hierdata.escaping import quote
 from hierdata.privacy import MODELS, PrivacyModel
 from hierdata.recodings import traits_of
+from hierdata.release.report.knowledge import knowledge_bounds, state_by_root
 
 if TYPE_CHECKING:
     from hierdata.judge.rules import GroupIdRisk, Judgement
@@ -188,7 +189,10 @@ def limitations(
     )
     groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
     form = traits_of(recoding).limitation
-    return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields)
+    against, about, *always = _ALWAYS
+    if any(model.bounds_knowledge for model in models):
+        against, about = knowledge_bounds()
+    return (against, form, *groups, *_of_models(models), about, *always, *fields)
 
 
 def spelling_sentence(reason: str) -> str:
@@ -218,13 +222,18 @@ def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tu
 
 
 def state_promise(
-    model: PrivacyModel, judged: Sequence[Judgement], *, apart: bool = False, ids: bool = False
+    model: PrivacyModel,
+    judged: Sequence[Judgement],
+    *,
+    apart: bool = False,
+    ids: bool = False,
+    by_root: bool = False,
 ) -> str:
     """State the promise of a model as it was judged, with the paths where it differs.
 
     It may differ by reading, and by what the model takes from an attribute (``PrivacyModel.resolve``). What
     is promised of values says so where a person may have several. ``ids``: records have group ids that are
-    not compared, which a promise of k records says.
+    not compared, which a promise of k records says. ``by_root``: classes are those of root values.
     """
     alike: dict[tuple[SensitiveReading, PrivacyModel], list[Judgement]] = {}
     for judgement in judged:
@@ -241,6 +250,8 @@ def state_promise(
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
         told.append(sentence.format(paths=_paths(several)))
     told = told or [model.promise(apart=apart)]
+    if by_root:
+        return state_by_root(" ".join(told))
     return " ".join([*told, _IDS_APART] if ids and "k" in model.letters else told)
 
 

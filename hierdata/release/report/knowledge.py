@@ -1,0 +1,97 @@
+"""The sentences of a release under bounded knowledge: what is not promised, with figures of this release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hierdata.judge.rules import ToldApart
+    from hierdata.privacy import BoundedKnowledge
+
+_KNOWN = (
+    "The promise holds against a reader who knows that a person is in the collection, no more of the "
+    "person's quasi-identifier values than it says, and none of the sensitive values."
+)
+_PRESENT_VALUES = (
+    "Each sensitive attribute is judged by itself, on the values that are present: what a missing value "
+    "tells, or several values together, is not limited."
+)
+_LEFT_OUT = (
+    "A value that is missing, or was left out, is published as *, and vertices of lists were left out with "
+    "all below them: that a record lacks something does not tell that the person does."
+)
+_MORE_FACTS = (
+    "Whoever knows more may find a person's record. Of {persons} sampled from the published file, {one} by "
+    "themselves with {m} of the values that are published for them{root}, and {two} with {more}."
+)
+_COUNTS = (
+    "How often something occurs is not among the facts. Of the same persons, {share} by themselves with "
+    "{m}{root} and the number of vertices of each type that is published for them."
+)
+_LACK = (
+    "That a person lacks a value is not among the facts, unless a vertex is known to have none. Of the same "
+    "persons, {share} by themselves with {m}{root} and one fact that another such record shows and theirs "
+    "does not."
+)
+_ORDER = (
+    "What comes first is not among the facts: whoever knows the order of two dates at different vertices, or "
+    "that one value is greater than another, may find a record by it."
+)
+_SIBLINGS = (
+    "What siblings have to do with each other is not among the facts: that a number counts the vertices of a "
+    "person, or that no two of them have a value in common, may tell what was left out, and whose record it "
+    "is."
+)
+_ONE_PATTERN = (
+    "alpha bounds the share of a value among the records that agree with one published pattern. Whoever "
+    "allows for values that were left out has several patterns in mind: the share among the records that "
+    "agree with any of them is not bounded."
+)
+_BY_ROOT = "To somebody who knows the values of the record itself and nothing below it: {promise}"
+
+READ_BY = {
+    "missing": "A missing value, and one that was left out, is *.",
+    "suppressed": "No record is left out. A vertex of a list may be, with everything below it.",
+}
+"""What the codebook says instead of its usual sentences."""
+
+
+def knowledge_bounds() -> tuple[str, str]:
+    """Return whom the promise holds against, and what it is about, instead of the usual sentences."""
+    return _KNOWN, _PRESENT_VALUES
+
+
+def state_by_root(promise: str) -> str:
+    """Return the promise of another model, which is judged of the records with the same root values."""
+    return _BY_ROOT.format(promise=promise)
+
+
+def knowledge_sentences(model: BoundedKnowledge, told_apart: ToldApart | None) -> Iterator[str]:
+    """Yield what bounded knowledge does not promise, with the shares of sampled persons."""
+    yield _LEFT_OUT
+    sampled = 0 if told_apart is None else len(told_apart.persons)
+    if told_apart is not None and sampled:
+        one, two, counts, lack = (_share(count, sampled) for count in told_apart.counts())
+        root = " beside the record's own values" if model.root == "known" else ""
+        persons = "1 person" if sampled == 1 else f"{sampled} persons"
+        m = _facts(model.m)
+        yield _MORE_FACTS.format(
+            persons=persons, one=one, m=model.m + 1, root=root, two=two, more=model.m + 2
+        )
+        yield _COUNTS.format(share=counts, m=m, root=root)
+        yield _LACK.format(share=lack, m=m, root=root)
+    yield _ORDER
+    yield _SIBLINGS
+    if model.alpha is not None:
+        yield _ONE_PATTERN
+
+
+def _share(count: int, sampled: int) -> str:
+    """Return a share in whole percents, rounded up, so that nobody is left out of it."""
+    percent = -(-100 * count // sampled)
+    return "none are" if not count else f"{percent} % are"
+
+
+def _facts(number: int) -> str:
+    return "1 fact" if number == 1 else f"{number} facts"
