@@ -64,7 +64,7 @@ for command in _COMMANDS.values():
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code, as the README lists them.
+    """Run the command line and return its exit code.
 
     >>> main(["--version"]) # doctest: +ELLIPSIS
     hierdata ...
