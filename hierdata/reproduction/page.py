@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
+from itertools import combinations
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -166,8 +167,13 @@ def grids(exhibit: Exhibit) -> list[tuple[str, Grid]]:
 
 
 def verdict(exhibit: Exhibit) -> str:
-    """Return the sentence on what differs; that all agree is only said where something was compared."""
-    return exhibit.differs or ("All agree." if len(grids(exhibit)) > 1 else "")
+    """Return the sentence on what differs; that all agree is only said where something was compared.
+
+    Grids are compared where they share a column behind the first, which names the rows.
+    """
+    columns = [set(grid.columns[1:]) for _, grid in grids(exhibit)]
+    compared = any(one & other for one, other in combinations(columns, 2))
+    return exhibit.differs or ("All agree." if compared else "")
 
 
 def anchor(label: str) -> str:

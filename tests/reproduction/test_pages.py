@@ -138,9 +138,11 @@ def test_no_text_becomes_markup() -> None:
 
 
 def test_agreement_is_only_claimed_where_something_is_compared() -> None:
-    grid = Grid(("a",), ((1,),))
+    grid = Grid(("a", "b"), (("x", 1),))
     assert page.verdict(Exhibit("Table 1", "t", "s", ours=grid)) == ""
     assert page.verdict(Exhibit("Table 1", "t", "s", printed=grid, ours=grid)) == "All agree."
+    other = Grid(("a", "something else"), (("x", 1),))
+    assert page.verdict(Exhibit("Table 1", "t", "s", printed=grid, ours=other)) == ""
     assert page.verdict(Exhibit("Table 1", "t", "s", ours=grid, differs="No.")) == "No."
 
 
