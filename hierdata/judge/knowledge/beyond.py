@@ -6,10 +6,11 @@ hashes, so that the same file gives the same figures, whoever judges it and in h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from heapq import nsmallest
+from itertools import chain
 from typing import TypeAlias, TypeVar
 
 from hierdata.judge.rules import KNOWN_MORE, MOST_SAMPLED
@@ -21,6 +22,8 @@ Fact: TypeAlias = tuple[str, Path]
 Words: TypeAlias = tuple[str, tuple[str, ...], tuple[bool, ...]]
 """What a vertex shows in words: all together, each of its facts, and whether each shows a value."""
 Thing = TypeVar("Thing")
+_KEPT = 256
+"""The facts for which the records that show them are remembered."""
 
 
 class ShownRecord:
@@ -98,14 +101,18 @@ class RecordsOfRoot:
 
     def __init__(self, records: Sequence[ShownRecord], told: Callable[[int], Words]) -> None:
         self._records = records
-        with_code: dict[int, set[int]] = {}
+        with_code: dict[int, list[int]] = {}
+        with_counts: dict[tuple[int, ...], list[int]] = {}
         for number, record in enumerate(records):
+            with_counts.setdefault(record.counts, []).append(number)
             for code in record.codes:
-                with_code.setdefault(code, set()).add(number)
-        self._with_label: dict[str, list[set[int]]] = {}
+                with_code.setdefault(code, []).append(number)
+        self._with_counts = with_counts
+        self._with_label: dict[str, list[list[int]]] = {}
         for code, numbers in with_code.items():
             for label in set(told(code)[1]):
                 self._with_label.setdefault(label, []).append(numbers)
+        self._showing = lru_cache(_KEPT)(self._find_showing)
 
     def tell_apart(self, mark: int, person: ShownRecord, m: int) -> tuple[bool, ...]:
         """Return whether the person is told apart by each kind of knowledge of ``KNOWN_MORE``."""
@@ -113,27 +120,34 @@ class RecordsOfRoot:
             return (False,) * len(KNOWN_MORE)
         drawn = list(_draw(mark, [fact for fact in person.facts if fact[2]] or person.facts, m + 2))
         facts: list[Fact] = [(label, path) for label, path, _ in drawn]
-        alike = (number for number, other in enumerate(self._records) if other.counts == person.counts)
+        alike = self._bits_of([self._with_counts[person.counts]])
         return (
             not any(self._agreeing(person, facts[: m + 1])),
             not any(self._agreeing(person, facts)),
-            not any(self._agreeing(person, facts[:m], set(alike))),
+            not any(self._agreeing(person, facts[:m], alike)),
             self._is_told_by_lack(mark, person, facts[:m]),
         )
 
-    def _showing(self, label: str) -> set[int]:
-        """Return the records that show a fact."""
-        return set().union(*self._with_label.get(label, ()))
+    def _bits_of(self, numbers: Iterable[Sequence[int]]) -> int:
+        """Return some records as the bits of an integer."""
+        marks = bytearray(len(self._records) // 8 + 1)
+        for number in chain.from_iterable(numbers):
+            marks[number >> 3] |= 1 << (number & 7)
+        return int.from_bytes(marks, "little")
 
-    def _agreeing(
-        self, person: ShownRecord, facts: Sequence[Fact], among: set[int] | None = None
-    ) -> Iterator[ShownRecord]:
-        """Yield the other records that agree with these facts of a person."""
+    def _find_showing(self, label: str) -> int:
+        """Return the records that show a fact, as bits."""
+        return self._bits_of(self._with_label.get(label, ()))
+
+    def _agreeing(self, person: ShownRecord, facts: Sequence[Fact], among: int = -1) -> Iterator[ShownRecord]:
+        """Yield the other records that agree with these facts of a person; ``among`` are bits of records."""
+        among &= (1 << len(self._records)) - 1
         for label, _ in facts:
-            own = self._showing(label)
-            among = own if among is None else among & own
-        for number in range(len(self._records)) if among is None else sorted(among):
-            other = self._records[number]
+            among &= self._showing(label)
+        while among:
+            lowest = among & -among
+            among ^= lowest
+            other = self._records[lowest.bit_length() - 1]
             if other is not person and _fits(other, facts, ()):
                 yield other
 
@@ -146,8 +160,7 @@ class RecordsOfRoot:
         if not lacked:
             return False
         label = next(_draw(mark, lacked, 1))
-        lacking = set(range(len(self._records))) - self._showing(label)
-        return not any(self._agreeing(person, facts, lacking))
+        return not any(self._agreeing(person, facts, ~self._showing(label)))
 
 
 def _fits(record: ShownRecord, facts: Sequence[Fact], taken: tuple[Path, ...]) -> bool:

@@ -12,10 +12,12 @@ from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
 from hierdata.domains.number import identity, plain
 from hierdata.domains.similarity import is_transitive
 from hierdata.errors import HierdataError, PolicyError
+from hierdata.policy.checks.knowledge import bounds_values_at
 from hierdata.policy.checks.sizes import class_size, domain_of, pairs
 from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.lint.dates import moved_dates
 from hierdata.policy.lint.floors import nothing_published
+from hierdata.policy.lint.knowledge import estimate_patterns, values_above_alpha
 from hierdata.policy.lint.presence import presence_shortfalls
 from hierdata.policy.lint.rare_types import find_rare_types
 from hierdata.policy.lint.readings import judged_apart
@@ -86,11 +88,11 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     doubts = (nothing_published, presence_shortfalls, references)
     for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
         yield Finding("warning", _text(policy, keys), what)
-    for keys, what, raw in variants(policy, survey):
+    for keys, what, raw in chain(variants(policy, survey), values_above_alpha(policy, survey)):
         yield Finding("warning", _text(policy, keys), what, raw)
     yield from _unique(policy, survey)
     yield from _find_repeated(policy, survey)
-    for path, what in find_rare_types(policy, survey):
+    for path, what in chain(find_rare_types(policy, survey), estimate_patterns(policy, survey)):
         yield Finding("warning", path, what)
 
 
@@ -132,7 +134,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
         except PolicyError as error:
             yield Finding("error", error.path or "models", str(error).removeprefix(f"{error.path}: "))
     for keys in policy.sensitive:
-        if keys not in judged:
+        if keys not in judged and not bounds_values_at(policy, keys):
             yield Finding("warning", _text(policy, keys), "no model judges this sensitive attribute")
 
 
