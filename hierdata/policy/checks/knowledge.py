@@ -92,9 +92,22 @@ def _check_values(policy: Policy, model: BoundedKnowledge, where: tuple[str | in
 
 
 def check_facts(policy: Policy, schema: Schema) -> None:
-    """Raise PolicyError if records have nothing below their root of which a bounded number could be known."""
-    if policy.knowledge is not None and len(schema.types) == 1:
-        raise PolicyError(f"{policy.knowledge.kind}: the collection {NO_FACTS}")
+    """Raise PolicyError if a collection leaves open which facts its records have, or they have none.
+
+    A published XML element does not show whether it may repeat, and everybody must count the same facts.
+    """
+    model = policy.knowledge
+    if model is None:
+        return
+    if len(schema.types) == 1:
+        raise PolicyError(f"{model.kind}: the collection {NO_FACTS}")
+    for kind in schema.types[1:]:
+        if policy.place and schema.keys(kind.index) not in policy.vertices:
+            raise PolicyError(
+                f"this element repeats, and under {model.kind} the policy must say so: add a rule with "
+                "vertex: true for it",
+                path=kind.path,
+            )
 
 
 def bounded_values(policy: Policy) -> dict[Keys, tuple[Scalar, ...]] | None:

@@ -13,13 +13,14 @@ WORDS = {
     "quasi-identifier": "A field by which somebody could be recognised, alone or with others.",
     "sensitive attribute": "A field whose value must not be learned about a person.",
     "class": "Published records that are equal in structure and in all quasi-identifiers; with recoding "
-    "anatomy a group.",
+    "anatomy a group; under bounded knowledge the records with equal values of the record itself.",
     "group": "With recoding anatomy or slicing: vertices of one type, each of another person, that share "
     "their sensitive values, so that nobody can tell whose is which. With slicing_by_table each sensitive "
     "table has groups of its own.",
     "sensitive table": "With both kinds of slicing: a file with the values of some sensitive attributes by "
     "group; nothing ties a row of one to a row of another.",
-    "place": "A vertex of a class, with those that cannot be told from it.",
+    "place": "A vertex of a class, with those that cannot be told from it; under bounded knowledge all "
+    "vertices of a type.",
     "worst guess": "The largest share of the records of a class that show one value anywhere: how sure a "
     "reader can be, who finds the class of a person, that the person has that value. Where the release does "
     "not tie values to records, the largest share that could.",
