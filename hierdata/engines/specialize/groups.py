@@ -75,7 +75,7 @@ class GroupRecords:
             facts.forest.child_count[self.vertices], facts.removable[self.vertices], self.constant,
             self.first_fact, self.owner, shown.copy(), shown, absent, worth,
             np.searchsorted(held // len(self.first_vertex), np.arange(labels + 1)).astype(np.int64),
-            held % len(self.first_vertex),
+            held % len(self.first_vertex), np.ones(absents + 1),
         )  # fmt: skip
         return group, published, absents
 

@@ -149,9 +149,7 @@ def score_vertices(
 
 
 @jit
-def choose_deletion(
-    group: FactGroup, asked: Asked, record: int, scores: NDArray[np.int64]
-) -> tuple[int, int]:
+def choose_deletion(group: FactGroup, record: int, scores: NDArray[np.int64]) -> tuple[int, int]:
     """Return vertex and fact (-1: all of it) whose deletion mends most for what it loses; -1, -1: none."""
     base, end = group.first_vertex[record], group.first_vertex[record + 1]
     first = group.first_fact[base]
@@ -161,7 +159,7 @@ def choose_deletion(
             continue
         for fact in range(group.first_fact[own], group.first_fact[own + 1]):
             if scores[fact - first, 1] and group.label[fact] != group.absent[fact]:
-                lost = (group.losses[fact, 1] - group.losses[fact, 0]) * asked.trace + 1.0
+                lost = (group.losses[fact, 1] - group.losses[fact, 0]) * group.trace[group.absent[fact]] + 1.0
                 worth = scores[fact - first, 1] / lost
                 if worth > best:
                     best, vertex, chosen = worth, own, fact

@@ -31,7 +31,8 @@ class FactGroup(NamedTuple):
     values. ``label[f]`` is what fact f shows now, 0 if its vertex is removed: ``shown[f]`` at first, or
     ``absent[f]``; where both are equal it cannot be deleted. ``losses[f]`` has the loss of each: shown,
     absent, removed. Records with label a are ``holders[first_holder[a]:first_holder[a + 1]]``, before
-    anything is deleted.
+    anything is deleted. ``trace[a]`` multiplies the loss of a value that becomes absent with label a, when
+    deletions are compared: what is absent is a fact too.
     """
 
     first_vertex: NDArray[np.int64]
@@ -49,6 +50,7 @@ class FactGroup(NamedTuple):
     losses: NDArray[np.int64]
     first_holder: NDArray[np.int64]
     holders: NDArray[np.int64]
+    trace: NDArray[np.float64]
 
 
 class Row(NamedTuple):

@@ -51,7 +51,7 @@ def mend_record(
         while count > 0:
             scores = np.zeros((max(end - base, facts), 2), np.int64)
             score_vertices(group, found, count, scores, base)
-            vertex, fact = choose_deletion(group, asked, record, scores)
+            vertex, fact = choose_deletion(group, record, scores)
             if vertex < 0:
                 return table, False
             label = group.absent[fact] if fact >= 0 else 0

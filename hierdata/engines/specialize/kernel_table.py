@@ -23,7 +23,6 @@ class Asked(NamedTuple):
     The labels from 1 to ``absents`` are those of absent values; ``blind``: these are no facts. ``whole``:
     what a vertex shows in all its fields is a pattern too. ``label_bits`` and ``depth_bits`` hold a label and
     a depth.
-    ``trace`` multiplies the loss of an absent value when it is weighed against removing its vertex.
     """
 
     k: int
@@ -33,7 +32,6 @@ class Asked(NamedTuple):
     whole: bool
     label_bits: int
     depth_bits: int
-    trace: float
 
 
 class PatternTable(NamedTuple):

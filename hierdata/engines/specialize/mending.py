@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.specialize.groups import GroupRecords, bits_of, loss_of, row_of
 from hierdata.engines.specialize.kernel_change import restore_group
-from hierdata.engines.specialize.kernel_facts import FactGroup
+from hierdata.engines.specialize.kernel_facts import FactGroup, Row
 from hierdata.engines.specialize.kernel_mending import mend_group
 from hierdata.engines.specialize.kernel_table import Asked
 from hierdata.privacy import BoundedKnowledge
 
-TRACE = 2.0
-"""How much more an absent value counts than it loses: it is a fact itself, a removed vertex is none."""
+TRACE = 1.0
+"""How much more an absent value counts than it loses where as many records have one as a node needs."""
+ATTEMPTS = 2
 _OCCURRENCES = 2**16
 _CHANGES = 2**14
 
@@ -33,20 +35,50 @@ class Mended:
 
 
 def mend(records: GroupRecords, cut: list[NDArray[np.int64]], knowledge: BoundedKnowledge) -> Mended | None:
-    """Delete what a cut leaves to too few; None where that cannot be done."""
+    """Delete what a cut leaves to too few; None where that cannot be done.
+
+    A first attempt ignores that absent values are facts. It tells in which columns values are often absent, so
+    that one more is matched by enough records; the second one prefers these.
+    """
     group, published, absents = records.group(cut)
     labels, depths = bits_of(group)
-    whole = knowledge.vertex == "whole"
-    asked = Asked(knowledge.k, knowledge.m, absents, False, whole, labels, depths, TRACE)
-    row = row_of(group)
-    found, changed = np.zeros((_OCCURRENCES, 6), np.int64), np.zeros(_CHANGES, np.int64)
-    for most in range(1, knowledge.m + 1):
-        stage = asked._replace(m=most, blind=True)
-        *_, mended = mend_group(group, stage, row, found, changed)
-        if not mended:
+    asked = Asked(knowledge.k, knowledge.m, absents, False, knowledge.vertex == "whole", labels, depths)
+    room = Room(row_of(group), np.zeros((_OCCURRENCES, 6), np.int64), np.zeros(_CHANGES, np.int64))
+    for _ in range(ATTEMPTS):
+        group.label[:] = group.shown
+        if not delete_blindly(group, asked, room):
             return None
-    table, clauses, mended = mend_group(group, asked, row, found, changed)
+        weigh_traces(group, asked)
+    table, clauses, mended = mend_group(group, asked, room.row, room.found, room.changed)
     if not mended:
         return None
-    restore_group(group, asked, table, clauses, row, changed)
+    restore_group(group, asked, table, clauses, room.row, room.changed)
     return Mended(group, published, loss_of(group))
+
+
+class Room(NamedTuple):
+    """Room for a record, for occurrences of patterns, and for keys that change."""
+
+    row: Row
+    found: NDArray[np.int64]
+    changed: NDArray[np.int64]
+
+
+def delete_blindly(group: FactGroup, asked: Asked, room: Room) -> bool:
+    """Mend patterns of one fact, of two and so on, absent values aside; return whether that could be done."""
+    for most in range(1, asked.m + 1):
+        stage = asked._replace(m=most, blind=True)
+        if not mend_group(group, stage, room.row, room.found, room.changed)[-1]:
+            return False
+    return True
+
+
+def weigh_traces(group: FactGroup, asked: Asked) -> None:
+    """Raise the price of values in columns in which few records have an absent value now."""
+    records = len(group.first_vertex) - 1
+    record = np.repeat(np.arange(records), np.diff(group.first_fact[group.first_vertex]))
+    absent = (group.label > 0) & (group.label <= asked.absents)
+    pairs = np.unique(group.label[absent] * records + record[absent])
+    support = np.bincount(pairs // records, minlength=asked.absents + 1)
+    enough = asked.k ** (1 / asked.m) * records ** (1 - 1 / asked.m)
+    group.trace[:] = 1 + TRACE * enough / (support + 1)
