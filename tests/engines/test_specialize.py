@@ -126,7 +126,7 @@ def test_what_is_published_keeps_the_promise() -> None:
     """On small random collections, by the plain definition; and nobody is left out."""
     rng = Random(7)
     published_something = 0
-    for world in range(150):
+    for world in range(80):
         k, m = rng.choice([2, 2, 3]), rng.choice([1, 2, 2, 3])
         stated = {
             "k": k,
@@ -144,4 +144,4 @@ def test_what_is_published_keeps_the_promise() -> None:
         whole, counted = stated["vertex"] == "whole", stated["root"] == "counted"
         assert keeps_promise(found, above, k=k, m=m, whole=whole, counted=counted), (world, stated)
         published_something += 1
-    assert published_something > 120
+    assert published_something > 60

@@ -37,8 +37,8 @@ class Mended:
 def mend(records: GroupRecords, cut: list[NDArray[np.int64]], knowledge: BoundedKnowledge) -> Mended | None:
     """Delete what a cut leaves to too few; None where that cannot be done.
 
-    A first attempt ignores that absent values are facts. It tells in which columns values are often absent, so
-    that one more is matched by enough records; the second one prefers these.
+    A first attempt ignores that absent values are facts. It tells in which columns values are often absent,
+    so that one more is matched by enough records; the second one prefers these.
     """
     group, published, absents = records.group(cut)
     labels, depths = bits_of(group)

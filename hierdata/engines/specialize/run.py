@@ -16,6 +16,7 @@ from hierdata.engines.specialize.cutting import Cutter, Supports, cut_nodes
 from hierdata.engines.specialize.groups import GroupRecords
 from hierdata.engines.specialize.mending import Mended, mend
 from hierdata.engines.specialize.splitting import RootClasses, Splitter
+from hierdata.engines.specialize.whole_trees import align_whole_trees, loss_by_root
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
@@ -25,6 +26,10 @@ DIVISIONS = (1.0, 2.5, 0.4)
 """The factors of the support that a node needs, when root classes are split; more effort tries more."""
 FACTORS = (0.3, 0.55, 1.0)
 """The same, when a class is cut."""
+_MOST_TRIED = 4 * 10**6
+"""The most occurrences of patterns with which every division is mended by every factor."""
+_SAMPLED = 8
+"""Beyond, they are tried on one of so many classes."""
 IMPOSSIBLE = (
     "bounded knowledge cannot be kept: fewer than k records have a vertex that cannot be left out, as it "
     "does not repeat; drop it from the policy, or ask for a smaller k"
@@ -45,15 +50,13 @@ def specialize(given: StepInput, effort: int) -> Partition:
     else:
         factors = sorted(DIVISIONS[:effort])
         divisions = [Splitter(forest, cutter, factor, constraints).split() for factor in factors]
-    best: _Answer | None = None
-    for division in _different(divisions):
-        answer = search.mend_classes(division)
-        if answer is not None and (best is None or answer.loss < best.loss):
-            best = answer
-    if best is None:
+    found = search.mend_divisions(_different(divisions))
+    found.append(align_whole_trees(given))
+    answers = [(loss_by_root(forest, one), at, one) for at, one in enumerate(found) if one is not None]
+    if not answers:
         nobody = np.full(forest.record_count, SUPPRESSED)
         return Partition(nobody, np.full(forest.vertex_count, SUPPRESSED), forest.nodes, reason=IMPOSSIBLE)
-    return best.partition
+    return min(answers)[-1]
 
 
 def _removable_types(forest: Forest) -> frozenset[int]:
@@ -69,14 +72,6 @@ def _different(divisions: Sequence[RootClasses]) -> list[RootClasses]:
     return list(found.values())
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """A partition, and what it loses."""
-
-    partition: Partition
-    loss: int
-
-
 @dataclass
 class _ClassSearch:
     """What all divisions share."""
@@ -88,7 +83,44 @@ class _ClassSearch:
     knowledge: BoundedKnowledge
     progress: Callable[[int], None]
 
-    def mend_classes(self, division: RootClasses) -> _Answer | None:
+    def mend_divisions(self, divisions: list[RootClasses]) -> list[Partition | None]:
+        """Mend each division with every factor; where that is much work, only what a trial finds best."""
+        if count_occurrences(self.facts, self.knowledge.m) <= _MOST_TRIED:
+            return [self.mend_classes(division, FACTORS) for division in divisions]
+        trials = [
+            (self._try_classes(division, factor), at, factor)
+            for at, division in enumerate(divisions)
+            for factor in FACTORS
+        ]
+        _, at, factor = min(trials)
+        return [self.mend_classes(divisions[at], (factor,))]
+
+    def _try_classes(self, division: RootClasses, factor: float) -> float:
+        """Estimate what a division loses by a sample of its classes."""
+        numbers, sizes = np.unique(division.class_of, return_counts=True)
+        order = numbers[np.argsort(sizes, kind="stable")]
+        # Classes of all sizes: every n-th, from the largest.
+        step = max(1, min(_SAMPLED, len(order) // 2))
+        sample = set(order[::-1][step // 2 :: step].tolist())
+        mended = dict[int, tuple[NDArray[np.int64], Mended]]()
+        class_of = division.class_of
+        failed = self._mend_missing(class_of, sample, (factor,), mended)
+        records = np.isin(class_of, np.array(sorted(sample - set(failed)), np.int64)).sum()
+        if not records:
+            return np.inf
+        scale = self.forest.record_count / int(records)
+        below = scale * sum(one.loss for _, one in mended.values())
+        roots = self._lose_at_roots(division)
+        return float(below + roots)
+
+    def _lose_at_roots(self, division: RootClasses) -> float:
+        """Return what the roots lose by their vectors."""
+        if self.knowledge.root == "counted":
+            return 0.0
+        vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[division.class_of]
+        return float(sum(int(own[vectors[:, at]].sum()) for at, own in enumerate(self.forest.losses[0])))
+
+    def mend_classes(self, division: RootClasses, factors: Sequence[float]) -> Partition | None:
         """Mend all classes of a division; one that cannot be, or fails a model then, joins its neighbours.
 
         They are the classes that were split from the same one. Returns None if all records together fail.
@@ -96,7 +128,7 @@ class _ClassSearch:
         class_of, mended = division.class_of.copy(), dict[int, tuple[NDArray[np.int64], Mended]]()
         missing = set(np.unique(class_of).tolist())
         while missing:
-            failed = self._mend_missing(class_of, missing, mended)
+            failed = self._mend_missing(class_of, missing, factors, mended)
             missing = set()
             for number in failed:
                 above = division.above[number]
@@ -110,12 +142,13 @@ class _ClassSearch:
                 for one in below:
                     mended.pop(one, None)
             missing &= set(np.unique(class_of).tolist())
-        return self._answer(division, class_of, mended)
+        return self._join_classes(division, class_of, mended)
 
     def _mend_missing(
         self,
         class_of: NDArray[np.int64],
         missing: set[int],
+        factors: Sequence[float],
         mended: dict[int, tuple[NDArray[np.int64], Mended]],
     ) -> list[int]:
         """Mend some classes; return those that cannot be, or that fail a model."""
@@ -126,7 +159,7 @@ class _ClassSearch:
         order = np.argsort(groups, kind="stable")
         bounds = np.searchsorted(groups[order], np.arange(len(numbers) + 1))
         columns = self.facts.columns
-        chosen = [self.cutter.lose(groups, len(numbers), factor)[1] for factor in FACTORS]
+        chosen = [self.cutter.lose(groups, len(numbers), factor)[1] for factor in factors]
         failed, done = [], 0
         for at, number in enumerate(numbers):
             members = order[bounds[at] : bounds[at + 1]]
@@ -176,18 +209,16 @@ class _ClassSearch:
             removed[self.facts.owner[own[one.group.label == 0]]] = True
         return removed
 
-    def _answer(
+    def _join_classes(
         self,
         division: RootClasses,
         class_of: NDArray[np.int64],
         mended: dict[int, tuple[NDArray[np.int64], Mended]],
-    ) -> _Answer:
-        """Return the partition by root classes, and what it loses."""
+    ) -> Partition:
+        """Return the partition by root classes."""
         forest, facts = self.forest, self.facts
         nodes = np.zeros_like(forest.nodes)
-        loss = 0
         for own, one in mended.values():
-            loss += one.loss
             group = one.group
             published = np.where(group.label == group.shown, one.published, 0)
             for number, column in enumerate(facts.columns):
@@ -198,15 +229,23 @@ class _ClassSearch:
         roots = forest.first_node[forest.roots[:-1]]
         if self.knowledge.root == "known":
             vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[class_of]
-            for position, losses in enumerate(forest.losses[0]):
+            for position in range(len(forest.hierarchies[0])):
                 nodes[roots + position] = vectors[:, position]
-                loss += int(losses[vectors[:, position]].sum())
         shown = np.arange(forest.vertex_count)
         removed = self._find_removed(list(mended.values()))
         shown[removed] = SUPPRESSED
         costs = Counter(vertices_removed=int(removed.sum()))
         classes = group_by_root(forest, nodes)
-        return _Answer(Partition(classes, shown, nodes, costs, by_root=True), loss)
+        return Partition(classes, shown, nodes, costs, by_root=True)
+
+
+def count_occurrences(facts: FactArrays, m: int) -> int:
+    """Return how many combinations of m facts all records have."""
+    counts = np.bincount(facts.record, minlength=facts.forest.record_count).astype(np.float64)
+    found = counts
+    for q in range(2, m + 1):
+        found = found * np.maximum(counts - q + 1, 0) / q
+    return int(found.sum())
 
 
 def _all_below(division: RootClasses, above: int) -> NDArray[np.int64]:

@@ -134,7 +134,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     for stage in stages:
         for step in stage.steps:
             step.check(stage.kind, hierarchies[stage.kind])
-    worth = worth_of(policy, schema)
+    worth = worth_of(policy, schema, survey)
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages, worth)
 
 
