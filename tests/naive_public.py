@@ -25,7 +25,11 @@ Place = tuple[str, ...]
 
 def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
     """The bytes of release.json, from the records beside it and the policy."""
-    files = sorted(path for path in public.iterdir() if path.name not in ("release.json", "codebook.json"))
+    files = sorted(
+        path
+        for path in public.iterdir()
+        if path.name not in ("release.json", "codebook.json", "summary.html")
+    )
     records = read(files[0])
     models = [MODELS[stated["kind"]](**stated) for stated in policy["models"]]
     sensitive = [path for path, rule in policy["fields"].items() if rule.get("role") == "sensitive"]

@@ -477,7 +477,7 @@ def test_every_format_is_written_read_and_judged(
     folder = release.save(tmp_path / "out")
     count = 3 if tables is None else 2
     assert {file.name for file in (folder / "public").iterdir()} == {
-        *("release.json", "codebook.json"),
+        *("release.json", "codebook.json", "summary.html"),
         *(["records.xsd"] if source.suffix == ".xml" else []),
         *(
             f"{part}{source.suffix}"

@@ -11,8 +11,22 @@ from __future__ import annotations
 
 from hierdata.charts.bar_chart import BarChart, Bars
 from hierdata.charts.line_chart import Line, LineChart, Point
+from hierdata.charts.row_chart import Row, RowChart
 from hierdata.charts.style import STYLE
+from hierdata.charts.tree_chart import TreeChart, TreeNode
 
-Chart = LineChart | BarChart
+Chart = LineChart | BarChart | RowChart | TreeChart
 
-__all__ = ["STYLE", "BarChart", "Bars", "Chart", "Line", "LineChart", "Point"]
+__all__ = [
+    "STYLE",
+    "BarChart",
+    "Bars",
+    "Chart",
+    "Line",
+    "LineChart",
+    "Point",
+    "Row",
+    "RowChart",
+    "TreeChart",
+    "TreeNode",
+]

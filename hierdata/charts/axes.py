@@ -27,6 +27,18 @@ def number_of(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
+def draw_element(name: str, title: str, description: str, height: float, drawn: str) -> str:
+    """Return an ``<svg>`` element with a title and a description. Raises ValueError if ``name`` is no id."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("the name of a chart has letters, digits, - and _ only, and begins with a letter")
+    return (
+        f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {number_of(height)}" '
+        f'role="img" aria-labelledby="{name}-title {name}-desc">'
+        f'<title id="{name}-title">{text_of(title)}</title>'
+        f'<desc id="{name}-desc">{text_of(description)}</desc>{drawn}</svg>'
+    )
+
+
 @dataclass(frozen=True)
 class Axes:
     """The frame of a chart: what it shows in words, and its vertical scale."""
@@ -46,22 +58,13 @@ class Axes:
 
         ``x_ticks`` are coordinates with labels. Raises ValueError if ``name`` cannot be an id.
         """
-        if not _NAME.fullmatch(name):
-            raise ValueError(
-                "the name of a chart has letters, digits, - and _ only, and begins with a letter"
-            )
         height = _LEGEND + _ROW * len(legend) - 4
         rows = "".join(
             f'<g transform="translate({LEFT} {_LEGEND + _ROW * at})">{row}</g>'
             for at, row in enumerate(legend)
         )
-        return (
-            f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-            f'role="img" aria-labelledby="{name}-title {name}-desc">'
-            f'<title id="{name}-title">{text_of(self.title)}</title>'
-            f'<desc id="{name}-desc">{text_of(self.description)}</desc>'
-            f"{self._grid()}{self._x_axis(x_ticks)}{marks}{rows}</svg>"
-        )
+        drawn = f"{self._grid()}{self._x_axis(x_ticks)}{marks}{rows}"
+        return draw_element(name, self.title, self.description, height, drawn)
 
     def _grid(self) -> str:
         lines = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hierdata.charts.axes import LEFT, RIGHT, Axes, number_of, text_of
 from hierdata.charts.scale import Scale, write_tick
@@ -10,6 +11,8 @@ from hierdata.charts.style import require_series
 
 _FEW = 8
 """Up to so many different x, each has its tick."""
+_CLOSEST = 12
+"""Ticks are at least this part of the axis from each other."""
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "10 4", "1 3", "12 3 2 3 2 3")
 _MARKS = (
     '<circle class="mark" cx="{x}" cy="{y}" r="3.5"/>',
@@ -71,7 +74,7 @@ class LineChart:
             Scale.over(heights, from_zero=self.from_zero),
         )
         places = {point.x for point in points}
-        x = Scale.at(places) if 0 < len(places) <= _FEW else Scale.over(places, from_zero=False)
+        x = Scale.at(places) if _have_room(places) else Scale.over(places, from_zero=False)
         ticks = [(x.place(tick, LEFT, RIGHT), write_tick(tick)) for tick in x.ticks]
         marks = "".join(self._draw(at, line, x, axes) for at, line in enumerate(self.lines))
         return axes.draw(
@@ -97,6 +100,13 @@ class LineChart:
         mark = _MARKS[at].format(x=14, y=0) if self.marked else ""
         symbol = f'<g class="series-{at + 1}"><path class="line"{_dash(at)} d="M0 0H28"/>{mark}</g>'
         return f'{symbol}<text x="36" dominant-baseline="middle">{text_of(name)}</text>'
+
+
+def _have_room(places: set[float]) -> bool:
+    """Return whether each place can have a tick of its own."""
+    listed = sorted(places)
+    gaps = [right - left for left, right in pairwise(listed)]
+    return 0 < len(listed) <= _FEW and all(gap >= (listed[-1] - listed[0]) / _CLOSEST for gap in gaps)
 
 
 def _dash(at: int) -> str:

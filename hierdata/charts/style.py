@@ -21,6 +21,9 @@ svg.chart .line { fill: none; stroke: currentColor; stroke-width: 2; }
 svg.chart .spread { stroke: currentColor; stroke-opacity: .6; fill: none; }
 svg.chart .mark { fill: currentColor; stroke: currentColor; }
 svg.chart .bar { stroke: currentColor; }
+svg.chart .frame { fill: none; stroke: currentColor; stroke-opacity: .35; }
+svg.chart .limit { stroke: var(--series-2); stroke-width: 3; fill: none; }
+svg.chart .ink { fill: var(--ink, currentColor); font-size: 14px; }
 svg.chart .series-1 { color: var(--series-1); } svg.chart .series-2 { color: var(--series-2); }
 svg.chart .series-3 { color: var(--series-3); } svg.chart .series-4 { color: var(--series-4); }
 svg.chart .series-5 { color: var(--series-5); } svg.chart .series-6 { color: var(--series-6); }

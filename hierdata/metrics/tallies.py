@@ -10,6 +10,7 @@ import numpy as np
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Metric, Tallies
+from hierdata.metrics.columns import columns
 from hierdata.metrics.sums import Added, Same, Sums
 
 __all__ = ["Counted", "Tallies", "count_part", "tally"]
@@ -21,7 +22,9 @@ class Counted(Added):
 
     ``vertices`` and ``published`` are by vertex type, ``levels`` by path and sensitivity level, over original
     values. ``costs``, ``reasons`` and ``tables`` are those of the publication; each reason with the number of
-    parts that gave it. ``rounded`` counts the parts in which losses were rounded once.
+    parts that gave it. ``values`` and ``published_values`` are by path and code of the sensitive values,
+    ``class_sizes`` has the number of published records by the size of their class. ``rounded`` counts
+    the parts in which losses were rounded once.
     """
 
     records: int
@@ -33,6 +36,9 @@ class Counted(Added):
     costs: Sums[str, int]
     reasons: Sums[int, Sums[str, int]]
     tables: Same[Mapping[str, tuple[str, ...]]]
+    values: Sums[str, Sums[int, int]]
+    published_values: Sums[str, Sums[int, int]]
+    class_sizes: Sums[int, int]
     rounded: int
 
 
@@ -60,7 +66,32 @@ def count_part(publication: Publication, forest: Forest) -> Counted:
         Sums(publication.costs),
         Sums({kind: Sums({reason: 1}) for kind, reason in publication.reasons.items()}),
         Same(publication.tables),
+        _count_codes(publication, forest, published=False),
+        _count_codes(publication, forest, published=True),
+        _class_sizes(publication, forest),
         int(not forest.exact),
+    )
+
+
+def _count_codes(publication: Publication, forest: Forest, *, published: bool) -> Sums[str, Sums[int, int]]:
+    """Count each sensitive value by its code, by path: of the input, or those that are published."""
+    found: Sums[str, Sums[int, int]] = Sums()
+    for column in columns(publication, forest):
+        codes = column.codes[column.places >= 0] if published else column.codes
+        found += Sums({column.site.path: Sums(enumerate(np.bincount(codes).tolist()))})
+    return found
+
+
+def _class_sizes(publication: Publication, forest: Forest) -> Sums[int, int]:
+    """Count the published records by the size of the class of their root."""
+    roots = forest.roots[:-1]
+    classes = publication.equivalence_class[roots[publication.shown[roots] >= 0]]
+    _, sizes = np.unique(classes[classes >= 0], return_counts=True)
+    return Sums(
+        {
+            int(size): int(size * times)
+            for size, times in zip(*np.unique(sizes, return_counts=True), strict=True)
+        }
     )
 
 

@@ -154,7 +154,8 @@ def _write_report(
     policy, verdict, splits = hand.policy, judged.verdict, written.parts(form)[0]
     found = read_back(folder / "public", splits, policy, form.format.name, judged, spread)
     shaped = gather_facts(policy, overview.shaped, secret)
-    report = write_files(folder, prepared, tallies, verdict, kept, found, shaped, hand.limitations)
+    told = shaped, hand.limitations, overview.content
+    report = write_files(folder, prepared, tallies, verdict, kept, found, *told)
     seal_witness(folder, found.files, overview.content, overview.survey.records)
     return report
 

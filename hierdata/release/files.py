@@ -23,9 +23,9 @@ from hierdata.policy.policy import Policy
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.schema import Schema
 from hierdata.release.gates import attacker_risks, bind_attackers
-from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE
+from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE, SUMMARY_FILE
+from hierdata.release.pictures import collect_pictures
 from hierdata.release.public import ReadBack, build_codebook, build_release_file
-from hierdata.release.report.html import render
 from hierdata.release.report.models import (
     Counts,
     Exact,
@@ -43,6 +43,8 @@ from hierdata.release.report.models import (
     dump,
     figures,
 )
+from hierdata.release.report.page import render_report, render_summary
+from hierdata.release.report.pictures import Fingerprints
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
 from hierdata.release.verification import freeze, promises
@@ -58,23 +60,31 @@ def write_files(
     found: ReadBack,
     shaped: ShapeFacts,
     stated: tuple[str, ...],
+    content: bytes,
 ) -> StewardReport:
     """Write all files of a release except the published data; return the steward's report.
 
     ``found`` is what was read back from the published data, ``stated`` are limitations of how the input was
-    read, ``shaped`` is what was found of its shape. Raises TargetError where a file cannot be written.
+    read, ``shaped`` is what was found of its shape, ``content`` is the digest of the input. Raises
+    TargetError where a file cannot be written.
     """
     tables = tallies[count_part].tables.value
     public = build_release_file(found)
     report = build_report(public, prepared, tallies, verdict, gates, stated)
-    report = report.model_copy(update={"shape": shaped.figures})
     facts = freeze(prepared, __version__, tables).model_copy(update={"drawn_by": shaped.drawn_by})
+    told = {
+        "shape": shaped.figures,
+        "fingerprints": Fingerprints(input=content.hex(), policy=facts.policy),
+        "pictures": collect_pictures(prepared, tallies[count_part], found),
+    }
+    report = report.model_copy(update=told)
     files = {
         folder / "public" / RELEASE_FILE: dump(public),
         folder / "public" / CODEBOOK_FILE: dump(build_codebook(found)),
+        folder / "public" / SUMMARY_FILE: render_summary(public).encode(),
         folder / FACTS_FILE: dump(facts),
         folder / "steward" / "report.json": dump(report),
-        folder / "steward" / "report.html": render(report).encode(),
+        folder / "steward" / "report.html": render_report(report).encode(),
     }
     try:
         for file, content in files.items():

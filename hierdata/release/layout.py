@@ -25,7 +25,7 @@ Counted: TypeAlias = Iterator[tuple[Document, int]]
 """Documents, each with the number of its equal copies."""
 
 FACTS_FILE = Path("steward") / "verification.json"
-RELEASE_FILE, CODEBOOK_FILE = PUBLIC_FILES = ("release.json", "codebook.json")
+RELEASE_FILE, CODEBOOK_FILE, SUMMARY_FILE = PUBLIC_FILES = ("release.json", "codebook.json", "summary.html")
 """The files in public/ other than published data and XSD."""
 XSD_FILE = "records.xsd"
 """The schema of published XML."""
@@ -143,7 +143,7 @@ def check_plugins(published: object) -> None:
 
 
 def published_files(folder: Path) -> tuple[PublishedFile, ...]:
-    """List the files in public/ other than release.json and codebook.json, each with its SHA-256."""
+    """List the files in public/ other than those that are written about them, each with its SHA-256."""
     found = []
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.relative_to(folder).as_posix() not in PUBLIC_FILES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -40,6 +40,7 @@ from hierdata.release.verification import judgements_by_model
 from hierdata.version import __version__
 
 if TYPE_CHECKING:
+    from hierdata.documents.document import Scalar
     from hierdata.records.survey import Survey
 
 
@@ -192,20 +193,31 @@ def _published_figures(found: ReadBack) -> dict[str, tuple[Figure, ...]]:
     }
 
 
+def losses_of(
+    found: ReadBack, keys: tuple[str, ...]
+) -> tuple[list[tuple[Scalar, int]], Callable[[Scalar], Fraction]]:
+    """Return the published labels of a quasi-identifier with their counts, and a function for LM' of a label.
+
+    That raises Uncovered for a label that no domain publishes.
+    """
+    policy = found.policy
+    counted: list[tuple[Scalar, int]] = [
+        (label, count) for label, count in found.survey.values[keys].items() if label is not None
+    ]
+    labels = [label for label, _ in counted]
+    sets = policy.recoding_traits.publishes_value_sets
+    return counted, policy.quasi[keys].published_losses(labels, policy.folder, sets=sets)
+
+
 def _losses(found: ReadBack) -> Iterator[tuple[int, Fraction]]:
     """Yield for each quasi-identifier the number of its published values, and the sum of their LM'."""
-    policy = found.policy
-    for keys, domain in policy.quasi.items():
-        counted = [(label, count) for label, count in found.survey.values[keys].items() if label is not None]
-        labels = [label for label, _ in counted]
+    for keys in found.policy.quasi:
         try:
-            loss = domain.published_losses(
-                labels, policy.folder, sets=policy.recoding_traits.publishes_value_sets
-            )
+            counted, loss = losses_of(found, keys)
             lost = sum((count * loss(label) for label, count in counted), Fraction(0))
         except Uncovered:
             raise VerificationError(
                 "a published value is not one that the policy's domain publishes",
-                path=str(policy.rules_by_keys[keys][0]),
+                path=str(found.policy.rules_by_keys[keys][0]),
             ) from None
         yield sum(count for _, count in counted), lost

@@ -19,12 +19,13 @@ from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
 from hierdata.errors import TargetError, VerificationError
+from hierdata.escaping import quote
 from hierdata.policy.checks.readings import Readings
 from hierdata.policy.plan.plan import References, many_keys, references, semantics
 from hierdata.policy.policy import Policy
 from hierdata.privacy import population
 from hierdata.privacy.base import SensitiveReading
-from hierdata.release.layout import CODEBOOK_FILE, RELEASE_FILE
+from hierdata.release.layout import CODEBOOK_FILE, RELEASE_FILE, SUMMARY_FILE
 from hierdata.release.report.models import (
     Codebook,
     Promise,
@@ -34,6 +35,7 @@ from hierdata.release.report.models import (
     Verification,
     dump,
 )
+from hierdata.release.report.page import render_summary
 
 if TYPE_CHECKING:
     from hierdata.judge import Judgement, Keys, Verdict
@@ -252,14 +254,31 @@ def confirm(folder: Path, release: ReleaseFile, codebook: Codebook) -> None:
     if stated.tables != release.tables:
         raise VerificationError("it names other sensitive tables than the release has", path=file)
     if stated.files != release.files:
-        raise VerificationError("the files next to it differ from those that it names", path=file)
-    for name, computed in ((RELEASE_FILE, release), (CODEBOOK_FILE, codebook)):
-        if _read_bytes(folder / name) != dump(computed):
+        raise VerificationError(
+            f"the files next to it differ from those that it names: {_name_changed(stated, release)}",
+            path=file,
+        )
+    told = {
+        RELEASE_FILE: dump(release),
+        CODEBOOK_FILE: dump(codebook),
+        SUMMARY_FILE: render_summary(release).encode(),
+    }
+    for name, computed in told.items():
+        if _read_bytes(folder / name) != computed:
             where = _find_difference(stated, release) if name == RELEASE_FILE else ""
             raise VerificationError(
                 f"its claims differ from what the judge found in the records{where and f' ({where})'}",
                 path=str(folder / name),
             )
+
+
+def _name_changed(stated: ReleaseFile, found: ReleaseFile) -> str:
+    """Name the first file that differs, with both digests."""
+    digests = [{file.name: file.sha256 for file in release.files} for release in (stated, found)]
+    named, there = digests
+    name = min(name for name in {**named, **there} if named.get(name) != there.get(name))
+    expected, is_now = (own.get(name, "no such file") for own in digests)
+    return f"{quote(name)} has SHA-256 {is_now}, and {expected} is stated"
 
 
 def _find_difference(stated: BaseModel, computed: BaseModel) -> str:

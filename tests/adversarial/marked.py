@@ -120,7 +120,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 
 def shown(out: Path) -> dict[str, str]:
     """Everything written beside the records and the steward's facts."""
-    told = {"codebook.json", "release.json"}
+    told = {"codebook.json", "release.json", "summary.html"}
     return {
         path.name: path.read_text("utf-8", "replace")
         for path in out.rglob("*")

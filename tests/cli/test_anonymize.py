@@ -25,7 +25,7 @@ def test_a_release_has_two_rooms_and_a_summary_is_shown(run: Run, desk: Desk) ->
     assert "keeps its promise" in ran.out
     assert str(desk.out / "public") in ran.out
     assert set(files(desk.out)) == {
-        *("public/records.jsonl", "public/release.json", "public/codebook.json"),
+        *("public/records.jsonl", "public/release.json", "public/codebook.json", "public/summary.html"),
         *("steward/verification.json", "steward/report.json", "steward/report.html", "steward/witness.bin"),
     }
     assert desk.names() == {"people.jsonl", "policy.yaml", "out"}

@@ -59,7 +59,7 @@ def released(source: object, tmp_path: Path, policy: dict[str, Any] = POLICY) ->
 def test_each_record_is_a_file_named_by_its_number(folder: Path, tmp_path: Path) -> None:
     public = released(folder, tmp_path) / "public"
     assert sorted(path.name for path in public.iterdir() if path.suffix != ".xsd") == [
-        *("codebook.json", "records", "release.json")
+        *("codebook.json", "records", "release.json", "summary.html")
     ]
     files = sorted((public / "records").iterdir())
     assert [file.name for file in files] == [f"{number:09}.xml" for number in range(1, len(files) + 1)]
@@ -112,7 +112,11 @@ def test_elements_are_records_of_files_too(folder: Path, tmp_path: Path) -> None
 def test_what_is_no_record_lies_in_one_file(folder: Path, tmp_path: Path, recoding: str) -> None:
     policy = POLICY | {"recoding": recoding, "suppressed": "as_published"}
     out = released(folder, tmp_path, policy)
-    names = {path.name for path in (out / "public").iterdir()} - {"codebook.json", "release.json"}
+    names = {path.name for path in (out / "public").iterdir()} - {
+        "codebook.json",
+        "release.json",
+        "summary.html",
+    }
     if recoding == "representatives":
         assert "records.xml" in names
     else:

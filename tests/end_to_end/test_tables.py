@@ -246,6 +246,7 @@ def test_a_release_of_tables_has_fresh_keys_and_its_judge_joins_them(tmp_path: P
         "codebook.json",
         "records",
         "release.json",
+        "summary.html",
     ]
     tables = keyed_rows(folder / "public" / "records")
     assert list(tables["courses"][0]) == ["cid", "sid", "code", "grade"]

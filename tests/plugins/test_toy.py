@@ -59,7 +59,7 @@ def test_one_process_publishes_the_same(desk: Site) -> None:
         "anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "again", "--executor", "serial"
     )
     assert ran.code == 0, ran.err
-    for file in ("records.numbered", "codebook.json", "release.json"):
+    for file in ("records.numbered", "codebook.json", "release.json", "summary.html"):
         one, other = ((desk.folder / out / "public" / file).read_bytes() for out in ("release", "again"))
         assert one == other, file
 

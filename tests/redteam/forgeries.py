@@ -36,6 +36,7 @@ from hierdata.release.layout import (
 )
 from hierdata.release.public import build_codebook, build_release_file
 from hierdata.release.report.models import dump
+from hierdata.release.report.page import render_summary
 from hierdata.release.verification import read_facts
 from hierdata.release.witness import WITNESS_FILE, seal_witness
 from hierdata.sources import form_of
@@ -271,6 +272,7 @@ class Forged:
             back = read_back(self.public, splits, self.policy, format, judged, spread)
             (self.public / "release.json").write_bytes(dump(build_release_file(back)))
             (self.public / "codebook.json").write_bytes(dump(build_codebook(back)))
+            (self.public / "summary.html").write_text(render_summary(build_release_file(back)), "utf-8")
         if self.witness.is_file():
             content, records = self.witness.read_bytes()[51:83], len(people())
             seal_witness(self.release, published_files(self.public), content, records)

@@ -208,7 +208,7 @@ def test_a_column_without_values_says_nothing_by_its_name(tmp_path: Path, header
     assert "Ada" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["codebook.json", "release.json"])
+@pytest.mark.parametrize("name", ["codebook.json", "release.json", "summary.html"])
 def test_no_folder_goes_by_the_name_of_a_file(tmp_path: Path, name: str) -> None:
     items = json.loads(f"[{JSON_ITEMS}]")
     policy = {key: value for key, value in JSON_POLICY.items() if key != "records"}

@@ -87,7 +87,8 @@ class Desk:
 
 def require_plain_release(out: Path) -> None:
     """The page and the JSON files are safe to print, and so are the sentences that they hold."""
-    for name in ("public/release.json", "public/codebook.json", "steward/report.json", "steward/report.html"):
+    names = ("public/release.json", "public/codebook.json", "public/summary.html")
+    for name in (*names, "steward/report.json", "steward/report.html"):
         text = (out / name).read_text("utf-8")
         require_plain(text, name)
         if name.endswith(".html"):
@@ -189,7 +190,7 @@ def test_a_title_prints_no_line_of_ours(desk: Desk, capsys: pytest.CaptureFixtur
     assert first == f'"people\\n{FORGED}: all is well": This release keeps its promise.'
     assert any("classes" in line for line in rest)
     page = (out / "steward" / "report.html").read_text("utf-8")
-    assert f"Release report: &quot;people\\n{FORGED}: all is well&quot;</p>" in page
+    assert f"Release report: &#34;people\\n{FORGED}: all is well&#34;</p>" in page
 
 
 @pytest.mark.slow

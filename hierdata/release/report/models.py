@@ -34,6 +34,7 @@ from hierdata.release.report.parts import (
     costs,
     figures,
 )
+from hierdata.release.report.pictures import Fingerprints, Pictures
 from hierdata.release.report.sentences import (
     describe_group_ids,
     identifier_sentences,
@@ -159,7 +160,8 @@ class StewardReport(Outcome):
     ``shape`` is what its steps met in the input; it is left out without any. ``fields`` tells
     by path what happens to a field, ``costs`` are the engine's, ``levels`` are the tables of levels by
     sensitive path, ``reasons`` say by vertex type why no more could be published, if an engine knows,
-    ``warnings`` are about the domains and the policy.
+    ``warnings`` are about the domains and the policy. ``fingerprints`` say what the release was made from,
+    ``pictures`` are the counts that the page draws; both are null in a report that was not written by a run.
     """
 
     class_size: Annotated[int, Field(ge=1)]
@@ -175,6 +177,8 @@ class StewardReport(Outcome):
     levels: dict[str, LevelTable]
     reasons: dict[str, Shown]
     warnings: tuple[Shown, ...]
+    fingerprints: Fingerprints | None = None
+    pictures: Pictures | None = None
 
 
 class CodebookField(Plain):

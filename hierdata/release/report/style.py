@@ -1,25 +1,25 @@
-"""The HTML template of the page, with its style for light and dark screens and for paper."""
+"""The CSS of our pages, for light and dark screens and for paper."""
 
 from __future__ import annotations
 
 STYLE = """:root {
   --paper: #ffffff; --ink: #1b1f24; --quiet: #545b64; --line: #c9ced6; --band: #f3f5f8;
-  --kept: #0b6b3a; --broken: #b3261e;
+  --kept: #0b6b3a; --broken: #b3261e; --link: #0b57a4;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14171b; --ink: #e8eaed; --quiet: #aab1ba; --line: #414851; --band: #1e2328;
-    --kept: #6fd69b; --broken: #ff9d94;
+    --kept: #6fd69b; --broken: #ff9d94; --link: #8ab8ff;
   }
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem;
+  margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 80rem;
   background: var(--paper); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif;
 }
 header { border-left: .4rem solid var(--kept); padding-left: 1.1rem; }
 header.broken { border-color: var(--broken); }
-header p { margin: .35rem 0; max-width: 46rem; }
+header p { margin: .35rem 0; max-width: 66rem; }
 .dataset, footer, caption { color: var(--quiet); }
 h1 { margin: .1rem 0 .6rem; font-size: 1.7rem; line-height: 1.2; color: var(--kept); }
 .broken h1 { color: var(--broken); }
@@ -35,41 +35,44 @@ li { margin: .3rem 0; max-width: 46rem; }
 dt { font-weight: 600; margin-top: .6rem; }
 dd { margin: 0; max-width: 46rem; }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem; font-size: .9rem; }
+a { color: var(--link); }
+a:focus-visible, summary:focus-visible, .wide:focus-visible {
+  outline: .2rem solid var(--link); outline-offset: .15rem;
+}
+.skip { position: absolute; left: -99rem; }
+.skip:focus { position: static; }
+.note, .big { margin: .2rem 0; }
+.big { font-size: 1.15rem; }
+.note { color: var(--quiet); font-size: .9rem; }
+.warned { border: 2px solid var(--broken); padding: .4rem .7rem; }
+.first { columns: 22rem; column-gap: 1rem; margin-top: 1rem; font-size: .92rem; line-height: 1.4; }
+.first > section {
+  border: 1px solid var(--line); border-radius: .4rem; padding: .6rem .9rem; margin-bottom: 1rem;
+  break-inside: avoid;
+}
+.first h2 { margin: 0 0 .4rem; font-size: 1.1rem; }
+.first ol { padding-left: 1.2rem; margin: .3rem 0; }
+.first p { margin: .3rem 0; }
+.sign .line { border-bottom: 1px solid var(--ink); height: 1.9rem; }
+nav ul { columns: 17rem; padding-left: 1.2rem; }
+.charts {
+  display: grid; gap: 1.4rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 23rem), 30rem));
+}
+figure { margin: 0; min-width: 0; }
+figcaption { margin-bottom: .4rem; font-weight: 600; overflow-wrap: anywhere; }
+details { margin: .4rem 0; }
+summary { cursor: pointer; color: var(--link); padding: .3rem 0; }
+code { font-size: .85rem; overflow-wrap: anywhere; }
+h1, p, li, dt, dd { overflow-wrap: anywhere; }
+section { scroll-margin-top: 1rem; }
 @media print {
-  body { max-width: none; padding: 0; }
+  nav { display: none; }
+  section, figure { break-inside: avoid-page; }
+  details > summary { display: none; }
+  details::details-content { content-visibility: visible; display: block; }
+  body { max-width: none; padding: 0; font-size: .85rem; }
   .wide { overflow: visible; }
   tr { break-inside: avoid; }
 }
 """
 """The CSS of our pages, for light and dark screens and for paper."""
-
-PAGE = (
-    """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>$title</title>
-<style>"""
-    + STYLE
-    + """</style>
-</head>
-<body>
-<header class="$state">
-<p class="dataset">Release report: $dataset</p>
-<h1>$verdict</h1>
-$lead
-</header>
-<main>
-$sections
-</main>
-<footer>
-Made by hierdata $version. For the steward: small counts are not guarded here, so this page is not given out.
-</footer>
-</body>
-</html>
-"""
-)

@@ -10,7 +10,7 @@ from hierdata.escaping import quote
 from hierdata.privacy import wording
 from hierdata.privacy.wording import number, round_value
 from hierdata.release.report.kept import KeptShare
-from hierdata.release.report.models import Promise, StewardReport, Tally
+from hierdata.release.report.models import Promise, ReleaseFile, StewardReport, Tally
 from hierdata.release.report.parts import Exact, GateVerdict, Held, Measure
 
 
@@ -162,7 +162,7 @@ def of(tally: Tally) -> str:
     return f"{count(tally.published)} of {count(tally.input)}"
 
 
-def sizes(outcome: StewardReport) -> str:
+def sizes(outcome: StewardReport | ReleaseFile) -> str:
     """Describe the number and sizes of the classes, or of the groups of persons."""
     counts = outcome.counts
     least, most = counts.smallest_class, counts.largest_class

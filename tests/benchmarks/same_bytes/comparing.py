@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-WORDED = {"release.json", "report.json", "report.html", "message.txt", "printed.json"}
+WORDED = {"release.json", "report.json", "report.html", "summary.html", "message.txt", "printed.json"}
 """Files whose sentences may differ where only the wording is changed."""
 _BINARY = {".parquet", ".bson", ".gz"}
 _WIDTH = 100

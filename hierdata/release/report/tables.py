@@ -1,23 +1,19 @@
-"""The steward's report as one self-contained page: no scripts, no external resources, all text escaped."""
+"""The tables of the steward's report, section by section: plain texts, escaped by the template."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from html import escape as escape_html
-from string import Template
 
-from hierdata.escaping import escape, quote
+from hierdata.escaping import quote
 from hierdata.privacy.wording import number, round_value
-from hierdata.release.report.glossary import glossary
 from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
-from hierdata.release.report.style import PAGE
 from hierdata.release.report.wording import (
     attacker_rows,
     count,
     describe_achieved,
     describe_judgement,
-    describe_outcome,
     describe_standing,
     kept_share,
     limit,
@@ -28,98 +24,58 @@ from hierdata.release.report.wording import (
     risk_headings,
     share,
     sizes,
-    verdict,
 )
 
 Row = Sequence[str]
 
 
-def render(report: StewardReport) -> str:
-    """Render the page for the person who signs the release: the verdict first, then the details."""
+@dataclass(frozen=True)
+class ReportTable:
+    """A table: the first column heads the rows, the last ``numbers`` columns are right-aligned."""
+
+    caption: str
+    heads: Row
+    rows: tuple[Row, ...]
+    numbers: int = 0
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report: its anchor and title, with tables, sentences as a list, and lines below them."""
+
+    anchor: str
+    title: str
+    tables: tuple[ReportTable, ...] = ()
+    items: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def list_sections(report: StewardReport) -> list[Section]:
+    """Return the sections of tables that have something to say."""
     sections = (
-        _section("promised", "Promised and achieved", _promises(report)),
-        _section("fields", "How each field is treated", _fields(report)),
-        _section("counts", "What is published", _counts(report)),
-        _section("loss", "What was lost and kept", _metrics(report)),
-        _section("gates", "Limits that had to be kept", _gates(report)),
-        _section("costs", "What was done and given up, and why", _costs(report)),
-        _section("levels", "Sensitivity levels", _levels(report)),
-        _section("warnings", "Warnings", _items(report.warnings)),
-        _section("limitations", "What is not promised", _items(report.limitations)),
-        _section("glossary", "What the words mean", _glossary(report)),
+        Section("promised", "Promised and achieved", _promises(report)),
+        Section("fields", "How each field is treated", _fields(report)),
+        Section("counts", "What is published", _counts(report)),
+        Section("loss", "What was lost and kept", _metrics(report)),
+        Section("gates", "Limits that had to be kept", _gates(report)),
+        Section(
+            "costs",
+            "What was done and given up, and why",
+            _costs(report),
+            tuple(f"{place(path)}: {reason}" for path, reason in report.reasons.items()),
+        ),
+        Section("levels", "Sensitivity levels", *_levels(report)),
     )
-    return Template(PAGE).substitute(
-        title=_safe(f"{quote(report.dataset)}: release report"),
-        dataset=_safe(quote(report.dataset)),
-        state="kept" if report.passed else "broken",
-        verdict=_safe(verdict(report)),
-        lead="".join(f"<p>{_safe(sentence)}</p>" for sentence in _lead(report)),
-        sections="".join(sections),
-        version=_safe(report.version),
-    )
+    return [section for section in sections if section.tables or section.items]
 
 
-def _safe(text: str) -> str:
-    """Return a text for the page, where it is neither markup nor anything that is not seen."""
-    return escape_html(escape(text))
+def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -> tuple[ReportTable, ...]:
+    """Return a table, or none without rows."""
+    listed = tuple(rows)
+    return (ReportTable(caption, heads, listed, numbers),) if listed else ()
 
 
-def _lead(report: StewardReport) -> Iterable[str]:
-    """Summarize the findings in plain sentences, for readers who read nothing else."""
-    yield describe_outcome(report)
-    yield from (promise.statement for promise in report.promises if promise.held)
-    for promise in report.promises:
-        if not promise.held:
-            standing = describe_standing(promise.held, promise.failing_classes)
-            yield f"{promise.kind}: {standing}. {promise.reason}"
-            yield f"The policy asked for this: {promise.statement}"
-    cost = report.metrics.get("lm_cost")
-    if cost is not None and "per_value" in cost.figures:
-        lost = share(cost.figures["per_value"])
-        yield f"{lost} of the detail of the quasi-identifiers is lost, what is suppressed included."
-    if report.warnings:
-        noun = "warning" if len(report.warnings) == 1 else "warnings"
-        yield f"Read the {noun} below before you sign."
-
-
-def _section(name: str, title: str, body: str) -> str:
-    """Render a section under its heading; empty without content."""
-    if not body:
-        return ""
-    return f'<section aria-labelledby="{name}"><h2 id="{name}">{_safe(title)}</h2>{body}</section>'
-
-
-def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -> str:
-    """Render a table: the first column heads the rows, the last ``numbers`` columns are right-aligned."""
-    first_number = len(heads) - numbers
-    body = "".join(f"<tr>{_cells(row, first_number)}</tr>" for row in rows)
-    if not body:
-        return ""
-    top = "".join(
-        f'<th scope="col"{_number(at, first_number)}>{_safe(head)}</th>' for at, head in enumerate(heads)
-    )
-    return (
-        f'<div class="wide" role="region" tabindex="0" aria-label="{_safe(caption)}"><table>'
-        f"<caption>{_safe(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cells(row: Row, first_number: int) -> str:
-    head, *rest = row
-    cells = (f"<td{_number(at, first_number)}>{_safe(cell)}</td>" for at, cell in enumerate(rest, start=1))
-    return f'<th scope="row">{_safe(head)}</th>{"".join(cells)}'
-
-
-def _number(at: int, first_number: int) -> str:
-    return ' class="number"' if at >= first_number else ""
-
-
-def _items(sentences: Iterable[str]) -> str:
-    items = "".join(f"<li>{_safe(sentence)}</li>" for sentence in sentences)
-    return f"<ul>{items}</ul>" if items else ""
-
-
-def _promises(report: StewardReport) -> str:
+def _promises(report: StewardReport) -> tuple[ReportTable, ...]:
     models = _table(
         "The privacy models of the policy",
         ("model", "promised", "found", "achieved"),
@@ -163,7 +119,7 @@ def _promises(report: StewardReport) -> str:
     return models + attributes + guesses
 
 
-def _counts(report: StewardReport) -> str:
+def _counts(report: StewardReport) -> tuple[ReportTable, ...]:
     counts = report.counts
     facts = [
         ("records published", of(counts.records)),
@@ -204,7 +160,7 @@ def _tally(tally: Tally) -> Row:
     return (*shown, percent(tally.suppressed, tally.input))
 
 
-def _metrics(report: StewardReport) -> str:
+def _metrics(report: StewardReport) -> tuple[ReportTable, ...]:
     return _table(
         "Figures",
         ("metric", "figure", "value", "unit", "range", "better"),
@@ -227,7 +183,7 @@ def _metrics(report: StewardReport) -> str:
     )
 
 
-def _gates(report: StewardReport) -> str:
+def _gates(report: StewardReport) -> tuple[ReportTable, ...]:
     return _table(
         "The gates of the policy",
         ("gate", "figure", "value", "limit", "found", "who is meant", "reason"),
@@ -263,20 +219,26 @@ def _range(measure: Measure, figure: str) -> str:
     return f"{measure.low[figure]} to {count(high)}" if high is not None else f"{measure.low[figure]} or more"
 
 
-def _costs(report: StewardReport) -> str:
+def _costs(report: StewardReport) -> tuple[ReportTable, ...]:
     return _table(
         "What the engine had to do and to give up",
         ("what", "count"),
         ((cost.meaning, count(cost.count)) for cost in report.costs.values() if cost.count),
         numbers=1,
-    ) + _items(f"{place(path)}: {reason}" for path, reason in report.reasons.items())
+    )
 
 
-def _levels(report: StewardReport) -> str:
-    return "".join(_level_table(path, table) for path, table in report.levels.items())
+def _levels(report: StewardReport) -> tuple[tuple[ReportTable, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the tables of levels, no items, and lines on where levels meet."""
+    tables = tuple(one for path, table in report.levels.items() for one in _level_table(path, table))
+    lines = []
+    for path, table in report.levels.items():
+        meeting = ", ".join(number(Fraction(point)) for point in table.breakpoints)
+        lines += [f"{path}: neighbouring levels meet at {meeting}."] if meeting else []
+    return tables, (), tuple(lines)
 
 
-def _level_table(path: str, table: LevelTable) -> str:
+def _level_table(path: str, table: LevelTable) -> tuple[ReportTable, ...]:
     levels = _table(
         f"{path}: sensitivity levels, 1 the least sensitive",
         ("level", "values in the input", "share", "most values at a vertex of the smallest class"),
@@ -291,12 +253,10 @@ def _level_table(path: str, table: LevelTable) -> str:
         ),
         numbers=3,
     )
-    meeting = ", ".join(number(Fraction(point)) for point in table.breakpoints)
-    breakpoints = f"<p>{_safe(f'Neighbouring levels meet at {meeting}.')}</p>" if meeting else ""
-    return levels + breakpoints + _memberships(path, table)
+    return levels + _memberships(path, table)
 
 
-def _memberships(path: str, table: LevelTable) -> str:
+def _memberships(path: str, table: LevelTable) -> tuple[ReportTable, ...]:
     sets = max((len(row.degrees) for row in table.memberships), default=0)
     return _table(
         f"{path}: degrees of membership in the fuzzy sets",
@@ -309,12 +269,7 @@ def _memberships(path: str, table: LevelTable) -> str:
     )
 
 
-def _fields(report: StewardReport) -> str:
+def _fields(report: StewardReport) -> tuple[ReportTable, ...]:
     kept = report.kept.fields
     rows = ((path, told, kept_share(kept.get(path))) for path, told in report.fields.items())
     return _table("Fields of the input", ("field", "treatment", "kept"), rows, numbers=1)
-
-
-def _glossary(report: StewardReport) -> str:
-    lines = (f"<dt>{_safe(word)}</dt><dd>{_safe(line)}</dd>" for word, line in glossary(report))
-    return f"<dl>{''.join(lines)}</dl>"

@@ -1,0 +1,146 @@
+"""Collect what the pictures of the steward's report are drawn from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import ROOT_LABEL
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.metrics.tallies import Counted
+from hierdata.policy.plan.plan import Prepared
+from hierdata.release.public import ReadBack, losses_of
+from hierdata.release.report.pictures import Change, ExampleField, Pictures
+
+BANDS = ("as they were", "up to a tenth", "up to a third", "more than a third", "everything (*)")
+"""How finely a value is published: by the share of its domain that the published form may stand for."""
+MISSING, LEFT_OUT = "missing", "left out"
+_MOST_FREQUENT = 6
+"""Values of a sensitive attribute that are shown each by itself."""
+
+
+def collect_pictures(prepared: Prepared, counts: Counted, found: ReadBack) -> Pictures:
+    """Collect depths from the published files, the rest from the counts of the run."""
+    sizes = {str(size): counts.class_sizes[size] for size in sorted(counts.class_sizes)}
+    whole = sum(counts.class_sizes.values()) == counts.published_records
+    return Pictures(
+        depths=dict(_depths(prepared, counts, found)),
+        distributions=dict(_distributions(prepared, counts)),
+        class_sizes=sizes if whole else {},
+        example=tuple(_example(prepared, counts, found)),
+    )
+
+
+def _depths(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield the path of each quasi-identifier with its values by band; all of the input are counted."""
+    for keys in found.policy.quasi:
+        kind = _type_of(prepared, keys)
+        if kind is None:
+            continue
+        bands = dict.fromkeys((*BANDS, LEFT_OUT, MISSING), 0)
+        for label, count, loss in _labels(found, keys):
+            bands[_band(label, loss)] += count
+        bands[LEFT_OUT] = counts.vertices[kind] - counts.published[kind]
+        bands[MISSING] = max(counts.vertices[kind] - sum(bands.values()), 0)
+        if counts.vertices[kind]:
+            yield str(found.policy.rules_by_keys[keys][0]), bands
+
+
+def _type_of(prepared: Prepared, keys: tuple[str, ...]) -> int | None:
+    """Return the vertex type that has a field of these keys."""
+    path = str(prepared.policy.rules_by_keys[keys][0])
+    for kind in prepared.schema.types:
+        if any(own.path == path for own in kind.attributes):
+            return kind.index
+    return None
+
+
+def _labels(found: ReadBack, keys: tuple[str, ...]) -> Iterator[tuple[Scalar, int, Fraction]]:
+    """Yield the published labels of a field, with count and LM'."""
+    counted, loss = losses_of(found, keys)
+    yield from ((label, count, loss(label)) for label, count in counted)
+
+
+def _band(label: Scalar, loss: Fraction) -> str:
+    if label == ROOT_LABEL:
+        return BANDS[4]
+    if loss == 0:
+        return BANDS[0]
+    return BANDS[1] if loss <= Fraction(1, 10) else BANDS[2] if loss <= Fraction(1, 3) else BANDS[3]
+
+
+def _distributions(prepared: Prepared, counts: Counted) -> Iterator[tuple[str, tuple[Change, ...]]]:
+    for domains in prepared.domains:
+        for domain in domains:
+            before = counts.values.get(domain.path)
+            if before:
+                after = counts.published_values.get(domain.path)
+                yield domain.path, tuple(_changes(domain, before, after or {}))
+
+
+def _changes(
+    domain: SensitiveDomain, before: Mapping[int, int], after: Mapping[int, int]
+) -> Iterator[Change]:
+    """Yield the levels of an attribute, or its most frequent values and the others."""
+    if domain.levels:
+        groups = {
+            f"level {level}": [code for code in before if domain.levels[code] == level]
+            for level in range(1, domain.level_count + 1)
+        }
+    else:
+        ranked = sorted((code for code in before if before[code]), key=lambda code: (-before[code], code))
+        groups = {f"v{at + 1}": [code] for at, code in enumerate(ranked[:_MOST_FREQUENT])}
+        if rest := ranked[_MOST_FREQUENT:]:
+            groups[f"{len(rest):,} rarer values"] = rest
+    for name, codes in groups.items():
+        there, left = (sum(side.get(code, 0) for code in codes) for side in (before, after))
+        yield Change(name=name, input=there, published=left)
+
+
+def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[ExampleField]:
+    """Yield the fields of an invented record: as each is published most often."""
+    apart = prepared.policy.recoding_traits.separates_values
+    for keys, (path, rule) in prepared.policy.rules_by_keys.items():
+        kind = _type_of(prepared, keys)
+        lost = kind is not None and 2 * counts.published[kind] < counts.vertices[kind]
+        if rule.role is None or (rule.published_as is not None and kind is None):
+            continue
+        if rule.published_as is None:
+            before, after = "a value", "left out"
+        elif keys in found.policy.quasi:
+            before, after = _invent(_most_frequent(found, keys))
+        elif rule.role == "sensitive":
+            before, after = "a value", "one value of a group" if apart else "the same value"
+        else:
+            before, after = "a value", "another value" if rule.stated_action else "the same value"
+        yield ExampleField(path=str(path), before=before, after="left out, in most" if lost else after)
+
+
+def _most_frequent(found: ReadBack, keys: tuple[str, ...]) -> str | None:
+    """Return the most frequent form that is generalized; None where none is."""
+    forms = [(count, str(label)) for label, count, loss in _labels(found, keys) if loss]
+    return max(forms)[1] if forms else None
+
+
+def _invent(form: str | None) -> tuple[str, str]:
+    """Invent a value that a published form may stand for. Nothing but the form is used.
+
+    >>> _invent("[1985, 1989]"), _invent("2001-03"), _invent("481**"), _invent("*")
+    (('1987', '[1985, 1989]'), ('2001-03-15', '2001-03'), ('48147', '481**'), ('a value', '*'))
+    """
+    if form is None:
+        return "a value", "the same value"
+    if form == ROOT_LABEL:
+        return "a value", form
+    if whole := re.fullmatch(r"\[(-?\d+), (-?\d+)\]", form):
+        low, high = int(whole[1]), int(whole[2])
+        if high - low > 1:
+            return str((low + high) // 2), form
+    if re.fullmatch(r"\d{4}-\d{2}", form):
+        return f"{form}-15", form
+    if re.fullmatch(r"[^*]+\*{1,9}", form):
+        stars = form.count("*")
+        return f"{form[:-stars]}{'4747474747'[:stars]}", form
+    return f"a kind of {form}", form

@@ -1,0 +1,201 @@
+"""The pictures of report and summary, made from their figures. Each says in words what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hierdata.charts import Chart, Line, LineChart, Point, Row, RowChart, TreeChart, TreeNode
+from hierdata.charts.row_chart import describe_rows
+from hierdata.release.report.models import Exact, Outcome, StewardReport
+from hierdata.release.report.wording import count, kept_share, of, place, plural, share
+
+_MOST_ROWS = 12
+"""Rows of a picture; the tables have all."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with its anchor, and a sentence on how to read it."""
+
+    anchor: str
+    title: str
+    reading: str
+    charts: tuple[Chart, ...]
+
+
+def draw_kept(report: StewardReport) -> RowChart:
+    """Draw what is kept by vertex type."""
+    rows = []
+    for path, tally in list(report.counts.vertices.items())[:_MOST_ROWS]:
+        own = report.kept.vertices.get(path)
+        note = f"{kept_share(own)} kept, {of(tally)}" if own else of(tally)
+        rows.append(Row(place(path), (own.kept.value if own else 0.0,), note))
+    return RowChart("What is kept, by level of the tree", describe_rows(rows), tuple(rows))
+
+
+def draw_guesses(outcome: Outcome) -> RowChart:
+    """Draw the worst guess of each sensitive attribute, the largest first."""
+    guesses = sorted(outcome.worst_guess.items(), key=lambda guess: -guess[1].fraction)
+    rows = [Row(path, (guess.value,), share(guess.value)) for path, guess in guesses[:_MOST_ROWS]]
+    return RowChart("The worst guess of each sensitive attribute", describe_rows(rows), tuple(rows))
+
+
+def list_pictures(report: StewardReport) -> list[Picture]:
+    """Return the pictures that there is something to show in."""
+    pictures = (
+        Picture(
+            "depths",
+            "How far fields are generalized",
+            "A bar is all values of a field in the input: the fuller the colour, the finer it is published.",
+            tuple(_draw_depths(report)),
+        ),
+        Picture(
+            "tree",
+            "What is kept of the records, field by field",
+            "Round marks are parts of a record, squares are fields. A bar is the share of the worth that is "
+            "kept.",
+            tuple(_draw_tree(report)),
+        ),
+        Picture(
+            "caps",
+            "Levels against their limits",
+            "The bar is the largest share of the level in any class, the mark is the limit of the policy.",
+            tuple(_draw_caps(report)),
+        ),
+        Picture(
+            "distributions",
+            "Sensitive values before and after",
+            "Shares of all values of the input and of all that are published. Values are not named.",
+            tuple(_draw_distributions(report)),
+        ),
+        Picture(
+            "discrimination",
+            "What the published fields tell about sensitive values",
+            "The discrimination rate: 0 if what is published of a person says nothing of the value, 1 if it "
+            "determines it.",
+            tuple(_draw_rates(report)),
+        ),
+        Picture(
+            "risk",
+            "Records by the size of their class",
+            "Who finds the class of a person picks the right record with a chance of 1 in its size, at most.",
+            tuple(_draw_sizes(report)),
+        ),
+    )
+    return [picture for picture in pictures if picture.charts]
+
+
+def _draw_depths(report: StewardReport) -> Iterator[RowChart]:
+    depths = report.pictures.depths if report.pictures else {}
+    rows = []
+    for path, bands in list(depths.items())[:_MOST_ROWS]:
+        total = max(sum(bands.values()), 1)
+        said = ", ".join(f"{band} {share(own / total)}" for band, own in bands.items() if own)
+        rows.append((Row(path, tuple(own / total for own in bands.values())), f"{path}: {said}"))
+    if rows:
+        names = tuple(next(iter(depths.values())))
+        description = "; ".join(said for _, said in rows)
+        yield RowChart(
+            "Values by how finely they are published", description, tuple(row for row, _ in rows), names
+        )
+
+
+def _draw_tree(report: StewardReport) -> Iterator[TreeChart]:
+    """Draw vertex types and the fields with a share, each below the type that holds it."""
+    types = [*report.counts.vertices]
+    nodes = []
+    for path in types:
+        depth = sum(other != path and _is_below(path, other) for other in types)
+        own = report.kept.vertices.get(path)
+        above = max(
+            (other for other in types if other != path and _is_below(path, other)), key=len, default=""
+        )
+        name = path[len(above) :].lstrip("./") if above else place(path)
+        nodes.append(_node(name, depth, own.kept if own else None, inner=True))
+        for field, kept in report.kept.fields.items():
+            holders = [other for other in types if _is_below(field, other)]
+            if holders and max(holders, key=len) == path:
+                nodes.append(_node(field[len(path) :].lstrip("./") or field, depth + 1, kept.kept))
+    shown = tuple(nodes[:40])
+    if report.kept.fields:
+        said = "; ".join(f"{'  ' * node.depth}{node.name} {node.note}" for node in shown)
+        yield TreeChart("The schema, with what is kept", said, shown)
+
+
+def _is_below(path: str, holder: str) -> bool:
+    return not holder or path == holder or path.startswith((f"{holder}.", f"{holder}[", f"{holder}/"))
+
+
+def _node(name: str, depth: int, kept: Exact | None, *, inner: bool = False) -> TreeNode:
+    value = None if kept is None else kept.value
+    return TreeNode(name, depth, value, "" if value is None else share(value), inner)
+
+
+def _draw_caps(report: StewardReport) -> Iterator[RowChart]:
+    """Draw the achieved share of each level beside its cap, where a model gives one for each level."""
+    for promise in report.promises:
+        caps = promise.parameters.get("alpha")
+        if not isinstance(caps, list | tuple):
+            continue
+        for path, reached in promise.by_path.items():
+            rows = []
+            for level, cap in enumerate(caps, 1):
+                own, most = reached.achieved.get(f"alpha_{level}"), float(Fraction(str(cap)))
+                found = "not reached" if own is None else share(own.value)
+                bar = (0.0 if own is None else own.value,)
+                rows.append(Row(f"level {level}", bar, f"{found} of at most {share(most)}", most))
+            yield RowChart(path, describe_rows(rows), tuple(rows), ("largest share in a class",), "limit")
+
+
+def _draw_distributions(report: StewardReport) -> Iterator[RowChart]:
+    changes = report.pictures.distributions if report.pictures else {}
+    for path, listed in changes.items():
+        before, after = (max(sum(getattr(own, side) for own in listed), 1) for side in ("input", "published"))
+        rows = []
+        for own in listed:
+            then, now = own.input / before, own.published / after
+            rows.append(Row(f"{own.name}, before", (then,), f"{share(then)} ({count(own.input)})"))
+            rows.append(Row(f"{own.name}, after", (0, 0, now), f"{share(now)} ({count(own.published)})"))
+        yield RowChart(path, describe_rows(rows), tuple(rows))
+
+
+def _draw_rates(report: StewardReport) -> Iterator[RowChart]:
+    measure = report.metrics.get("discrimination_rate")
+    if measure is not None:
+        rows = [Row(path, (rate,), f"{rate:.3f}") for path, rate in measure.figures.items()][:_MOST_ROWS]
+        yield RowChart("Discrimination rate by attribute", describe_rows(rows), tuple(rows))
+
+
+def _draw_sizes(report: StewardReport) -> Iterator[LineChart]:
+    """Draw the share of the records whose class has at most so many records."""
+    sizes = {int(size): own for size, own in (report.pictures.class_sizes if report.pictures else {}).items()}
+    if not sizes:
+        return
+    total, below = sum(sizes.values()), 0
+    points, said = [Point(min(sizes) - 1, 0.0)], []
+    for size in sorted(sizes):
+        points.append(Point(size, 100 * below / total))
+        below += sizes[size]
+        points.append(Point(size, 100 * below / total))
+        said.append(f"{share(below / total)} in classes of at most {count(size)}")
+    few = said if len(said) <= 8 else [said[at * (len(said) - 1) // 7] for at in range(8)]
+    yield LineChart(
+        "Records in classes of at most so many",
+        f"{plural(total, 'record')}: {'; '.join(few)}. A class of 5 means a chance of 1 in 5.",
+        "records in the class",
+        "% of the published records",
+        (Line("records", tuple(points)),),
+        marked=False,
+    )
+
+
+def describe_risk(sizes: Mapping[str, int]) -> str:
+    """Say the chances of picking the right record in its class: for the worst placed, and on average."""
+    if not sizes:
+        return ""
+    total = sum(sizes.values())
+    classes = sum((Fraction(own, int(size)) for size, own in sizes.items()), Fraction(0))
+    worst = 1 / min(map(int, sizes))
+    return f"at most {share(worst)}, {share(float(classes / total))} on average"

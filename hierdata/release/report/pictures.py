@@ -1,0 +1,51 @@
+"""What the pictures of the steward's report are drawn from: counts, and no value of the input."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from hierdata.release.report.parts import Plain, Shown, Whole
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+"""A SHA-256 in hexadecimal digits."""
+
+
+class Change(Plain):
+    """How many values there were in the input, and how many of them are published; ``name`` is ours."""
+
+    name: Shown
+    input: Whole
+    published: Whole
+
+
+class ExampleField(Plain):
+    """A field of an invented record: before, and as it is published most often."""
+
+    path: Shown
+    before: Shown
+    after: Shown
+
+
+class Pictures(Plain):
+    """Counts for pictures.
+
+    ``depths`` has by quasi-identifier how many values are published how finely: by the share of the domain
+    that a published form stands for. ``distributions`` has by sensitive attribute its levels, or its most
+    frequent values as v1, v2 .., before and after. ``class_sizes`` is the number of published records by the
+    size of their class; it is empty where records have no class of their own. ``example`` is an invented
+    record, field by field.
+    """
+
+    depths: dict[str, dict[str, Whole]] = Field(default={})
+    distributions: dict[str, tuple[Change, ...]] = Field(default={})
+    class_sizes: dict[str, Whole] = Field(default={})
+    example: tuple[ExampleField, ...] = ()
+
+
+class Fingerprints(Plain):
+    """What a release was made from: SHA-256 of the input's decoded content, and of the policy's promise."""
+
+    input: Digest
+    policy: Digest
