@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from hierdata.release.report.sentences import limitations, suppression_sentences
 
-_KNOWLEDGE, _, _, _OTHER_RELEASES, *_ = limitations([], "generalization", {})
+_STANDARD = limitations([], "generalization", {})
+_KNOWLEDGE, _OTHER_RELEASES = _STANDARD[0], _STANDARD[3]
 _GIVEN_UP = (
     *suppression_sentences(judged=True, guarded=False, each_type=False),
     "is published as it stands",
