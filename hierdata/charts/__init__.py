@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from hierdata.charts.bar_chart import BarChart, Bars
 from hierdata.charts.line_chart import Line, LineChart, Point
-from hierdata.charts.row_chart import Row, RowChart
+from hierdata.charts.row_chart import BarRow, RowChart
 from hierdata.charts.style import STYLE
 from hierdata.charts.tree_chart import TreeChart, TreeNode
 
@@ -20,12 +20,12 @@ Chart = LineChart | BarChart | RowChart | TreeChart
 __all__ = [
     "STYLE",
     "BarChart",
+    "BarRow",
     "Bars",
     "Chart",
     "Line",
     "LineChart",
     "Point",
-    "Row",
     "RowChart",
     "TreeChart",
     "TreeNode",

@@ -32,7 +32,7 @@ _PATTERNS = (
 
 
 @dataclass(frozen=True)
-class Row:
+class BarRow:
     """A bar under its name: its parts as shares of 1, a text at its right end, and a limit that is marked."""
 
     name: str
@@ -50,7 +50,7 @@ class RowChart:
 
     title: str
     description: str
-    rows: tuple[Row, ...]
+    rows: tuple[BarRow, ...]
     parts: tuple[str, ...] = ()
     limit: str = ""
 
@@ -67,7 +67,7 @@ class RowChart:
         drawn = f'{patterns}<g class="series-1">{marks}</g>'
         return draw_element(name, self.title, self.description, height, drawn)
 
-    def _draw(self, name: str, top: int, row: Row) -> str:
+    def _draw(self, name: str, top: int, row: BarRow) -> str:
         """Draw a row: its name and note in one line, its bar below."""
         room = int(WIDTH / _CHARACTER) - len(row.note) - 1
         label = row.name if len(row.name) <= room else f"...{row.name[3 - room :]}"
@@ -105,6 +105,6 @@ def _rect(name: str, shade: int, left: float, top: float, width: float, height: 
     )
 
 
-def describe_rows(rows: Sequence[Row]) -> str:
+def describe_rows(rows: Sequence[BarRow]) -> str:
     """Say rows in words, for who does not see them: each name with its note."""
     return "; ".join(f"{row.name}: {row.note}" for row in rows if row.note)

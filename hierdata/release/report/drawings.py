@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hierdata.charts import Chart, Line, LineChart, Point, Row, RowChart, TreeChart, TreeNode
+from hierdata.charts import BarRow, Chart, Line, LineChart, Point, RowChart, TreeChart, TreeNode
 from hierdata.charts.row_chart import describe_rows
 from hierdata.release.report.models import Exact, Outcome, StewardReport
 from hierdata.release.report.wording import count, kept_share, of, place, plural, share
@@ -31,14 +31,14 @@ def draw_kept(report: StewardReport) -> RowChart:
     for path, tally in list(report.counts.vertices.items())[:_MOST_ROWS]:
         own = report.kept.vertices.get(path)
         note = f"{kept_share(own)} kept, {of(tally)}" if own else of(tally)
-        rows.append(Row(place(path), (own.kept.value if own else 0.0,), note))
+        rows.append(BarRow(place(path), (own.kept.value if own else 0.0,), note))
     return RowChart("What is kept, by level of the tree", describe_rows(rows), tuple(rows))
 
 
 def draw_guesses(outcome: Outcome) -> RowChart:
     """Draw the worst guess of each sensitive attribute, the largest first."""
     guesses = sorted(outcome.worst_guess.items(), key=lambda guess: -guess[1].fraction)
-    rows = [Row(path, (guess.value,), share(guess.value)) for path, guess in guesses[:_MOST_ROWS]]
+    rows = [BarRow(path, (guess.value,), share(guess.value)) for path, guess in guesses[:_MOST_ROWS]]
     return RowChart("The worst guess of each sensitive attribute", describe_rows(rows), tuple(rows))
 
 
@@ -93,7 +93,7 @@ def _draw_depths(report: StewardReport) -> Iterator[RowChart]:
     for path, bands in list(depths.items())[:_MOST_ROWS]:
         total = max(sum(bands.values()), 1)
         said = ", ".join(f"{band} {share(own / total)}" for band, own in bands.items() if own)
-        rows.append((Row(path, tuple(own / total for own in bands.values())), f"{path}: {said}"))
+        rows.append((BarRow(path, tuple(own / total for own in bands.values())), f"{path}: {said}"))
     if rows:
         names = tuple(next(iter(depths.values())))
         description = "; ".join(said for _, said in rows)
@@ -145,7 +145,7 @@ def _draw_caps(report: StewardReport) -> Iterator[RowChart]:
                 own, most = reached.achieved.get(f"alpha_{level}"), float(Fraction(str(cap)))
                 found = "not reached" if own is None else share(own.value)
                 bar = (0.0 if own is None else own.value,)
-                rows.append(Row(f"level {level}", bar, f"{found} of at most {share(most)}", most))
+                rows.append(BarRow(f"level {level}", bar, f"{found} of at most {share(most)}", most))
             yield RowChart(path, describe_rows(rows), tuple(rows), ("largest share in a class",), "limit")
 
 
@@ -156,15 +156,15 @@ def _draw_distributions(report: StewardReport) -> Iterator[RowChart]:
         rows = []
         for own in listed:
             then, now = own.input / before, own.published / after
-            rows.append(Row(f"{own.name}, before", (then,), f"{share(then)} ({count(own.input)})"))
-            rows.append(Row(f"{own.name}, after", (0, 0, now), f"{share(now)} ({count(own.published)})"))
+            rows.append(BarRow(f"{own.name}, before", (then,), f"{share(then)} ({count(own.input)})"))
+            rows.append(BarRow(f"{own.name}, after", (0, 0, now), f"{share(now)} ({count(own.published)})"))
         yield RowChart(path, describe_rows(rows), tuple(rows))
 
 
 def _draw_rates(report: StewardReport) -> Iterator[RowChart]:
     measure = report.metrics.get("discrimination_rate")
     if measure is not None:
-        rows = [Row(path, (rate,), f"{rate:.3f}") for path, rate in measure.figures.items()][:_MOST_ROWS]
+        rows = [BarRow(path, (rate,), f"{rate:.3f}") for path, rate in measure.figures.items()][:_MOST_ROWS]
         yield RowChart("Discrimination rate by attribute", describe_rows(rows), tuple(rows))
 
 
