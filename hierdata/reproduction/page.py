@@ -117,8 +117,17 @@ def _intro(found: Mapping[Paper, Exhibits], facts: RunFacts) -> Iterator[str]:
     adult = f" {_plain(facts.adult)}" if any(paper.uses_adult for paper in found) else ""
     yield (
         f"Made on {facts.day} by `hierdata reproduce {asked} --{facts.effort}`, hierdata {facts.version},"
-        f" {facts.processors} processors, {facts.repeats} repeats.{adult}"
+        f" {count(facts.processors, 'processor')}, {count(facts.repeats, 'repeat')}.{adult}"
     )
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "repeat"), count(2, "repeat")
+    ('1 repeat', '2 repeats')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _exhibit_lines(exhibit: Exhibit) -> Iterator[str]:
@@ -209,6 +218,7 @@ def _environment() -> Environment:
         grids=grids,
         verdict=verdict,
         anchor=anchor,
+        count=count,
         is_number=is_number,
         draw=_draw,
         write_cell=write_cell,

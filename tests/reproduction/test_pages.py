@@ -137,6 +137,12 @@ def test_no_text_becomes_markup() -> None:
     assert drawing.text.splitlines()[1] == "b"
 
 
+def test_pages_say_how_they_were_made() -> None:
+    shown, _, marked = write([Exhibit("Table 1", "t", "s")])
+    assert "2 repeats, 1 processor." in re.sub(r"\s+", " ", shown)
+    assert "1 processor, 2 repeats." in marked
+
+
 def test_agreement_is_only_claimed_where_something_is_compared() -> None:
     grid = Grid(("a", "b"), (("x", 1),))
     assert page.verdict(Exhibit("Table 1", "t", "s", ours=grid)) == ""
