@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -11,12 +11,14 @@ import typer
 
 from hierdata.cli.arguments import AllMetrics, AsJson, FormatName, Quiet, Reveal, Root, in_format
 from hierdata.cli.feedback import Feedback
+from hierdata.cli.forecast import show_forecast
 from hierdata.cli.session import explain, reveal_values, session, write_private
 from hierdata.cli.terminal import fold, print_json, say, show
 from hierdata.errors import HierdataError, PolicyError
 from hierdata.escaping import quote
 
 if TYPE_CHECKING:
+    from hierdata.pipeline.foresee import Forecast
     from hierdata.policy.lint.capacities import Capacities
     from hierdata.policy.lint.lint import Finding
     from hierdata.policy.lint.memberships import Degrees
@@ -78,12 +80,13 @@ def lint(
 class _Tables:
     """Tables shown with the findings, by path: membership degrees, and what a class may contain.
 
-    ``asked`` are the degrees of the values that the user named.
+    ``asked`` are the degrees of the values that the user named, ``forecast`` what a release would keep.
     """
 
     degrees: dict[str, list[Degrees]] = field(default_factory=dict)
     capacities: dict[str, Capacities] = field(default_factory=dict)
     asked: dict[str, list[Degrees]] = field(default_factory=dict)
+    forecast: Forecast | None = None
 
 
 _Asked: TypeAlias = list[tuple[str, str]]
@@ -133,6 +136,7 @@ def _check_policy(
 ) -> tuple[list[Finding], _Tables]:
     """Return the findings so far with those of the policy itself, and the tables of one that can be used."""
     from hierdata.pipeline.look_over import survey_collection
+    from hierdata.pipeline.search import announcing
     from hierdata.policy.checks.sizes import class_size
     from hierdata.policy.lint.capacities import capacities
     from hierdata.policy.lint.lint import Finding, lint
@@ -161,7 +165,14 @@ def _check_policy(
     if not usable:
         return findings, _Tables()
     of_classes = capacities(policy, class_size(policy))
-    return findings, _Tables(memberships(policy, survey), of_classes, degrees_of(policy, asked, survey))
+    forecast = None
+    if survey is not None:
+        from hierdata.pipeline.foresee import foresee_loss
+
+        with announcing(feedback.notice):
+            forecast = foresee_loss(data, policy, survey, hints)
+    degrees = degrees_of(policy, asked, survey)
+    return findings, _Tables(memberships(policy, survey), of_classes, degrees, forecast)
 
 
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
@@ -223,6 +234,7 @@ def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
             ]
             for path, table in tables.capacities.items()
         },
+        "forecast": None if tables.forecast is None else asdict(tables.forecast),
     }
 
 
@@ -273,6 +285,8 @@ def _show(findings: list[Finding], tables: _Tables, metrics: bool) -> None:
     for finding in findings:
         named = (finding.severity, _position(finding), quote(finding.path) if finding.path else "")
         say(*fold(f"{' '.join(filter(None, named))}: {finding.message}", "  ", "  "))
+    if tables.forecast is not None:
+        show_forecast(tables.forecast)
     if metrics:
         _show_tables(tables)
     elif tables.capacities or tables.degrees:

@@ -20,6 +20,7 @@ def test_a_sound_policy_passes(run: Run, desk: Desk) -> None:
         "memberships": {},
         "asked": {},
         "capacities": {},
+        "forecast": None,
     }
 
 

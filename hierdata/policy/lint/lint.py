@@ -238,6 +238,7 @@ def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     """Find levels of which a class of the smallest size can hold no value (erratum ML-6)."""
     size = class_size(policy)
+    fixed = bool(policy.steps) and policy.steps[0].aligns and not any(one.chooses for one in policy.steps)
     for keys, model in pairs(policy):
         if keys is None or not model.smallest_sizes():
             continue
@@ -248,7 +249,8 @@ def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
                 continue
             values = f" ({found[level]} of {sum(found.values())} values)" if found is not None else ""
             least = needed[level - 1]
-            remedy = f"classes of {least} can hold it" if least is not None else "its alpha is 0"
+            unmade = f", and this engine makes none: state `k: {least}`, or no `engine`" if fixed else ""
+            remedy = f"classes of {least} can hold it{unmade}" if least is not None else "its alpha is 0"
             yield Finding(
                 "warning",
                 _text(policy, keys),

@@ -1,0 +1,245 @@
+"""Foresee what a release would keep, and what would help: searches of a sample of the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from hierdata.documents.document import Document
+from hierdata.errors import HierdataError, InputError
+from hierdata.forest.encoded import Encoded, part
+from hierdata.forest.encoding import encode_records
+from hierdata.metrics.kept import KeptWorth, WorthShares
+from hierdata.metrics.tallies import count_part
+from hierdata.pipeline.block import Load
+from hierdata.pipeline.cluster import ClusterBlock
+from hierdata.pipeline.forecast import estimate_seconds
+from hierdata.pipeline.look_over import open_shaped
+from hierdata.pipeline.publish import TallyBlock
+from hierdata.policy.lint.remedies import LostPlace, Remedy, suggest_remedies
+from hierdata.policy.load.other_fields import without_required_fields
+from hierdata.policy.load.unlisted import add_unlisted
+from hierdata.policy.plan.plan import Prepared, prepare
+from hierdata.policy.plan.treatment import dry_treatment
+from hierdata.policy.policy import Policy
+from hierdata.records.binding import bind_records
+from hierdata.records.schema import Role
+from hierdata.records.shape.places import ShapeNotation
+from hierdata.records.shape.shaping import ShapeTally, Shaping
+from hierdata.records.survey import Keys, PathSurvey, Survey, survey
+from hierdata.release.recodings import recoding_named
+
+SAMPLE = 400
+"""The most records that are searched: beyond that the shares hardly change."""
+_FEWEST = 100
+_SECONDS = 1.0
+"""About how long one search may take; of wide records fewer are searched."""
+_SEED = bytes(16)
+_LITTLE = 0.9
+"""A vertex type of which less is published is named."""
+_BARE = 0.1
+"""A quasi-identifier of which less is kept is published as `*` nearly everywhere."""
+_MOST = 3
+"""The most places for each of which remedies are tried."""
+
+
+class Numbers(NamedTuple):
+    """How many vertices of a type a record has: the most, and what half of the records have at most."""
+
+    most: int
+    median: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search of some records keeps.
+
+    ``published`` has by vertex type the published vertices and all; ``numbers`` are vertices in a record,
+    ``fields`` the paths of what is published of a type, ``quasi`` those that are quasi-identifiers.
+    """
+
+    records: int
+    shares: WorthShares
+    published: dict[str, tuple[int, int]]
+    numbers: dict[str, Numbers]
+    fields: dict[str, tuple[str, ...]]
+    quasi: frozenset[str]
+    nested: frozenset[str]
+
+    def share_published(self, path: str) -> float | None:
+        """Return the share of the vertices of a type that is published, None for fields."""
+        count, total = self.published.get(path, (0, 0))
+        return count / total if total else None
+
+    def share_kept(self, path: str) -> float | None:
+        """Return the share of the worth of a vertex type or of a field that is kept."""
+        found = self.shares.vertices.get(path) or self.shares.fields.get(path)
+        return None if found is None else float(found.kept)
+
+
+@dataclass(frozen=True)
+class Help:
+    """What a remedy would bring at a place: the shares published and kept there, as far as they are known."""
+
+    text: str
+    published: float | None
+    kept: float | None
+
+
+@dataclass(frozen=True)
+class ForeseenPlace:
+    """A vertex type or a field of which little is kept, with what would help, the most helpful first."""
+
+    path: str
+    published: float | None
+    kept: float | None
+    numbers: Numbers | None
+    helps: tuple[Help, ...]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a release would keep, by a search of ``searched`` of ``records`` records; the worst places first.
+
+    ``failure`` says why nothing can be foreseen.
+    """
+
+    searched: int = 0
+    records: int = 0
+    kept: float | None = None
+    places: list[ForeseenPlace] = field(default_factory=list)
+    failure: str | None = None
+
+
+def foresee_loss(source: object, policy: Policy, found: Survey, hints: frozenset[Keys]) -> Forecast:
+    """Search a sample of a surveyed collection, once as the policy says and once with each remedy."""
+    try:
+        stated = without_required_fields(add_unlisted(policy, found.shape, hints))
+        with open_shaped(source, policy) as (documents, _):
+            sample = take_sample(documents, found.records)
+        first = search_sample(sample, stated, hints, found.shape)
+    except HierdataError as error:
+        return Forecast(failure=str(error))
+    lost = find_lost(first)
+    tried = [*_try_remedies(suggest_remedies(stated, lost[:_MOST]), sample, hints, found.shape)]
+    places = [_describe(place, first, tried) for place in lost]
+    total = first.shares.total
+    return Forecast(first.records, found.records, None if total is None else float(total.kept), places)
+
+
+def take_sample(documents: Iterable[Document], count: int) -> list[Document]:
+    """Return at most ``SAMPLE`` of ``count`` documents, evenly spread."""
+    wanted = {at * count // SAMPLE for at in range(SAMPLE)} if count > SAMPLE else None
+    return [one for at, one in enumerate(documents) if wanted is None or at in wanted]
+
+
+def search_sample(
+    documents: Sequence[Document], policy: Policy, hints: frozenset[Keys], shape: PathSurvey | None
+) -> Searched:
+    """Search documents in one block; ``shape`` is that of the whole collection, if it is known.
+
+    The suppressed are not guarded: of few records some would be refused whose collection is not. Raises
+    HierdataError where the documents do not fit the policy.
+    """
+    treated = [*dry_treatment(policy).documents(iter(deepcopy(documents)))]
+    found = survey(treated, policy.declared_fields())
+    if shape is not None:
+        found.shape = shape
+    prepared = prepare(policy, found, hints)
+    encoded = _limit_work(
+        next(iter(encode_records(bind_records(treated, prepared.binding), prepared.frame))), prepared
+    )
+    if encoded.record_count < prepared.constraints.min_class_size:
+        raise InputError("the collection has too few records for a class")
+    recoding = recoding_named(policy.recoding)(policy.table_division)
+    frame, metric = prepared.frame, KeptWorth()
+    heaviest = frame.heaviest(encoded)
+    block = ClusterBlock(prepared, recoding, _SEED, heaviest, alone=False)([encoded])
+    tallies, _ = TallyBlock(recoding, frame, heaviest, (metric,))(block)
+    counted, types = tallies[count_part], prepared.schema.types
+    return Searched(
+        encoded.record_count,
+        metric.shares(tallies),
+        {kind.path: (counted.published[kind.index], counted.vertices[kind.index]) for kind in types},
+        {kind.path: _count_vertices(encoded, kind.index) for kind in types},
+        {
+            kind.path: tuple(one.path for role in (Role.QUASI, Role.SENSITIVE) for one in kind.of_role(role))
+            for kind in types
+        },
+        frozenset(one.path for kind in types for one in kind.of_role(Role.QUASI)),
+        frozenset(kind.path for kind in types if kind.many and kind.parent and types[kind.parent].many),
+    )
+
+
+def _limit_work(encoded: Encoded, prepared: Prepared) -> Encoded:
+    """Return as many of the records as can be searched in about a second, evenly spread."""
+    total, vertices = encoded.record_count, len(encoded.type)
+    heaviest, count = prepared.frame.heaviest(encoded), encoded.record_count
+    while count > _FEWEST:
+        load = Load(0, count, vertices * count // total, heaviest)
+        if estimate_seconds([load], prepared) <= _SECONDS:
+            break
+        count = max(_FEWEST, count * 3 // 4)
+    if count == total:
+        return encoded
+    return part(prepared.frame.forest(encoded), encoded.ordinals, np.arange(count) * total // count)
+
+
+def _count_vertices(encoded: Encoded, kind: int) -> Numbers:
+    """Return how many vertices of a type the records have."""
+    record = np.repeat(np.arange(encoded.record_count), encoded.size)
+    counts = np.bincount(record[encoded.type == kind], minlength=encoded.record_count)
+    return Numbers(int(counts.max()), int(np.quantile(counts, 0.5, method="lower")))
+
+
+def find_lost(found: Searched) -> list[LostPlace]:
+    """Return the vertex types of which little is published, and the fields of which little is kept.
+
+    Those with the most values that are lost come first.
+    """
+    lost: list[tuple[float, LostPlace]] = []
+    for path, (count, total) in found.published.items():
+        own = found.fields[path]
+        if total and count < _LITTLE * total:
+            lost.append(((total - count) * len(own), LostPlace(path, own, path in found.nested)))
+        for field_path in found.quasi.intersection(own):
+            kept = found.share_kept(field_path)
+            if kept is not None and kept < _BARE and count >= _LITTLE * total:
+                lost.append(((1 - kept) * total, LostPlace(field_path, (field_path,))))
+    return [place for _, place in sorted(lost, key=lambda one: (-one[0], one[1].path))]
+
+
+def _try_remedies(
+    remedies: Iterable[Remedy], sample: Sequence[Document], hints: frozenset[Keys], shape: PathSurvey
+) -> Iterator[tuple[Remedy, Searched]]:
+    """Yield each remedy with what a search of the sample keeps; those that fail are left out."""
+    for remedy in remedies:
+        try:
+            if remedy.lift is None:
+                yield remedy, search_sample(sample, remedy.policy, hints, shape)
+            else:
+                shaping = Shaping((remedy.lift,), ShapeNotation())
+                lifted = [*shaping.documents(deepcopy(sample), ShapeTally())]
+                yield remedy, search_sample(lifted, remedy.policy, hints, None)
+        except HierdataError:
+            continue
+
+
+def _describe(place: LostPlace, first: Searched, tried: Sequence[tuple[Remedy, Searched]]) -> ForeseenPlace:
+    """Return a place with the remedies that help there, by what is then kept."""
+    before = first.share_kept(place.path)
+    helps = []
+    for remedy, found in tried:
+        if remedy.place not in (None, place.path):
+            continue
+        there = remedy.moved or place.path
+        kept = found.share_kept(there)
+        if kept is not None and before is not None and kept >= before + 0.01:
+            helps.append(Help(remedy.text, found.share_published(there), kept))
+    helps.sort(key=lambda one: -(one.kept or 0))
+    numbers = first.numbers.get(place.path)
+    return ForeseenPlace(place.path, first.share_published(place.path), before, numbers, tuple(helps))

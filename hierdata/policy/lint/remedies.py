@@ -1,0 +1,120 @@
+"""Other policies for the same collection that may lose less, each in words that a policy can take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from hierdata.errors import HierdataError
+from hierdata.policy.checks import find_problems
+from hierdata.policy.checks.sizes import class_size
+from hierdata.policy.load.other_fields import change_policy
+from hierdata.policy.policy import Policy
+from hierdata.policy.spec.fields import FieldRule
+from hierdata.records.shape import Lift
+
+WEIGHT = Decimal(5)
+"""The weight that is tried."""
+
+
+@dataclass(frozen=True)
+class LostPlace:
+    """A vertex type, or a quasi-identifier, of which little is published.
+
+    ``fields`` are the paths of what is published of it; ``nested`` says that it is a list in a list.
+    """
+
+    path: str
+    fields: tuple[str, ...]
+    nested: bool = False
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change of a policy in words, and the changed policy.
+
+    ``lift`` is a step of the shape to do first: then what was at ``place`` is at ``moved``. A remedy without
+    ``place`` concerns all of the release.
+    """
+
+    text: str
+    policy: Policy
+    place: str | None = None
+    lift: Lift | None = None
+    moved: str | None = None
+
+
+def suggest_remedies(policy: Policy, lost: Sequence[LostPlace]) -> Iterator[Remedy]:
+    """Yield what may help where little is published; only what the checks of a policy allow."""
+    for text, changes in _changes_of_all(policy):
+        changed = _try_change(policy, changes)
+        if changed is not None:
+            yield Remedy(text, changed)
+    for place in lost:
+        weighed = {path: policy.fields[path].model_copy(update={"weight": WEIGHT}) for path in place.fields}
+        changed = _try_change(policy, {"fields": {**policy.fields, **weighed}}) if weighed else None
+        if changed is not None:
+            what = "it" if place.fields == (place.path,) else "its fields"
+            yield Remedy(f"`weight: {WEIGHT}` on {what}", changed, place.path)
+        if place.nested:
+            yield from _lift_list(policy, place)
+
+
+def _changes_of_all(policy: Policy) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield changes that concern all of a release."""
+    if policy.preset is None and policy.recoding == "generalization":
+        yield "`recoding: sets_and_ranges`", {"recoding": "sets_and_ranges"}
+    if policy.engine is not None:
+        suppressed = "guarded" if policy.guards_suppressed else "as_published"
+        what = "`engine`" if policy.preset is None else "`preset`, with its models"
+        yield f"no {what}", {"engine": None, "suppressed": suppressed}
+    roomy = largest_size(policy)
+    if roomy is not None:
+        models = [
+            model.model_copy(update={"k": roomy}) if model.smallest_sizes() else model
+            for model in policy.models
+        ]
+        yield f"`k: {roomy}`", {"models": models}
+    read = {
+        path: rule.model_copy(update={"asks": "value"})
+        for path, rule in policy.fields.items()
+        if rule.role == "sensitive" and rule.asks != "value"
+    }
+    if read:
+        yield "`asks: value` (another promise)", {"fields": {**policy.fields, **read}}
+
+
+def largest_size(policy: Policy) -> int | None:
+    """Return the fewest records of a class that can hold every level, None if the smallest class can."""
+    sizes = [size for model in policy.models for size in model.smallest_sizes() if size is not None]
+    roomy = max(sizes, default=0)
+    return roomy if roomy > class_size(policy) else None
+
+
+def _lift_list(policy: Policy, place: LostPlace) -> Iterator[Remedy]:
+    """Yield the policy for records of which a nested list is their own."""
+    if not place.path.startswith("$."):
+        return  # an element has a place in an order, and perhaps an XSD
+    name = place.path.removesuffix("[*]").rpartition(".")[2]
+    moved = f"$.{name}[*]"
+    if any(path.startswith(f"$.{name}") for path in policy.fields):
+        return
+    fields: dict[str, FieldRule] = {}
+    for path, rule in policy.fields.items():
+        inside = path.startswith(place.path)
+        fields[moved + path.removeprefix(place.path) if inside else path] = rule
+    changed = _try_change(policy, {"fields": fields})
+    if changed is not None:
+        lift = Lift.model_validate({"from": place.path, "to": f"$.{name}"})
+        yield Remedy(f"`shape`: lift it to $.{name}", changed, place.path, lift, moved)
+
+
+def _try_change(policy: Policy, changes: Mapping[str, Any]) -> Policy | None:
+    """Return the changed policy, None if it contradicts itself."""
+    try:
+        changed = change_policy(policy, **changes)
+        return None if find_problems(changed) else changed
+    except (HierdataError, ValueError):
+        return None
