@@ -181,6 +181,14 @@ SMOKES = (
         ),
     ),
     Smoke(
+        "foresee",
+        "patients",
+        (
+            "collection |  | records | published by type | kept in all | CPU s",
+            "collection | change | published by type | kept by type | kept in all | mean loss of QI",
+        ),
+    ),
+    Smoke(
         "scale",
         "--records 60 --data A --executor serial",
         ("records | seconds | us a record | exponent | peak MiB | LM per value | suppressed",),
