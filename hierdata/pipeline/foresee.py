@@ -47,7 +47,7 @@ _MOST = 3
 """The most places for each of which remedies are tried."""
 
 
-class Numbers(NamedTuple):
+class VertexNumbers(NamedTuple):
     """How many vertices of a type a record has: the most, and what half of the records have at most."""
 
     most: int
@@ -65,7 +65,7 @@ class Searched:
     records: int
     shares: WorthShares
     published: dict[str, tuple[int, int]]
-    numbers: dict[str, Numbers]
+    numbers: dict[str, VertexNumbers]
     fields: dict[str, tuple[str, ...]]
     quasi: frozenset[str]
     nested: frozenset[str]
@@ -97,7 +97,7 @@ class ForeseenPlace:
     path: str
     published: float | None
     kept: float | None
-    numbers: Numbers | None
+    numbers: VertexNumbers | None
     helps: tuple[Help, ...]
 
 
@@ -189,11 +189,11 @@ def _limit_work(encoded: Encoded, prepared: Prepared) -> Encoded:
     return part(prepared.frame.forest(encoded), encoded.ordinals, np.arange(count) * total // count)
 
 
-def _count_vertices(encoded: Encoded, kind: int) -> Numbers:
+def _count_vertices(encoded: Encoded, kind: int) -> VertexNumbers:
     """Return how many vertices of a type the records have."""
     record = np.repeat(np.arange(encoded.record_count), encoded.size)
     counts = np.bincount(record[encoded.type == kind], minlength=encoded.record_count)
-    return Numbers(int(counts.max()), int(np.quantile(counts, 0.5, method="lower")))
+    return VertexNumbers(int(counts.max()), int(np.quantile(counts, 0.5, method="lower")))
 
 
 def find_lost(found: Searched) -> list[LostPlace]:

@@ -13,6 +13,7 @@ from hierdata.policy.checks.sizes import class_size
 from hierdata.policy.load.other_fields import change_policy
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.fields import FieldRule
+from hierdata.recodings import DEFAULT
 from hierdata.records.shape import Lift
 
 WEIGHT = Decimal(5)
@@ -64,7 +65,7 @@ def suggest_remedies(policy: Policy, lost: Sequence[LostPlace]) -> Iterator[Reme
 
 def _changes_of_all(policy: Policy) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield changes that concern all of a release."""
-    if policy.preset is None and policy.recoding == "generalization":
+    if policy.preset is None and policy.recoding == DEFAULT:
         yield "`recoding: sets_and_ranges`", {"recoding": "sets_and_ranges"}
     if policy.engine is not None:
         suppressed = "guarded" if policy.guards_suppressed else "as_published"
