@@ -101,7 +101,7 @@ def _changes(
 
 def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[ExampleField]:
     """Yield the fields of an invented record: as each is published most often."""
-    apart = prepared.policy.recoding_traits.separates_values
+    traits = prepared.policy.recoding_traits
     for keys, (path, rule) in prepared.policy.rules_by_keys.items():
         kind = _type_of(prepared, keys)
         lost = kind is not None and 2 * counts.published[kind] < counts.vertices[kind]
@@ -110,9 +110,11 @@ def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[E
         if rule.published_as is None:
             before, after = "a value", "left out"
         elif keys in found.policy.quasi:
-            before, after = _invent(_most_frequent(found, keys))
+            # Sets and ranges are made of values of the class, which the report does not repeat.
+            sets = traits.publishes_value_sets
+            before, after = ("a value", "a set or range") if sets else _invent(_most_frequent(found, keys))
         elif rule.role == "sensitive":
-            before, after = "a value", "one value of a group" if apart else "the same value"
+            before, after = "a value", "one value of a group" if traits.separates_values else "the same value"
         else:
             before, after = "a value", "another value" if rule.stated_action else "the same value"
         yield ExampleField(path=str(path), before=before, after="left out, in most" if lost else after)
@@ -143,4 +145,4 @@ def _invent(form: str | None) -> tuple[str, str]:
     if re.fullmatch(r"[^*]+\*{1,9}", form):
         stars = form.count("*")
         return f"{form[:-stars]}{'4747474747'[:stars]}", form
-    return f"a kind of {form}", form
+    return f"a value in {form}", form
