@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import hierdata
 from hierdata.errors import PolicyError
 from hierdata.pipeline.look_over import read_policy
 from hierdata.policy.lint.lint import Finding, lint
@@ -132,3 +133,6 @@ def test_lint_estimates_the_patterns_to_count(monkeypatch: pytest.MonkeyPatch) -
     (one,) = [finding for finding in findings(policy, records) if "patterns" in finding.message]
     assert "a record has 6 facts on average" in one.message
     assert "at least about 4e+02 occurrences" in one.message
+    told: list[str] = []
+    hierdata.anonymize(records, policy, seed=bytes(16), notice=told.append)
+    assert one.message in told

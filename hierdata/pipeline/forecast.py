@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from hierdata.pipeline.block import Load
+from hierdata.policy.lint.knowledge import estimate_patterns
 from hierdata.policy.plan.plan import Prepared
 
 _SECONDS = 6e-9
@@ -16,9 +17,11 @@ _LONG = 60.0
 def announce_search(
     loads: Iterable[Load], prepared: Prepared, workers: int, notice: Callable[[str], None] | None
 ) -> None:
-    """Call ``notice`` with an estimate if the search will take more than a minute."""
+    """Call ``notice`` with an estimate if the search, or judging patterns, will take more than a minute."""
     if notice is None:
         return
+    for _, what in estimate_patterns(prepared.policy, prepared.survey):
+        notice(what)
     loads = [load for load in loads if load.records]
     seconds = estimate_seconds(loads, prepared) / max(1, min(workers, len(loads)))
     if seconds < _LONG:

@@ -99,6 +99,57 @@ def test_no_known_facts_lead_to_fewer_than_k_published_records() -> None:
     assert attacked > 150
 
 
+TREE = {"x": "A", "y": "A", "z": "B", "w": "B"}
+
+
+def test_classes_of_whole_records_with_overlapping_nodes_keep_the_promise() -> None:
+    """Two records a class, at values or at their parents: nodes overlap, and no attack succeeds."""
+    random = Random(8)
+    tree = {"tree": {"*": {"A": ["x", "y"], "B": ["z", "w"]}}}
+    fields = {**FIELDS, "$.visits[*].ward": {"role": "quasi", "taxonomy": tree}}
+    overlapping = 0
+    for _ in range(60):
+        originals, published = [], []
+        for _ in range(random.choice([2, 3])):
+            number = random.randrange(1, 3)
+            visits = [(random.choice([*TREE]), random.choice("12")) for _ in range(number)]
+            coarse = random.random() < 0.5
+            for _ in range(2):
+                # The second of a class may have other wards below the same parents.
+                own = [
+                    (
+                        random.choice([one for one in TREE if TREE[one] == TREE[ward]]) if coarse else ward,
+                        year,
+                    )
+                    for ward, year in visits
+                ]
+                originals.append(patient(*own))
+                shown = [(TREE[ward] if coarse else ward, year) for ward, year in visits]
+                published.append(patient(*shown))
+        verdict = judge(published, rules_of({"k": 2, "m": 2}, fields))
+        assert verdict.passed
+        labels = {visit["ward"] for record in published for visit in record["visits"]}
+        overlapping += any(TREE.get(label) in labels for label in labels)
+        for original, record in zip(originals, published, strict=True):
+            facts = known_facts(original, record, random, 2)
+            candidates = [other for other in published if covers(other, facts)]
+            assert record in candidates
+            assert len(candidates) >= 2
+    assert overlapping > 10
+
+
+def covers(record: Any, facts: Sequence[tuple[int, str, Any]]) -> bool:
+    """Whether a record shows all facts, as they are or by their parents, at visits that they share alike."""
+    visits = sorted({at for at, _, _ in facts})
+    return any(
+        all(
+            record["visits"][dict(zip(visits, chosen, strict=True))[at]][name] in (value, TREE.get(value))
+            for at, name, value in facts
+        )
+        for chosen in permutations(range(len(record["visits"])), len(visits))
+    )
+
+
 def test_what_a_record_lacks_may_have_been_left_out() -> None:
     """Two persons with a ward x; what is published shows it for neither."""
     original = [patient(("x", "1")), patient(("x", "1"), ("y", "1"))]
