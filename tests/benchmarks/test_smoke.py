@@ -118,6 +118,14 @@ SMOKES = (
             " | left after a whole run",
         ),
     ),
+    Smoke(
+        "knowledge",
+        "B --records 60 --m 1",
+        (
+            "collection | records | m | clause | LM per value | mean of attributes | kept"
+            " | vertices removed | root classes | CPU s",
+        ),
+    ),
     Smoke("lattice", "--print-only --only distinct", ("models | limit | NCP | suppressed | CPU s",)),
     Smoke(
         "models",

@@ -1,0 +1,115 @@
+"""The kernels of ``specialize`` delete and put back exactly what plain Python does."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+
+from hierdata.engines.specialize.groups import bits_of, row_of
+from hierdata.engines.specialize.kernel_change import restore_group
+from hierdata.engines.specialize.kernel_facts import FactGroup
+from hierdata.engines.specialize.kernel_mending import mend_group
+from hierdata.engines.specialize.kernel_table import Asked
+from tests.naive_deletion import Deletion, Record, Seen
+
+FIELDS = {1: 2, 2: 1, 3: 1, 4: 1}
+"""Vertex types by number of fields: courses, their books, their notes (present only) and homes."""
+ABSENTS = 6
+
+
+def record_of(rng: Random) -> Record:
+    """A root with some courses, their books and notes, and a home that must stay, in breadth-first order."""
+
+    def vertex(kind: int, parent: int) -> Seen:
+        shown, absent, losses = [], [], []
+        for at in range(FIELDS[kind]):
+            own = {1: 1 + at, 2: 3, 3: 4, 4: 5}[kind]
+            if kind == 3:
+                shown, absent, losses = [ABSENTS + 1], [ABSENTS + 1], [[0, 0, 0]]
+                continue
+            label = rng.choice([own, *[ABSENTS + 2 + 4 * own + one for one in range(4)] * 3])
+            shown.append(label)
+            absent.append(own)
+            losses.append([0, 0, 8] if label == own else [rng.randrange(4), 8, 8])
+        return Seen(parent, kind != 4, rng.choice([0, 3]), shown, absent, losses, list(shown))
+
+    record: Record = [Seen(None, False, 0, [], [], [], [])]
+    if rng.random() < 0.7:
+        record.append(vertex(4, 0))
+    courses = [vertex(1, 0) for _ in range(rng.randrange(4))]
+    first = len(record)
+    record += courses
+    for at in range(len(courses)):
+        record += [vertex(2, first + at) for _ in range(rng.randrange(3))]
+        record += [vertex(3, first + at) for _ in range(rng.randrange(4))]
+    return record
+
+
+def group_of(records: list[Record]) -> FactGroup:
+    """The same records as arrays."""
+    flat = [(number, own) for number, record in enumerate(records) for own in record]
+    first_vertex = np.cumsum([0, *map(len, records)]).astype(np.int64)
+    path = np.full((len(flat), 3), -1, np.int32)
+    depth = np.zeros(len(flat), np.int64)
+    count = np.zeros(len(flat), np.int64)
+    first_child = np.zeros(len(flat), np.int64)
+    for at, (number, own) in enumerate(flat):
+        if own.parent is not None:
+            above = int(first_vertex[number]) + own.parent
+            depth[at] = depth[above] + 1
+            path[at] = path[above]
+            first_child[above] = first_child[above] if count[above] else at
+            count[above] += 1
+        path[at, depth[at]] = at
+    shown = np.array([label for _, own in flat for label in own.shown], np.int64)
+    first_fact = np.cumsum([0, *(len(own.shown) for _, own in flat)]).astype(np.int64)
+    owner = np.repeat(np.arange(len(flat)), np.diff(first_fact))
+    most = ABSENTS + 2 + 4 * 6 + 4
+    record = np.array([flat[at][0] for at in owner.tolist()], np.int64)
+    held = np.unique(shown * len(records) + record)
+    return FactGroup(
+        first_vertex, path, depth, first_child, count,
+        np.array([own.removable for _, own in flat]), np.array([own.constant for _, own in flat], np.int64),
+        first_fact, owner, shown.copy(), shown,
+        np.array([label for _, own in flat for label in own.absent], np.int64),
+        np.array([loss for _, own in flat for loss in own.losses], np.int64).reshape(-1, 3),
+        np.searchsorted(held // len(records), np.arange(most + 1)).astype(np.int64), held % len(records),
+        np.array([1.0, 1.0, 1.5, 2.0, 1.0, 3.0, 1.0]),
+    )  # fmt: skip
+
+
+def shown_now(naive: Deletion) -> list[int]:
+    return [0 if own.gone else label for record in naive.records for own in record for label in own.labels]
+
+
+def test_kernels_delete_and_put_back_what_plain_python_does() -> None:
+    rng = Random(3)
+    changed_something = restored_something = 0
+    for world in range(160):
+        records = [record_of(rng) for _ in range(rng.randrange(3, 9))]
+        k, m, whole, blind = (
+            rng.choice([2, 3]),
+            rng.choice([1, 2, 2, 3]),
+            rng.random() < 0.5,
+            rng.random() < 0.3,
+        )
+        group = group_of(records)
+        labels, depths = bits_of(group)
+        asked = Asked(k, m, ABSENTS, blind, whole, labels, depths)
+        row, found = row_of(group), np.zeros((1 << 12, 6), np.int64)
+        changed = np.zeros(1 << rng.choice([3, 10]), np.int64)
+        naive = Deletion(records, k, m, ABSENTS, whole, group.trace.tolist(), blind)
+        table, clauses, mended = mend_group(group, asked, row, found, changed)
+        assert mended == naive.mend(), world
+        if not mended:
+            continue
+        assert group.label.tolist() == shown_now(naive), world
+        after = group.label.copy()
+        changed_something += bool((group.label != group.shown).any())
+        restore_group(group, asked, table, clauses, row, np.zeros(1 << 10, np.int64))
+        naive.restore()
+        assert group.label.tolist() == shown_now(naive), world
+        restored_something += bool((after != group.label).any())
+    assert changed_something > 40
+    assert restored_something > 2
