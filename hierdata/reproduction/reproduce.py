@@ -35,8 +35,9 @@ def reproduce(
     """Measure every exhibit of the papers, write the pages to the folder ``out``, and return the exhibits.
 
     ``workers`` is the number of processes, by default one for each processor. A run that was interrupted goes
-    on where it was: each point that was measured lies in ``out`` until the pages are there. Raises
-    TargetError if ``out`` exists and is not what an unfinished run of the same version left.
+    on where it was: each point that was measured lies in ``out`` until the pages are there. Points of another
+    build of the package are measured again (see ``Study``). Raises TargetError if ``out`` exists and is not
+    what an unfinished run of the same version left.
     """
     _open_folder(out)
     points = out / POINTS

@@ -9,10 +9,12 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+import pytest
 
 from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.reassignment import arrangement
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent
 from hierdata.engines.reassignment.repair import Unions
@@ -102,6 +104,18 @@ def ordered(numbers: Any, p: Any, q: Any) -> Fraction:
 @for_each("other", OTHERS)
 @for_each("seed", range(12))
 def test_swaps_are_those_of_the_twin(seed: int, other: str, below: bool) -> None:
+    compare_with_twin(seed, other, below)
+
+
+@for_each("seed", range(6))
+def test_swaps_are_those_of_the_twin_without_room_for_what_is_foreseen(seed: int) -> None:
+    """All combinations of sets share one slot, so each takes the place of another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrangement, "_KEPT", 1)
+        compare_with_twin(seed, "caps", below=False)
+
+
+def compare_with_twin(seed: int, other: str, below: bool) -> None:
     built, sensitive, classes = random_table(seed, below)
     t, by = (Fraction(1, 4), "equal") if seed % 2 else (Fraction(1, 8), "ordered")
     constraints = bound(built, t, by, OTHERS[other])
