@@ -10,7 +10,7 @@ from hierdata.charts.axes import WIDTH, draw_element, number_of, text_of
 MOST_SHADES = 8
 """How many parts of a bar can be told apart."""
 _ROW, _BAR, _LINE = 40, 14, 19
-_CHARACTER = 7.8
+_CHARACTER = 7.2
 """About the width of a character."""
 _SHADES = (
     ("currentColor", "1"),

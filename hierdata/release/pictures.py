@@ -24,7 +24,9 @@ _MOST_FREQUENT = 6
 def collect_pictures(prepared: Prepared, counts: Counted, found: ReadBack) -> Pictures:
     """Collect depths from the published files, the rest from the counts of the run."""
     sizes = {str(size): counts.class_sizes[size] for size in sorted(counts.class_sizes)}
-    whole = sum(counts.class_sizes.values()) == counts.published_records
+    # Where values are published apart, groups hide values and not records: their sizes bound no chance.
+    apart = prepared.policy.recoding_traits.separates_values
+    whole = not apart and sum(counts.class_sizes.values()) == counts.published_records
     return Pictures(
         depths=dict(_depths(prepared, counts, found)),
         distributions=dict(_distributions(prepared, counts)),

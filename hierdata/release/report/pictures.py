@@ -33,9 +33,10 @@ class Pictures(Plain):
 
     ``depths`` has by quasi-identifier how many values are published how finely: by the share of the domain
     that a published form stands for. ``distributions`` has by sensitive attribute its levels, or its most
-    frequent values as v1, v2 .., before and after. ``class_sizes`` is the number of published records by the
-    size of their class; it is empty where records have no class of their own. ``example`` is an invented
-    record, field by field.
+    frequent values as v1, v2 .., before and after.
+    ``class_sizes`` is the number of published records by the size of their class; it is empty where values
+    are published apart, so that groups hide values and not records. ``example`` is an invented record, field
+    by field.
     """
 
     depths: dict[str, dict[str, Whole]] = Field(default={})
