@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def problems(policy: Policy) -> Iterator[Problem]:
     """Yield what is wrong with the shape, and what cannot be combined with it."""
     individual = read_individual(policy.individual)
-    usable = individual is None or not (wrong := [*_check_individual(policy, individual)])
-    if not usable:
-        yield from wrong
+    wrong = [] if individual is None else [*_check_individual(policy, individual)]
+    yield from wrong
+    usable = not wrong
     notation = ShapeNotation(policy.namespaces, policy.depth)
     for number, spec in enumerate(policy.shape):
         where = ("shape", number, spec.step.kind)
@@ -36,8 +36,8 @@ def problems(policy: Policy) -> Iterator[Problem]:
     if usable:
         if individual is not None and individual.nest is not None:
             yield from _check_nested(policy, individual, policy.path(individual.nest), notation)
-        yield from _check_lifts(policy, notation)
-        yield from _check_tables(policy, notation)
+        wrong = [*_check_lifts(policy, notation)]
+        yield from wrong or _check_tables(policy, notation)
 
 
 def _check_individual(policy: Policy, individual: IndividualRule) -> Iterator[Problem]:
