@@ -75,7 +75,8 @@ def same_as_text(name: str, recoding: str, model: PrivacyModel, folder: Path) ->
 
 
 @pytest.mark.parametrize("recoding", TABLES)
-@pytest.mark.parametrize("name", ENGINES)
+# Bounded knowledge needs vertices below the record, which a table has not.
+@pytest.mark.parametrize("name", [name for name, own in ENGINES.items() if not own.bounds_knowledge])
 def test_a_table_as_csv_gives_what_it_gives_as_json(name: str, recoding: str, tmp_path: Path) -> None:
     """Every engine meets every model under one of the recodings, and every recoding with some models."""
     for model in fitting(name, recoding)[TABLES.index(recoding) :: len(TABLES)]:
