@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def check_domain(domain: QuasiDomain, values: Collection[Scalar], folder: Path =
     )
     _check_joins(name, tree)
     _check_labels(name, domain.labels(folder), tree, covered)
+    _check_extents(name, domain.labels(folder), tree, covered)
     _check_order(name, domain, tree, values, folder)
     for value, node in zip(covered, nodes, strict=True):
         alone = domain.compile({value: 1}, folder)
@@ -91,6 +93,18 @@ def _check_joins(name: str, tree: Hierarchy) -> None:
             all(tree.lm[join] <= tree.lm[node] for node in common),
             f"{name} must join two nodes at the common ancestor with the least loss",
         )
+
+
+def _check_extents(name: str, labels: Labels, tree: Hierarchy, values: Collection[Scalar]) -> None:
+    """Check that the extents of all labels that may stand for one value overlap, where they are known."""
+    for value in values:
+        nodes = tree.ancestors[tree.node_of(value)]
+        with suppress(Uncovered):
+            extents = [labels.extent(tree.labels[node]) for node in nodes if node > 0]
+            require(
+                all(one[0] <= other[1] for one in extents for other in extents),
+                f"{name} must give labels that stand for one value extents that overlap",
+            )
 
 
 def _check_labels(name: str, labels: Labels, tree: Hierarchy, values: Collection[Scalar]) -> None:
