@@ -1,6 +1,6 @@
 """Who is not published, worked out from the original and the published records: nothing of the package.
 
-Written from DECISIONS 32: the suppressed, and those of them whom nothing published fits, are none or satisfy
+Written from the definition: the suppressed, and those of them whom nothing published fits, are none or satisfy
 every model as one class, all vertices of a type taken as one place. Every vertex carries a serial number that
 is published as it stands, so that it shows which ones are missing.
 """

@@ -1,10 +1,10 @@
 """The last step of a search in plain Python: what coincides once it is published is judged together.
 
-Written from the rule (DECISIONS 24): classes of equal form are one class, identical siblings one place. Where
+Written from the rule: classes of equal form are one class, identical siblings one place. Where
 a model fails in a union of classes, they are taken up one by one, the largest first, as long as all models
 hold; so are the siblings of a place. Who is not taken up is gone. Until nothing changes.
 
-Presence (DECISIONS 30, 31) is not known to hold at any place below the root, however few siblings there are.
+Presence is not known to hold at any place below the root, however few siblings there are.
 Within records it is asked of all places of a class together, once its places have been settled.
 """
 

@@ -1,4 +1,4 @@
-"""Presence in plain Python, written from DECISIONS 30: shares of the records that show a group of values.
+"""Presence in plain Python, written from the definition: shares of the records that show a group of values.
 
 A record is the set of the values that it shows at a place, or anywhere in it. The values are 1, 2, 4 and 9,
 with the levels and the tree of ``hierdata.testing.models``.

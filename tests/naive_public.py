@@ -279,7 +279,7 @@ def distances(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> dic
 def statement(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> str:
     """The sentence of the model; where a person may have several values, what it is not about.
 
-    Here all lists have quasi-identifiers, and so values are counted (DECISIONS 30).
+    Here all lists have quasi-identifiers, and so values are counted.
     """
     told = distances(model, paths, classes) or {model.promise(apart=False): []}
     said = " ".join(

@@ -33,7 +33,7 @@ class Constraints:
     attribute of vertex type t, at every vertex of a class representative. ``population`` counts the rows of
     the policy's population table that match the nodes of a root, if a model needs that count. No class may
     be smaller than ``least``. ``guarded``: what is suppressed must be none or satisfy them too, as a whole
-    (DECISIONS 32; see engines.guarding).
+    (see engines.guarding).
     """
 
     on_records: tuple[Constraint, ...]

@@ -1,7 +1,7 @@
-"""The last step of a search: judge what looks alike once published as one class (DECISIONS 24).
+"""The last step of a search: judge what looks alike once published as one class.
 
 A reader cannot tell classes with equal published forms apart, nor identical siblings. A model that is not
-closed under unions or pooling may hold in each of them and fail in all together (DECISIONS 31).
+closed under unions or pooling may hold in each of them and fail in all together.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ PRESENCE = {
 @pytest.mark.parametrize("setting", PRESENCE)
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_engine_and_twin_agree_on_records_that_show_a_value(setting: str, depth: int, pairing: str) -> None:
-    """Over siblings without quasi-identifiers a value counts once for each record (DECISIONS 31)."""
+    """Over siblings without quasi-identifiers a value counts once for each record."""
     otherwise = 0
     for seed in range(8):
         built = collection(seed + 1000 * depth, records=16, depth=depth, most=4)

@@ -221,7 +221,7 @@ def test_the_sentence_speaks_of_persons(model: PrivacyModel, tied: bool) -> None
 
 
 def test_eight_people_who_all_have_one_of_four_diagnoses() -> None:
-    """The case of issue 15: by value each has a quarter, by presence all have it."""
+    """By value each has a quarter, by presence all have it."""
     domain = SensitiveDomain("$.icd", ("HIV", *map(str, range(24))))
     sets = Counter(frozenset((0, 3 * who + 1, 3 * who + 2, 3 * who + 3)) for who in range(8))
     view = ClassView(8, Counter({0: 8} | dict.fromkeys(range(1, 25), 1)), sets=sets)

@@ -1,4 +1,4 @@
-"""Sets of sensitive values: what a reader learns about a person, not about a value (DECISIONS 30, 31).
+"""Sets of sensitive values: what a reader learns about a person, not about a value.
 
 The reader knows which published records could be hers, and looks up how many of them show one value. The
 shares are computed here from the published documents alone, with code that shares nothing with the package.

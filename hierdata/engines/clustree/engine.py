@@ -29,7 +29,7 @@ class CluStree(Engine):
     class is full. If one then fails at the root, ``grow`` lets the cheapest fitting records of the window
     join, one by one, until all hold; if none is left, the class is given up with its first ``size`` records.
     A vertex below the root that fails in the end is suppressed with its subtree in all members. Without
-    ``grow`` a class that fails at the root is given up at once (DECISIONS 22, 23).
+    ``grow`` a class that fails at the root is given up at once.
 
     Raises PolicyError when ``size`` is smaller than the models allow.
     """

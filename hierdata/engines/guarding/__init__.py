@@ -1,1 +1,1 @@
-"""Who is not published: the suppressed as a whole are as safe as a class, or none (DECISIONS 32)."""
+"""Who is not published: the suppressed as a whole are as safe as a class, or none."""

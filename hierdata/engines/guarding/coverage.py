@@ -1,4 +1,4 @@
-"""Which records no published form covers (DECISIONS 32)."""
+"""Which records no published form covers."""
 
 from __future__ import annotations
 

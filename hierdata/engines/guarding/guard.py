@@ -1,4 +1,4 @@
-"""Mend a partition so that nobody who is not published is less safe than in a class (DECISIONS 32)."""
+"""Mend a partition so that nobody who is not published is less safe than in a class."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Generalizing(NamedTuple):
 
 @jit
 def find_uncovered(forms: Trees, records: Trees, generalizing: Generalizing) -> Flags:
-    """Return for each record whether no form fits it (DECISIONS 32).
+    """Return for each record whether no form fits it.
 
     A form fits if its vertices can be matched with different vertices of the record, root with root and
     children with children, of the same types, so that each label generalizes the value it stands for.

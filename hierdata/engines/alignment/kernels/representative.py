@@ -275,7 +275,7 @@ def grow(
     buffers: ClassBuffers,
     arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
-    """Let a class of ``have`` records and ``count`` vertices grow to ``until`` records (DECISIONS 22).
+    """Let a class of ``have`` records and ``count`` vertices grow to ``until`` records.
 
     The class is in ``buffers``. A record that joins is removed from ``near`` and entered in ``joined``.
     ``near_bounds`` are lower bounds of the next pair losses; for a class of one they are the losses
