@@ -99,6 +99,8 @@ def test_nested_records_become_nested_columns() -> None:
 def test_a_release_is_the_path_of_its_folder(tmp_path: Path) -> None:
     release = hierdata.anonymize(PEOPLE, POLICY, seed=SEED)
     assert hierdata.verify(release, POLICY, original=PEOPLE).passed
+    assert hierdata.measure_release(release, POLICY, original=PEOPLE).metrics.keys() <= release.report.metrics.keys()
+    assert hierdata.attack(release, POLICY, original=PEOPLE, facts=1).victims == len(PEOPLE)
     release.save(tmp_path / "there")
     assert os.fspath(release) == str(tmp_path / "there")
     assert hierdata.verify(release, POLICY).passed
