@@ -1,8 +1,8 @@
 """Who is not published, worked out from the original and the published records: nothing of the package.
 
-Written from the definition: the suppressed, and those of them whom nothing published fits, are none or satisfy
-every model as one class, all vertices of a type taken as one place. Every vertex carries a serial number that
-is published as it stands, so that it shows which ones are missing.
+Written from the definition: the suppressed, and those of them whom nothing published fits, are none or
+satisfy every model as one class, all vertices of a type taken as one place. Every vertex carries a serial
+number that is published as it stands, so that it shows which ones are missing.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import shutil
 import time
@@ -130,6 +131,16 @@ class Release:
 
     def __fspath__(self) -> str:
         return os.fspath(self.folder)
+
+    def _repr_html_(self) -> str:
+        """Return the summary for recipients (``public/summary.html``) in a frame, for notebooks."""
+        from hierdata.release.layout import SUMMARY_FILE
+
+        page = (self.folder / "public" / SUMMARY_FILE).read_text("utf-8")
+        return (
+            f'<iframe srcdoc="{html.escape(page)}" sandbox title="Summary of the release" '
+            'style="width: 100%; height: 40em; border: 0"></iframe>'
+        )
 
     def __repr__(self) -> str:
         counts = self.report.counts

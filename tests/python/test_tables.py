@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from datetime import date
 from decimal import Decimal
@@ -13,6 +14,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from lxml import etree
 
 import hierdata
 from hierdata.documents.formats.arrow_tables import documents_table, frame_of
@@ -99,7 +101,10 @@ def test_nested_records_become_nested_columns() -> None:
 def test_a_release_is_the_path_of_its_folder(tmp_path: Path) -> None:
     release = hierdata.anonymize(PEOPLE, POLICY, seed=SEED)
     assert hierdata.verify(release, POLICY, original=PEOPLE).passed
-    assert hierdata.measure_release(release, POLICY, original=PEOPLE).metrics.keys() <= release.report.metrics.keys()
+    assert (
+        hierdata.measure_release(release, POLICY, original=PEOPLE).metrics.keys()
+        <= release.report.metrics.keys()
+    )
     assert hierdata.attack(release, POLICY, original=PEOPLE, facts=1).victims == len(PEOPLE)
     release.save(tmp_path / "there")
     assert os.fspath(release) == str(tmp_path / "there")
@@ -169,6 +174,17 @@ def test_one_line_says_what_was_published(tmp_path: Path) -> None:
     assert repr(release) == r"<Release 'a\\nb': 4 of 4 records in 2 classes of at least 2, not saved>"
     release.save(tmp_path / "there")
     assert repr(release).endswith(f", in {str(tmp_path / 'there')!r}>")
+
+
+def test_a_notebook_shows_the_summary(tmp_path: Path) -> None:
+    release = hierdata.anonymize(PEOPLE, {**POLICY, "dataset": "<script>alert(1)</script>"}, seed=SEED)
+    summary = (release.folder / "public" / "summary.html").read_bytes()
+    frame = etree.fromstring(release._repr_html_(), etree.HTMLParser()).find(".//iframe")
+    assert frame.get("srcdoc").encode() == summary
+    assert frame.get("sandbox") == ""
+    assert "<script" not in release._repr_html_()
+    release.save(tmp_path / "there")
+    assert html.escape(summary.decode()) in release._repr_html_()
 
 
 def test_metrics_have_one_flat_name_each() -> None:
