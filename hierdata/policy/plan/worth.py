@@ -15,7 +15,7 @@ _MOST = 20
 
 
 def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
-    """Return the weights of a policy for the vertex types of a collection, in lowest terms (DECISIONS 37).
+    """Return the weights of a policy for the vertex types of a collection, in lowest terms.
 
     Under bounded knowledge the values of the root are few beside facts, and would be given up for these: one
     without a stated weight has the mean number of facts of a record, 1 to 20. Raises PolicyError if nothing
