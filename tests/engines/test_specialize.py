@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import pytest
 
+import hierdata
+from hierdata.errors import PolicyError
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication
 from hierdata.policy.load import from_data
@@ -120,6 +124,57 @@ def shown(own: EncodedRecords, partition: Partition) -> list[Any]:
 
 def above(kind: str, at: int, value: Any) -> list[Any]:
     return ABOVE.get(value, []) if not (kind == "courses" and at == 1) else BINS.get(value, [])
+
+
+def test_alpha_is_refused_before_the_search(tmp_path: Path) -> None:
+    """The judge asks it and no search keeps it, so it must not look as if it were promised."""
+    records = documents(Random(1), 12)
+    with pytest.raises(PolicyError, match="no search keeps it yet"):
+        hierdata.anonymize(records, from_data(policy_of(k=2, m=1, alpha="1/2"), tmp_path))
+
+
+def test_a_raw_value_has_one_node_in_a_root_class_and_what_cannot_repeat_stays() -> None:
+    rng = Random(11)
+    for _ in range(25):
+        own = encoded(documents(rng, 14), k=2, m=2)
+        forest = own.forest
+        # Classes of whole trees may publish a value by two nodes, as each of their forms has k records.
+        with patch("hierdata.engines.specialize.run.align_whole_trees", return_value=None):
+            partition = searched(own)
+        if partition.class_count == 0:
+            continue
+        shown_of: dict[tuple[int, ...], set[int]] = {}
+        for vertex in range(forest.vertex_count):
+            kind = int(forest.type[vertex])
+            if partition.representative[vertex] < 0:
+                assert forest.schema.types[kind].many
+                continue
+            assert partition.representative[vertex] == vertex
+            group = int(partition.equivalence_class[forest.record_of[vertex]])
+            for at in range(len(forest.hierarchies[kind])):
+                place = int(forest.first_node[vertex]) + at
+                raw, node = int(forest.nodes[place]), int(partition.nodes[place])
+                assert node in forest.hierarchies[kind][at].ancestors[raw]
+                assert forest.hierarchies[kind][at].labels[node] is not None
+                if node and kind:
+                    shown_of.setdefault((group, kind, at, raw), set()).add(node)
+        assert max(map(len, shown_of.values())) == 1
+
+
+def test_a_missing_value_loses_nothing_although_it_is_written_as_deleted() -> None:
+    own = encoded(documents(Random(5), 14), k=2, m=1)
+    publication = published(own, searched(own))
+    forest = own.forest
+    for kind, trees in enumerate(forest.hierarchies):
+        vertices = np.flatnonzero((forest.type == kind) & (publication.shown >= 0))
+        for at, tree in enumerate(trees):
+            if None not in tree.labels:
+                continue
+            missing = tree.labels.index(None)
+            places = forest.first_node[vertices] + at
+            lacking = places[forest.nodes[places] == missing]
+            assert (publication.nodes[lacking] == 0).all()
+            assert (publication.measured_nodes[lacking] == missing).all()
 
 
 def test_what_is_published_keeps_the_promise() -> None:
