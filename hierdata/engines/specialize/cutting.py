@@ -46,11 +46,16 @@ class Supports:
 
 @dataclass(frozen=True)
 class Cutter:
-    """Finds cuts for k and m; a node of support s is expected to lose the share 1 / (1 + (s / tau)^2)."""
+    """Finds cuts for k and m; a node of support s is expected to lose the share 1 / (1 + (s / tau)^2).
+
+    ``whole``: all fields of a vertex are known together, so where it has more than m, their number takes the
+    place of m.
+    """
 
     supports: Supports
     k: int
     m: int
+    whole: bool
 
     def lose(
         self, group_of: NDArray[np.int64], groups: int, factor: float
@@ -60,13 +65,15 @@ class Cutter:
         ``group_of[record]`` is -1 for records in none.
         """
         sizes = np.bincount(group_of[group_of >= 0], minlength=groups).astype(np.float64)
-        tau = factor * self.k ** (1 / self.m) * np.maximum(sizes, 1) ** (1 - 1 / self.m)
+        kinds = [column.kind for column in self.supports.facts.columns]
         total = np.zeros(groups)
         chosen = []
         for column, pairs in zip(self.supports.facts.columns, self.supports.pairs, strict=True):
             if column.position is None:
                 chosen.append(np.zeros((groups, 1), np.bool_))
                 continue
+            known = max(self.m, kinds.count(column.kind)) if self.whole else self.m
+            tau = factor * self.k ** (1 / known) * np.maximum(sizes, 1) ** (1 - 1 / known)
             width = len(column.parents)
             support = np.zeros(groups * width)
             occurrences = np.zeros(groups * width)

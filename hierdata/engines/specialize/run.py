@@ -43,7 +43,7 @@ def specialize(given: StepInput, effort: int) -> Partition:
     assert knowledge is not None, "this engine keeps bounded knowledge"
     counted = knowledge.root == "counted"
     facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest))
-    cutter = Cutter(Supports(facts), knowledge.k, knowledge.m)
+    cutter = Cutter(Supports(facts), knowledge.k, knowledge.m, knowledge.vertex == "whole")
     search = _ClassSearch(forest, facts, cutter, constraints, knowledge, given.progress)
     if counted:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
