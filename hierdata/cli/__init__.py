@@ -22,6 +22,7 @@ from hierdata.cli.session import explain, keep_signal_handlers
 from hierdata.cli.synth import synth
 from hierdata.cli.terminal import say
 from hierdata.cli.verify import verify
+from hierdata.cli.warmup import warmup
 
 app = typer.Typer(
     name="hierdata",
@@ -56,7 +57,19 @@ def options(
 
 _COMMANDS = {
     command.__name__: command
-    for command in (init, lint, anonymize, verify, measure, attack, reproduce, synth, schema, plugins)
+    for command in (
+        init,
+        lint,
+        anonymize,
+        verify,
+        measure,
+        attack,
+        reproduce,
+        synth,
+        schema,
+        plugins,
+        warmup,
+    )
 }
 
 for command in _COMMANDS.values():

@@ -8,6 +8,7 @@ from functools import reduce
 from operator import add
 
 from hierdata.engines.base import Trial
+from hierdata.engines.uncompiled import without_compiler
 from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
@@ -15,7 +16,7 @@ from hierdata.forest.worth import Heaviest
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.drop_references import drop_dangling
 from hierdata.pipeline.encode import Blocks
-from hierdata.pipeline.forecast import announce_search
+from hierdata.pipeline.forecast import announce_search, is_short
 from hierdata.pipeline.guard_blocks import guard_blocks
 from hierdata.pipeline.memory import require
 from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, find_shared_forms, unite_parts
@@ -52,7 +53,7 @@ class TryBlock:
 
 @dataclass(frozen=True)
 class ClusterBlock:
-    """Run the engines' steps on a block; ``alone``: it is the whole collection.
+    """Run the engines' steps on a block; ``alone``: it is the whole collection; ``short``: not compiled.
 
     Random numbers are keyed by the number of the block's first record.
     """
@@ -62,6 +63,7 @@ class ClusterBlock:
     seed: bytes
     heaviest: Heaviest
     alone: bool
+    short: bool
     progress: Progress = silent
     notice: Callable[[str], None] | None = None
 
@@ -70,7 +72,7 @@ class ClusterBlock:
         records = join_encoded(pieces)
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
-        with announcing(self.notice):
+        with announcing(self.notice), without_compiler(self.short):
             if self.prepared.policy.recoding_traits.groups_each_table:
                 forest, partitions = search_tables(forest, self.prepared, self.recoding, rng, self.progress)
             else:
@@ -117,8 +119,9 @@ def cluster_blocks(
     else:
         prepared = _choose_engines(blocks, prepared, seed, heaviest)
     inner, watch = spread.progress_callbacks("clustering", sum(load.records for load in loads), len(loads))
+    short = alone and is_short(loads, prepared)
     cluster = ClusterBlock(
-        prepared, recoding, seed, heaviest, alone, inner, notice if spread.is_local else None
+        prepared, recoding, seed, heaviest, alone, short, inner, notice if spread.is_local else None
     )
     found = pieces.map(cluster, watch)
     pieces.release()

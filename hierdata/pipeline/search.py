@@ -9,6 +9,7 @@ import numpy as np
 
 from hierdata.engines import ENGINES
 from hierdata.engines.base import Trial
+from hierdata.engines.code_cache import is_first_compilation
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
 from hierdata.engines.guarding.guard import contents_of, guard_suppressed
@@ -28,12 +29,17 @@ NO_CLASS = "no class that was tried satisfies all models, and every record would
 
 @contextmanager
 def announcing(notice: Callable[[str], None] | None) -> Iterator[None]:
-    """Call ``notice`` if kernels must be compiled first."""
+    """Call ``notice`` if kernels must be compiled first, and were never compiled on this machine."""
     if notice is None:
         yield
         return
     message = "compiling for this machine, once: about half a minute; later runs start at once"
-    with announcing_compilation(lambda: notice(message)):
+
+    def announce() -> None:
+        if is_first_compilation():
+            notice(message)
+
+    with announcing_compilation(announce):
         yield
 
 

@@ -19,7 +19,10 @@ def beside_patients() -> Companions:
 
 
 def student_policy(depth: int) -> str:
-    """Return a policy in YAML as in ML section 5: level-alpha-k with k = 5, and the default engine."""
+    """Return a policy in YAML as in ML section 5: level-alpha-k with k = 5, and the default engine.
+
+    Those who are left out are as the search leaves them: see the comment in the policy.
+    """
     grades = ", ".join(f"{grade}: {level}" for grade, level in GRADES.items())
     rules = {
         "id": "role: identifier, action: drop",
@@ -39,6 +42,8 @@ def student_policy(depth: int) -> str:
         "dataset: students\n"
         "models:\n"
         "  - {kind: level-alpha-k, k: 5, alpha: [0.8, 0.6, 0.4, 0.2, 0.1]}\n"
+        "# More values are of level 5 than those who are left out could have among themselves.\n"
+        "suppressed: as_published\n"
         f"fields:\n{fields}"
     )
 

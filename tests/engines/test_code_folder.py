@@ -201,10 +201,10 @@ def test_damaged_files_are_written_again(home: Home, suffix: str) -> None:
 
 def test_a_folder_that_is_full_stops_nothing(home: Home) -> None:
     full = """
-from hierdata.engines import jit
+from hierdata.engines import code_cache
 def refuse(*_):
     raise OSError(28, "No space left on device")
-jit.CodeCache._impl_class.reduce = refuse
+code_cache.CodeCache._impl_class.reduce = refuse
 """
     assert [home.run(full), home.run(full), home.run()] == ["42 compiled"] * 3
 
