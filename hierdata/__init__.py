@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from hierdata.version import __version__
 
 if TYPE_CHECKING:
+    from hierdata.comparison.compare import compare
+    from hierdata.comparison.comparison import PolicyComparison
     from hierdata.drafting.draft import Draft
     from hierdata.errors import (
         GateError,
@@ -51,6 +53,7 @@ __all__ = [
     "InputError",
     "Measurement",
     "Policy",
+    "PolicyComparison",
     "PolicyError",
     "PromiseError",
     "Release",
@@ -64,6 +67,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "attack",
+    "compare",
     "init",
     "load_policy",
     "measure",
@@ -76,6 +80,7 @@ __all__ = [
 _HOMES = {
     "AlignedPair": "pipeline.mlev_anonytree",
     "Attack": "pipeline.attack",
+    "PolicyComparison": "comparison.comparison",
     "Draft": "drafting.draft",
     "GateError": "errors",
     "HierdataError": "errors",
@@ -94,6 +99,7 @@ _HOMES = {
     "WorkerError": "executors",
     "anonymize": "pipeline.anonymize",
     "attack": "pipeline.attack",
+    "compare": "comparison.compare",
     "init": "pipeline.draft",
     "load_policy": "policy.load",
     "measure": "pipeline.measure",

@@ -12,6 +12,7 @@ import typer
 
 from hierdata.cli.anonymize import anonymize
 from hierdata.cli.attack import attack
+from hierdata.cli.compare import compare
 from hierdata.cli.init import init
 from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
@@ -64,6 +65,7 @@ _COMMANDS = {
         verify,
         measure,
         attack,
+        compare,
         reproduce,
         synth,
         schema,

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from hashlib import sha256
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
 
-from hierdata.executors import Executor, ignore_progress
+from hierdata.executors import Executor
+from hierdata.points import JSON, Points
 from hierdata.progress import Progress, silent
 from hierdata.reproduction.adult import Adult
 
-JSON: TypeAlias = Any
-"""Data as JSON has it: None, bool, int, float, str, lists and dicts of these."""
+__all__ = ["EFFORTS", "JSON", "Effort", "Study"]
 
 
 @dataclass(frozen=True)
@@ -83,52 +79,8 @@ class Study:
         data: str,
     ) -> list[JSON]:
         stage = f"{function.__module__}.{function.__qualname__}"
-        tasks = [_PointTask(dict(each), self.points / _name_point(stage, each, data)) for each in arguments]
-        missing = [*{task.file: task for task in tasks if not task.file.exists()}.values()]
-        if missing:
-            held = self.executor.hold(missing)
-            watch = ignore_progress if self.progress is silent else partial(self.progress, _words(stage))
-            held.map(partial(_keep_point, call), watch).release()
-            held.release()
-        return [json.loads(task.file.read_text("utf-8")) for task in tasks]
-
-
-@dataclass(frozen=True)
-class _PointTask:
-    """The arguments of a point, and the file that keeps its result."""
-
-    arguments: dict[str, JSON]
-    file: Path
-
-
-def _name_point(stage: str, arguments: Mapping[str, JSON], data: str) -> str:
-    """Return the file name of a point."""
-    key = json.dumps([stage, dict(arguments), digest_build(), data], sort_keys=True, allow_nan=False)
-    return f"{sha256(key.encode()).hexdigest()[:32]}.json"
-
-
-@cache
-def digest_build() -> str:
-    """Return a digest of the package that runs: a version does not tell two states of the code apart."""
-    return digest_folder(Path(__file__).parents[1])
-
-
-def digest_folder(folder: Path) -> str:
-    """Return a digest of the names and bytes of a folder's files, without what Python compiled of them."""
-    digest = sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        if "__pycache__" not in file.parts:
-            digest.update(sha256(file.relative_to(folder).as_posix().encode()).digest())
-            digest.update(sha256(file.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-def _keep_point(call: Callable[..., JSON], task: _PointTask) -> None:
-    """Measure a point and write its file, whole."""
-    text = json.dumps(call(**task.arguments), allow_nan=False)
-    unfinished = task.file.with_suffix(f".{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(task.file)
+        points = Points(self.points, self.executor, self.progress)
+        return points.measure(stage, call, arguments, data, words=_words(stage))
 
 
 def _words(stage: str) -> str:

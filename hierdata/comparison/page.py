@@ -1,0 +1,166 @@
+"""The page of a comparison, its fragment for notebooks, and its figures as JSON. Nothing is computed here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from hierdata.charts import STYLE as CHART_STYLE
+from hierdata.charts.scatter_chart import Dot, ScatterChart
+from hierdata.comparison.comparison import ComparedPolicy, PolicyComparison
+from hierdata.escaping import escape
+from hierdata.release.report.style import STYLE
+from hierdata.version import __version__
+
+
+def write_page(found: PolicyComparison) -> str:
+    """Return the page: one file without scripts, which asks for nothing from outside."""
+    return _render("comparison.html", found)
+
+
+def write_fragment(found: PolicyComparison) -> str:
+    """Return the first picture and the table, for a notebook."""
+    return _render("fragment.html", found)
+
+
+def write_json(found: PolicyComparison) -> str:
+    """Return the rows, the policies and the costs of promises as JSON; costs are exact, such as "1/3"."""
+    data = {
+        "version": __version__,
+        "policies": [
+            {**row, "policy": dict(one.policy)} for row, one in zip(found.rows(), found, strict=True)
+        ],
+        "costs": [
+            {
+                "model": cost.model,
+                "kept": str(cost.kept),
+                "published": cost.published,
+                "worst_guess": {path: str(share) for path, share in cost.worst_guess.items()},
+            }
+            for cost in found.costs
+        ],
+    }
+    return json.dumps(data, indent=1, allow_nan=False)
+
+
+def _render(template: str, found: PolicyComparison) -> str:
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            found=found,
+            charts=list(_charts(found)),
+            paths=_paths(found),
+            version=__version__,
+            day=date.today().isoformat(),
+            style=Markup(STYLE + CHART_STYLE),  # noqa: S704  # our own constants
+            chart_style=Markup(CHART_STYLE),  # noqa: S704
+        )
+    )
+
+
+def _charts(found: PolicyComparison) -> Iterator[tuple[str, Markup]]:
+    """Yield the charts with their titles: all fields together, then each sensitive field."""
+    yield "All sensitive fields: the largest worst guess", _chart(found, None, 0)
+    for at, path in enumerate(_paths(found), 1):
+        yield path, _chart(found, path, at)
+
+
+def _paths(found: PolicyComparison) -> list[str]:
+    return list(dict.fromkeys(path for one in found for path in one.worst_guess))
+
+
+def _chart(found: PolicyComparison, path: str | None, at: int) -> Markup:
+    dots = _dots(found, path)
+    words = "; ".join(f"{dot.label} keeps {dot.y:.1f} % at {dot.x:.1f} %" for dot in dots)
+    chart = ScatterChart(
+        "Kept against worst guess" + (f" at {path}" if path else ""),
+        "Higher and further left is better. " + (f"By policy: {words}." if words else "There is no release."),
+        "worst guess, % of a class",
+        "kept of the input, %",
+        dots,
+        "not dominated",
+        "dominated: another is at least as good in everything",
+    )
+    return Markup(chart.svg(f"chart-{at}"))  # noqa: S704  # it escapes its texts itself
+
+
+def _dots(found: PolicyComparison, path: str | None) -> tuple[Dot, ...]:
+    """Return the dots; policies at one place share a dot, filled if one of them is not dominated."""
+    places: dict[tuple[Fraction, Fraction], list[ComparedPolicy]] = {}
+    for one in found:
+        worst = one.worst if path is None else one.worst_guess.get(path, Fraction(0))
+        if one.kept is not None and worst is not None:
+            places.setdefault((worst, one.kept), []).append(one)
+    return tuple(
+        Dot(
+            float(100 * worst),
+            float(100 * kept),
+            shorten([one.number for one in own]),
+            any(not one.dominated_by for one in own),
+        )
+        for (worst, kept), own in places.items()
+    )
+
+
+def shorten(numbers: list[int]) -> str:
+    """Return rising numbers as text, short enough for a picture.
+
+    >>> shorten([1]), shorten([2, 3]), shorten([2, 3, 5, 8])
+    ('1', '2, 3', '2, 3 +2')
+    """
+    shown = ", ".join(map(str, numbers[:2]))
+    return shown if len(numbers) <= 2 else f"{shown} +{len(numbers) - 2}"
+
+
+def percent(share: Fraction | None) -> str:
+    """Return a share for a table.
+
+    >>> percent(Fraction(1, 3)), percent(None)
+    ('33.3 %', '-')
+    """
+    return "-" if share is None else f"{float(100 * share):.1f} %"
+
+
+def signed(share: Fraction) -> str:
+    """Return a difference of shares in percentage points.
+
+    >>> signed(Fraction(-1, 8))
+    '-12.5'
+    """
+    return f"{float(100 * share):+.1f}"
+
+
+def numbers(one: ComparedPolicy) -> str:
+    """Return the numbers of the policies that dominate one."""
+    return ", ".join(map(str, one.dominated_by)) or "none"
+
+
+def write_policy(one: ComparedPolicy) -> str:
+    """Return the policy as YAML; its files are relative to the folder of the stated policy."""
+    import yaml
+
+    text: str = yaml.safe_dump(dict(one.policy), sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("hierdata.comparison"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: escape(value) if type(value) is str else value,
+    )
+    own: dict[str, Any] = {"percent": percent, "signed": signed, "numbers": numbers}
+    made.globals.update(own, write_lines=lambda one: write_policy(one).splitlines())
+    return made
