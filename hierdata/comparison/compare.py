@@ -84,8 +84,8 @@ def compare(
             raise InputError("the input changed while policies were compared: compare again")
         compared = build_comparison(variants, figures)
         if out is not None:
-            _write(folder / PAGE, write_page(compared))
-            _write(folder / DATA, write_json(compared))
+            _write(folder / PAGE, write_page(compared, compared.costs))
+            _write(folder / DATA, write_json(compared, compared.costs))
     return compared
 
 

@@ -7,65 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
+from hierdata.comparison.rows import ComparedPolicy, PromiseCost
 from hierdata.comparison.variants import Variant
 from hierdata.points import JSON
-
-
-@dataclass(frozen=True)
-class ComparedPolicy:
-    """A policy and the figures of its release.
-
-    ``number`` counts from 1. ``policy`` is plain data that ``anonymize`` takes, its files relative to the
-    stated policy's folder. ``refused`` says why there is no release; then the figures are 0 or empty.
-    ``kept`` is the share of the worth of the input that is published, 0..1, by ``weight`` (None if nothing
-    has a weight), ``kept_fields`` the same by field. ``worst_guess`` is by sensitive field the largest share
-    of a class that shows, or could show, one value, 0..1. ``dominated_by`` are the numbers of the policies
-    that are at least as good in everything (kept, each worst guess, the smallest class), and better in
-    something. ``seconds`` of one processor were needed.
-    """
-
-    number: int
-    name: str
-    policy: Mapping[str, Any]
-    refused: str | None
-    records: int
-    published: int
-    classes: int
-    smallest: int
-    kept: Fraction | None
-    kept_fields: Mapping[str, Fraction]
-    worst_guess: Mapping[str, Fraction]
-    seconds: float
-    dominated_by: tuple[int, ...] = ()
-
-    @property
-    def worst(self) -> Fraction | None:
-        """The largest worst guess of any field; None without sensitive fields."""
-        return max(self.worst_guess.values(), default=None)
-
-    def dominates(self, other: ComparedPolicy) -> bool:
-        """Return whether this is at least as good in everything, and better in something."""
-        if self.refused is not None or other.refused is not None:
-            return False
-        paths = {*self.worst_guess, *other.worst_guess}
-        none = Fraction(0)
-        ours = (self.kept or none, self.smallest, *(-self.worst_guess.get(path, none) for path in paths))
-        theirs = (other.kept or none, other.smallest, *(-other.worst_guess.get(path, none) for path in paths))
-        return ours != theirs and all(a >= b for a, b in zip(ours, theirs, strict=True))
-
-
-@dataclass(frozen=True)
-class PromiseCost:
-    """What the stated policy loses by one of its models: ``kept``, and ``published`` records.
-
-    They are what the policy without the model has more; ``worst_guess`` is by field what the model takes
-    from the worst guess. Negative where the search found less without it.
-    """
-
-    model: str
-    kept: Fraction
-    published: int
-    worst_guess: Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,29 +38,12 @@ class PolicyComparison(Sequence[ComparedPolicy]):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat dict a policy, such as for a DataFrame; shares are floats."""
-        return [
-            {
-                "number": one.number,
-                "name": one.name,
-                "refused": one.refused,
-                "records": one.records,
-                "published": one.published,
-                "classes": one.classes,
-                "smallest": one.smallest,
-                "kept": _float(one.kept),
-                "worst_guess": _float(one.worst),
-                **{f"worst_guess.{path}": float(share) for path, share in one.worst_guess.items()},
-                **{f"kept.{path}": float(share) for path, share in one.kept_fields.items()},
-                "dominated_by": list(one.dominated_by),
-                "seconds": one.seconds,
-            }
-            for one in self
-        ]
+        return [one.as_row() for one in self]
 
     def _repr_html_(self) -> str:
         from hierdata.comparison.page import write_fragment
 
-        return write_fragment(self)
+        return write_fragment(self.policies)
 
 
 def build_comparison(variants: Sequence[Variant], figures: Sequence[JSON]) -> PolicyComparison:
@@ -165,7 +92,3 @@ def _cost(stated: ComparedPolicy, weaker: ComparedPolicy, model: str) -> Promise
 
 def _fractions(found: Mapping[str, str]) -> dict[str, Fraction]:
     return {path: Fraction(share) for path, share in found.items()}
-
-
-def _float(share: Fraction | None) -> float | None:
-    return None if share is None else float(share)

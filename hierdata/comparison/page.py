@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
 from functools import cache
@@ -14,29 +14,29 @@ from markupsafe import Markup
 
 from hierdata.charts import STYLE as CHART_STYLE
 from hierdata.charts.scatter_chart import Dot, ScatterChart
-from hierdata.comparison.comparison import ComparedPolicy, PolicyComparison
+from hierdata.comparison.rows import ComparedPolicy, PromiseCost
 from hierdata.escaping import escape
 from hierdata.release.report.style import STYLE
 from hierdata.version import __version__
 
+Policies = Sequence[ComparedPolicy]
 
-def write_page(found: PolicyComparison) -> str:
+
+def write_page(found: Policies, costs: Sequence[PromiseCost]) -> str:
     """Return the page: one file without scripts, which asks for nothing from outside."""
-    return _render("comparison.html", found)
+    return _render("comparison.html", found, costs)
 
 
-def write_fragment(found: PolicyComparison) -> str:
+def write_fragment(found: Policies) -> str:
     """Return the first picture and the table, for a notebook."""
-    return _render("fragment.html", found)
+    return _render("fragment.html", found, ())
 
 
-def write_json(found: PolicyComparison) -> str:
+def write_json(found: Policies, costs: Sequence[PromiseCost]) -> str:
     """Return the rows, the policies and the costs of promises as JSON; costs are exact, such as "1/3"."""
     data = {
         "version": __version__,
-        "policies": [
-            {**row, "policy": dict(one.policy)} for row, one in zip(found.rows(), found, strict=True)
-        ],
+        "policies": [{**one.as_row(), "policy": dict(one.policy)} for one in found],
         "costs": [
             {
                 "model": cost.model,
@@ -44,18 +44,19 @@ def write_json(found: PolicyComparison) -> str:
                 "published": cost.published,
                 "worst_guess": {path: str(share) for path, share in cost.worst_guess.items()},
             }
-            for cost in found.costs
+            for cost in costs
         ],
     }
     return json.dumps(data, indent=1, allow_nan=False)
 
 
-def _render(template: str, found: PolicyComparison) -> str:
+def _render(template: str, found: Policies, costs: Sequence[PromiseCost]) -> str:
     return (
         _environment()
         .get_template(template)
         .render(
             found=found,
+            costs=costs,
             charts=list(_charts(found)),
             paths=_paths(found),
             version=__version__,
@@ -66,18 +67,18 @@ def _render(template: str, found: PolicyComparison) -> str:
     )
 
 
-def _charts(found: PolicyComparison) -> Iterator[tuple[str, Markup]]:
+def _charts(found: Policies) -> Iterator[tuple[str, Markup]]:
     """Yield the charts with their titles: all fields together, then each sensitive field."""
     yield "All sensitive fields: the largest worst guess", _chart(found, None, 0)
     for at, path in enumerate(_paths(found), 1):
         yield path, _chart(found, path, at)
 
 
-def _paths(found: PolicyComparison) -> list[str]:
+def _paths(found: Policies) -> list[str]:
     return list(dict.fromkeys(path for one in found for path in one.worst_guess))
 
 
-def _chart(found: PolicyComparison, path: str | None, at: int) -> Markup:
+def _chart(found: Policies, path: str | None, at: int) -> Markup:
     dots = _dots(found, path)
     words = "; ".join(f"{dot.label} keeps {dot.y:.1f} % at {dot.x:.1f} %" for dot in dots)
     chart = ScatterChart(
@@ -92,7 +93,7 @@ def _chart(found: PolicyComparison, path: str | None, at: int) -> Markup:
     return Markup(chart.svg(f"chart-{at}"))  # noqa: S704  # it escapes its texts itself
 
 
-def _dots(found: PolicyComparison, path: str | None) -> tuple[Dot, ...]:
+def _dots(found: Policies, path: str | None) -> tuple[Dot, ...]:
     """Return the dots; policies at one place share a dot, filled if one of them is not dominated."""
     places: dict[tuple[Fraction, Fraction], list[ComparedPolicy]] = {}
     for one in found:

@@ -1,0 +1,83 @@
+"""The rows of a comparison: a policy with its figures, and what a promise costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ComparedPolicy:
+    """A policy and the figures of its release.
+
+    ``number`` counts from 1. ``policy`` is plain data that ``anonymize`` takes, its files relative to the
+    stated policy's folder. ``refused`` says why there is no release; then the figures are 0 or empty.
+    ``kept`` is the share of the worth of the input that is published, 0..1, by ``weight`` (None if nothing
+    has a weight), ``kept_fields`` the same by field. ``worst_guess`` is by sensitive field the largest share
+    of a class that shows, or could show, one value, 0..1. ``dominated_by`` are the numbers of the policies
+    that are at least as good in everything (kept, each worst guess, the smallest class), and better in
+    something. ``seconds`` of one processor were needed.
+    """
+
+    number: int
+    name: str
+    policy: Mapping[str, Any]
+    refused: str | None
+    records: int
+    published: int
+    classes: int
+    smallest: int
+    kept: Fraction | None
+    kept_fields: Mapping[str, Fraction]
+    worst_guess: Mapping[str, Fraction]
+    seconds: float
+    dominated_by: tuple[int, ...] = ()
+
+    @property
+    def worst(self) -> Fraction | None:
+        """The largest worst guess of any field; None without sensitive fields."""
+        return max(self.worst_guess.values(), default=None)
+
+    def as_row(self) -> dict[str, Any]:
+        """Return a flat dict; shares are floats."""
+        return {
+            "number": self.number,
+            "name": self.name,
+            "refused": self.refused,
+            "records": self.records,
+            "published": self.published,
+            "classes": self.classes,
+            "smallest": self.smallest,
+            "kept": None if self.kept is None else float(self.kept),
+            "worst_guess": None if self.worst is None else float(self.worst),
+            **{f"worst_guess.{path}": float(share) for path, share in self.worst_guess.items()},
+            **{f"kept.{path}": float(share) for path, share in self.kept_fields.items()},
+            "dominated_by": list(self.dominated_by),
+            "seconds": self.seconds,
+        }
+
+    def dominates(self, other: ComparedPolicy) -> bool:
+        """Return whether this is at least as good in everything, and better in something."""
+        if self.refused is not None or other.refused is not None:
+            return False
+        paths = {*self.worst_guess, *other.worst_guess}
+        none = Fraction(0)
+        ours = (self.kept or none, self.smallest, *(-self.worst_guess.get(path, none) for path in paths))
+        theirs = (other.kept or none, other.smallest, *(-other.worst_guess.get(path, none) for path in paths))
+        return ours != theirs and all(a >= b for a, b in zip(ours, theirs, strict=True))
+
+
+@dataclass(frozen=True)
+class PromiseCost:
+    """What the stated policy loses by one of its models: ``kept``, and ``published`` records.
+
+    They are what the policy without the model has more; ``worst_guess`` is by field what the model takes
+    from the worst guess. Negative where the search found less without it.
+    """
+
+    model: str
+    kept: Fraction
+    published: int
+    worst_guess: Mapping[str, Fraction]
