@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, overload
 
@@ -50,12 +50,7 @@ def build_comparison(variants: Sequence[Variant], figures: Sequence[JSON]) -> Po
     """Put policies and their figures together; see who dominates whom, and what promises cost."""
     rows = [_row(at, *pair) for at, pair in enumerate(zip(variants, figures, strict=True), 1)]
     ranked = tuple(
-        ComparedPolicy(
-            **{
-                **vars(one),
-                "dominated_by": tuple(other.number for other in rows if other.dominates(one)),
-            }
-        )
+        replace(one, dominated_by=tuple(other.number for other in rows if other.dominates(one)))
         for one in rows
     )
     pairs = zip(variants, ranked, strict=True)
@@ -66,15 +61,18 @@ def build_comparison(variants: Sequence[Variant], figures: Sequence[JSON]) -> Po
 def _row(number: int, variant: Variant, figures: Mapping[str, Any]) -> ComparedPolicy:
     kept = figures.get("kept")
     return ComparedPolicy(
-        number,
-        variant.name,
-        variant.policy,
-        figures["refused"],
-        *(figures.get(name, 0) for name in ("records", "published", "classes", "smallest")),
-        None if kept is None else Fraction(kept),
-        _fractions(figures.get("kept_fields", {})),
-        _fractions(figures.get("worst_guess", {})),
-        figures["seconds"],
+        number=number,
+        name=variant.name,
+        policy=variant.policy,
+        refused=figures["refused"],
+        records=figures.get("records", 0),
+        published=figures.get("published", 0),
+        classes=figures.get("classes", 0),
+        smallest=figures.get("smallest", 0),
+        kept=None if kept is None else Fraction(kept),
+        kept_fields=_fractions(figures.get("kept_fields", {})),
+        worst_guess=_fractions(figures.get("worst_guess", {})),
+        seconds=figures["seconds"],
     )
 
 

@@ -64,8 +64,16 @@ class ComparedPolicy:
             return False
         paths = {*self.worst_guess, *other.worst_guess}
         none = Fraction(0)
-        ours = (self.kept or none, self.smallest, *(-self.worst_guess.get(path, none) for path in paths))
-        theirs = (other.kept or none, other.smallest, *(-other.worst_guess.get(path, none) for path in paths))
+        ours = (
+            self.kept or none,
+            Fraction(self.smallest),
+            *(-self.worst_guess.get(path, none) for path in paths),
+        )
+        theirs = (
+            other.kept or none,
+            Fraction(other.smallest),
+            *(-other.worst_guess.get(path, none) for path in paths),
+        )
         return ours != theirs and all(a >= b for a, b in zip(ours, theirs, strict=True))
 
 

@@ -48,29 +48,28 @@ _unliteral: Any = numba.types.unliteral
 _integer: Any = numba.types.Integer
 _tuple: Any = numba.types.Tuple
 _types_of: Any = normalize_signature
+_lower: Any = lower_builtin
+_type_of: Any = type_callable
 _OPTIONS = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
-_LEVEL = 2
-"""How much the compiler optimizes: level 3 takes longer and searches are no faster."""
 _ROOM = 192 * 2**20
 """Bytes of addresses that compiling or loading a kernel takes at most."""
 
 
-class _Code(JITCodeLibrary):
-    """The machine code of a kernel, with the code of all kernels that it calls by name."""
+class _BranchingCode(JITCodeLibrary):
+    """The machine code of a lean kernel, with the code of all kernels that it calls by name."""
 
     def _optimize_final_module(self) -> None:
-        """Optimize once, and without vectors, which take long to compile and gain nothing here.
+        """Optimize once, at level 2 and without vectors: more takes long, and branches gain nothing by it.
 
-        numba optimizes cheaply first, to find operations of reference counting that it can leave out.
+        numba optimizes cheaply first, to find operations of reference counting that it can leave out; lean
+        kernels have none.
         """
         own: Any = self
-        manager, builder = own._codegen._module_pass_manager(
-            opt=_LEVEL, loop_vectorize=False, slp_vectorize=False
-        )
+        manager, builder = own._codegen._module_pass_manager(opt=2, loop_vectorize=False, slp_vectorize=False)
         manager.run(own._final_module, builder)
 
 
-class _InnerCode(_Code):
+class _InnerCode(JITCodeLibrary):
     """The code of a kernel that is called by other kernels only: it is optimized as a part of theirs."""
 
     def _optimize_final_module(self) -> None:
@@ -81,10 +80,10 @@ class _KernelCompiler(Compiler):
     """numba's compiler with our libraries of code."""
 
     def _compile_core(self) -> Any:
-        state: Any = self.state  # type: ignore[attr-defined]
+        state: Any = self.state
         if state.library is None:
             inner = state.flags.no_cpython_wrapper or state.flags.forceinline
-            kind: Any = _InnerCode if inner else _Code
+            kind: Any = _InnerCode if inner else JITCodeLibrary if state.flags.nrt else _BranchingCode
             state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
         base: Any = super()
@@ -199,11 +198,11 @@ def call_of(signature: Any) -> Any:
     def call(address: int, arguments: tuple[Any, ...]) -> Any:
         return KERNELS[address].py_func(*arguments)
 
-    @type_callable(call)
+    @_type_of(call)
     def _type(context: Any) -> Any:
         return lambda address, arguments: signature.return_type(numba.int64, packed)
 
-    @lower_builtin(call, numba.int64, packed)
+    @_lower(call, numba.int64, packed)
     def _generate(context: Any, builder: Any, own: Any, values: Any) -> Any:
         convention = context.call_conv
         kind = convention.get_function_type(signature.return_type, signature.args)
@@ -225,12 +224,12 @@ def lowest_bit(word: Any) -> int:
     return (bits & -bits).bit_length() - 1
 
 
-@type_callable(lowest_bit)
+@_type_of(lowest_bit)
 def _type_lowest_bit(context: Any) -> Any:
     return lambda word: numba.int64(numba.uint64)
 
 
-@lower_builtin(lowest_bit, numba.uint64)
+@_lower(lowest_bit, numba.uint64)
 def _generate_lowest_bit(context: Any, builder: Any, own: Any, values: Any) -> Any:
     return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
 
