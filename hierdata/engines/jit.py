@@ -198,12 +198,10 @@ def call_of(signature: Any) -> Any:
     def call(address: int, arguments: tuple[Any, ...]) -> Any:
         return KERNELS[address].py_func(*arguments)
 
-    @_type_of(call)
-    def _type(context: Any) -> Any:
+    def give_type(context: Any) -> Any:
         return lambda address, arguments: signature.return_type(numba.int64, packed)
 
-    @_lower(call, numba.int64, packed)
-    def _generate(context: Any, builder: Any, own: Any, values: Any) -> Any:
+    def generate(context: Any, builder: Any, own: Any, values: Any) -> Any:
         convention = context.call_conv
         kind = convention.get_function_type(signature.return_type, signature.args)
         kernel = builder.inttoptr(values[0], kind.as_pointer())
@@ -215,6 +213,8 @@ def call_of(signature: Any) -> Any:
             convention.return_status_propagate(builder, status)
         return answer
 
+    _type_of(call)(give_type)
+    _lower(call, numba.int64, packed)(generate)
     return call
 
 
@@ -224,14 +224,16 @@ def lowest_bit(word: Any) -> int:
     return (bits & -bits).bit_length() - 1
 
 
-@_type_of(lowest_bit)
 def _type_lowest_bit(context: Any) -> Any:
     return lambda word: numba.int64(numba.uint64)
 
 
-@_lower(lowest_bit, numba.uint64)
 def _generate_lowest_bit(context: Any, builder: Any, own: Any, values: Any) -> Any:
     return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
+
+
+_type_of(lowest_bit)(_type_lowest_bit)
+_lower(lowest_bit, numba.uint64)(_generate_lowest_bit)
 
 
 class _Announcer(event.Listener):
