@@ -17,7 +17,7 @@ from hierdata.metrics.kept import KeptWorth, WorthShares
 from hierdata.metrics.tallies import count_part
 from hierdata.pipeline.block import Load
 from hierdata.pipeline.cluster import ClusterBlock
-from hierdata.pipeline.forecast import estimate_seconds
+from hierdata.pipeline.forecast import estimate_seconds, is_short
 from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.publish import TallyBlock
 from hierdata.policy.lint.remedies import LostPlace, Remedy, suggest_remedies
@@ -158,7 +158,8 @@ def search_sample(
     recoding = recoding_named(policy.recoding)(policy.table_division)
     frame, metric = prepared.frame, KeptWorth()
     heaviest = frame.heaviest(encoded)
-    block = ClusterBlock(prepared, recoding, _SEED, heaviest, alone=False)([encoded])
+    short = is_short([Load(0, encoded.record_count, len(encoded.type), heaviest)], prepared)
+    block = ClusterBlock(prepared, recoding, _SEED, heaviest, alone=False, short=short)([encoded])
     tallies, _ = TallyBlock(recoding, frame, heaviest, (metric,))(block)
     counted, types = tallies[count_part], prepared.schema.types
     return Searched(
