@@ -130,10 +130,10 @@ def percent(share: Fraction | None) -> str:
     return "-" if share is None else f"{float(100 * share):.1f} %"
 
 
-def signed(share: Fraction) -> str:
+def write_difference(share: Fraction) -> str:
     """Return a difference of shares in percentage points.
 
-    >>> signed(Fraction(-1, 8))
+    >>> write_difference(Fraction(-1, 8))
     '-12.5'
     """
     return f"{float(100 * share):+.1f}"
@@ -145,11 +145,8 @@ def numbers(one: ComparedPolicy) -> str:
 
 
 def write_policy(one: ComparedPolicy) -> str:
-    """Return the policy as YAML; its files are relative to the folder of the stated policy."""
-    import yaml
-
-    text: str = yaml.safe_dump(dict(one.policy), sort_keys=False, allow_unicode=True, width=100)
-    return text
+    """Return the policy as JSON; its files are relative to the folder of the stated policy."""
+    return json.dumps(dict(one.policy), indent=1, ensure_ascii=False)
 
 
 @cache
@@ -162,6 +159,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: escape(value) if type(value) is str else value,
     )
-    own: dict[str, Any] = {"percent": percent, "signed": signed, "numbers": numbers}
+    own: dict[str, Any] = {"percent": percent, "signed": write_difference, "numbers": numbers}
     made.globals.update(own, write_lines=lambda one: write_policy(one).splitlines())
     return made

@@ -80,13 +80,14 @@ def _others() -> Iterator[tuple[list[Document], dict[str, Any]]]:
     trees, (_, (table, _), _) = _people(5), _defaults()
     for pairing in ("greedy", "benefit", "optimal"):
         yield trees, _policy(5, _DIVERSE, engine={"steps": [{"kind": "clustree", "pairing": pairing}]})
-    for kind in ("mondrian", "kaca", "spread"):
-        model = {"kind": "epsilon-m-anonymity", "epsilon": 1, "m": 2} if kind == "spread" else _DIVERSE
-        yield table, _policy(0, model, engine={"steps": [{"kind": kind}]})
+    near = {"kind": "epsilon-m-anonymity", "epsilon": 1, "m": 2}
+    yield table, _policy(0, near, engine={"steps": [{"kind": "spread"}]})
+    for step in ({"kind": "mondrian"}, {"kind": "kaca"}):
+        yield table, _policy(0, _DIVERSE, engine={"steps": [step]})
     for last in ({"kind": "swap"}, {"kind": "swarm", "particles": 2, "rounds": 2}):
         yield table, _policy(0, _CLOSE, engine={"steps": [{"kind": "mondrian"}, last]})
     optimum = {"kind": "full-domain", "suppression": 1}
     yield table, _policy(0, _DIVERSE, engine={"steps": [optimum]}, recoding="full_domain")
-    for kind in ("mbf", "msb"):
-        yield table, _policy(0, _DIVERSE, engine={"steps": [{"kind": kind}]}, recoding="anatomy")
+    for step in ({"kind": "mbf"}, {"kind": "msb"}):
+        yield table, _policy(0, _DIVERSE, engine={"steps": [step]}, recoding="anatomy")
     yield trees, _policy(5, _DIVERSE, blocks=60)
