@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import hierdata
-from hierdata.errors import PromiseError
 from tests.engines.test_specialize import OUTLINE, above, documents, policy_of
 from tests.naive_knowledge import Shown
 from tests.naive_suspects import candidates, knowledge_of
@@ -22,18 +21,14 @@ def tree_of(document: dict[str, Any]) -> Shown:
 
 def test_nobody_is_found_by_what_is_promised_to_be_harmless() -> None:
     rng = Random(20)
-    attacked = told_apart = refused = 0
+    attacked = told_apart = 0
     for _ in range(24):
         k, m = rng.choice([2, 3]), rng.choice([1, 2])
         whole, counted = rng.random() < 0.5, rng.random() < 0.3
         stated = {"vertex": "whole" if whole else "off", "root": "counted" if counted else "known"}
         records = documents(rng, rng.randrange(3 * k, 14))
         policy = policy_of(k=k, m=m, **stated)
-        try:
-            release = hierdata.anonymize(records, policy, seed=b"a seed of sixteen bytes")
-        except PromiseError:
-            refused += 1
-            continue
+        release = hierdata.anonymize(records, policy, seed=b"a seed of sixteen bytes")
         published = [tree_of(document) for document in release.records()]
         assert len(published) == len(records)
         for original in map(tree_of, rng.sample(records, 4)):
@@ -44,7 +39,6 @@ def test_nobody_is_found_by_what_is_promised_to_be_harmless() -> None:
                     assert len(fitting) >= k, (stated, k, m, known.facts)
                     told_apart += len(fitting) < len(published)
                     attacked += 1
-    assert refused < 8
     assert attacked > 500
     assert told_apart > 200
 
@@ -64,4 +58,4 @@ def test_the_adversary_of_the_command_finds_nobody_by_as_many_facts() -> None:
             assert row.smallest >= k, (k, m)
             assert row.below == row.none == 0
         found_by_more += found.candidates[-1].smallest < k
-    assert found_by_more > 3
+    assert found_by_more > 1

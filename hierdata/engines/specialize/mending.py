@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ from hierdata.engines.specialize.groups import GroupRecords, bits_of, loss_of, r
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup, Row
 from hierdata.engines.specialize.kernel_mending import mend_group
-from hierdata.engines.specialize.kernel_table import Asked
+from hierdata.engines.specialize.kernel_table import Asked, PatternTable
 from hierdata.privacy import BoundedKnowledge
 
 TRACE = 1.0
 """How much more an absent value counts than it loses where as many records have one as a node needs."""
 ATTEMPTS = 2
+TOPPED_UP = 4
+"""How often a value is deleted in a few more records, before it is in all."""
 _OCCURRENCES = 2**16
 _CHANGES = 2**14
 
@@ -38,22 +41,64 @@ def mend(records: GroupRecords, cut: list[NDArray[np.int64]], knowledge: Bounded
     """Delete what a cut leaves to too few; None where that cannot be done.
 
     A first attempt ignores that absent values are facts. It tells in which columns values are often absent,
-    so that one more is matched by enough records; the second one prefers these.
+    so that one more is matched by enough records; the second one prefers these. Where a value is absent at a
+    vertex that cannot be removed, it is deleted in more records.
     """
     group, published, absents = records.group(cut)
     labels, depths = bits_of(group)
     asked = Asked(knowledge.k, knowledge.m, absents, False, knowledge.vertex == "whole", labels, depths)
     room = Room(row_of(group), np.zeros((_OCCURRENCES, 6), np.int64), np.zeros(_CHANGES, np.int64))
+    for attempt in count():
+        tables = delete_facts(group, asked, room)
+        if tables is not None:
+            restore_group(group, asked, *tables, room.row, room.changed)
+            return Mended(group, published, loss_of(group))
+        few = attempt < TOPPED_UP and widen_absence(group, published, asked, everywhere=False)
+        if not few and not widen_absence(group, published, asked, everywhere=True):
+            return None
+    raise AssertionError("each attempt deletes more")
+
+
+def delete_facts(group: FactGroup, asked: Asked, room: Room) -> tuple[PatternTable, PatternTable] | None:
+    """Delete facts until every pattern is matched by none or enough records; None where that fails."""
     for _ in range(ATTEMPTS):
         group.label[:] = group.shown
         if not delete_blindly(group, asked, room):
             return None
         weigh_traces(group, asked)
     table, clauses, mended = mend_group(group, asked, room.row, room.found, room.changed)
-    if not mended:
-        return None
-    restore_group(group, asked, table, clauses, room.row, room.changed)
-    return Mended(group, published, loss_of(group))
+    return (table, clauses) if mended else None
+
+
+def widen_absence(group: FactGroup, published: NDArray[np.int64], asked: Asked, *, everywhere: bool) -> bool:
+    """Delete values in columns where fewer than k records have an absent one and cannot lose their vertex.
+
+    In as many records as it takes, those that lose least, or ``everywhere`` in all columns with an absent
+    value. Returns whether a value was deleted.
+    """
+    sizes = np.diff(group.first_vertex)
+    record = np.repeat(np.arange(len(sizes)), sizes)[group.owner]
+    above = group.path[group.owner]
+    fixed = ~(group.removable[above].astype(np.bool_) & (above >= 0)).any(axis=1)
+    deleted = False
+    for label in range(1, asked.absents + 1):
+        own = np.flatnonzero(fixed & (group.absent == label))
+        lacking = np.unique(record[own[group.label[own] == label]])
+        if not len(lacking) or (len(lacking) >= asked.k and not everywhere):
+            continue
+        gone = own
+        if not everywhere:
+            price = group.losses[own, 1] - group.losses[own, 0]
+            others = own[np.argsort(price, kind="stable")]
+            others = others[~np.isin(record[others], lacking)]
+            more = dict.fromkeys(record[others].tolist())
+            chosen = [*lacking.tolist(), *more][: asked.k]
+            gone = own[np.isin(record[own], chosen)]
+        deleted |= bool((group.shown[gone] != label).any())
+        group.shown[gone] = label
+        group.losses[gone, 0] = group.losses[gone, 1]
+        published[gone] = 0
+    return deleted
 
 
 class Room(NamedTuple):
