@@ -13,7 +13,8 @@ from hierdata.progress import Progress, silent
 if TYPE_CHECKING:
     from hierdata.documents.document import Document
 
-_PEOPLE = 120
+_PEOPLE = 240
+"""More than are searched without the compiler."""
 _SEED = bytes(16)
 
 
