@@ -6,6 +6,7 @@ decided with them is decided here again, every class built anew for every questi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,12 +17,22 @@ import numpy as np
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, OWN, QUASI_COUNT, SLOT_COUNT, WEIGHT
+from hierdata.engines.alignment.kernels.arrays import (
+    FIRST_NODE,
+    KIND,
+    OWN,
+    POOL_COUNT,
+    POOL_FIRST,
+    QUASI_COUNT,
+    SLOT_COUNT,
+    WEIGHT,
+)
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, histogram_of
 from hierdata.engines.alignment.kernels.representative import merge, plant
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import Forest
+from hierdata.privacy.base import FrequencyCaps
 
 
 @dataclass
@@ -110,6 +121,11 @@ class Twin:
             for other in most:
                 most[other] = min(most[other], self._together(rows, vector, total, other, self.bounds))
 
+        for other in most:
+            lost = self.lost_for_want_of_room(rows, len(records), other, start)
+            both = self.forest.scale * (int(rows[0, WEIGHT]) + self.weights[other])
+            most[other] = min(most[other], (both - self.forest.scale * lost) // 2)
+
         def rise(other: int) -> tuple[int, int]:
             raised = self.forest.scale * self.weights[other] - (len(records) + 1) * most[other]
             return raised, [*most].index(other)
@@ -125,6 +141,87 @@ class Twin:
             fitting[other] = most[other] = self.kept(rep[0], range(len(rep[0])))
             found.append(rise(other))
         return min(fitting, key=rise) if fitting else None
+
+    def lost_for_want_of_room(self, rows: np.ndarray, members: int, record: int, start: int) -> int:
+        """What both sides lose at least in vertices without a partner, as caps leave no more room.
+
+        Only where there are few groups and each counts by itself.
+        """
+        bound = [(kind, one) for kind in range(len(self.forest.schema.types)) for one in self._caps(kind)]
+        if sum(len(cap.share) for _, (_, cap) in bound) > 60 or any(cap.reach for _, (_, cap) in bound):
+            return 0
+        if not self.room_is_short(rows, members, start):
+            return 0
+        lost, pairs = 0, {}
+        for kind in self.forest.schema.types:
+            there = [v for v in range(len(rows)) if rows[v, KIND] == kind.index]
+            own = range(self.forest.roots[record], self.forest.roots[record + 1])
+            coming = [v for v in own if self.forest.type[v] == kind.index]
+            most = min(len(there), len(coming))
+            for slot, (position, cap) in enumerate(self._caps(kind.index)):
+                codes = [self.forest.sensitive[self.forest.first_sensitive[v] + position] for v in coming]
+                groups = Counter(cap.group_of[code] for code in codes if code >= 0)
+                may = {group: self._open(rows, members, start, there, slot, cap, group) for group in groups}
+                fitting = sum(min(count, may[group]) for group, count in groups.items())
+                most = min(most, fitting + sum(code < 0 for code in codes))
+            if kind.parent is not None and not pairs[kind.parent]:
+                most = 0
+            pairs[kind.index] = most
+            weight = self.forest.own_weight[self.forest.type == kind.index]
+            lost += (len(there) + len(coming) - 2 * most) * int(weight.max(initial=0))
+        return lost
+
+    def room_is_short(self, rows: np.ndarray, members: int, start: int) -> bool:
+        """Whether some vertex of the class has no room for some group; else the histograms say as much."""
+        return any(
+            self._open(rows, members, start, [v], slot, cap, group) == 0
+            for v in range(len(rows))
+            for slot, (_, cap) in enumerate(self._caps(int(rows[v, KIND])))
+            for group in range(len(cap.share))
+        )
+
+    def _caps(self, kind: int) -> list[tuple[int, FrequencyCaps]]:
+        return list(self.constraints.caps(kind))
+
+    def _open(
+        self,
+        rows: np.ndarray,
+        members: int,
+        start: int,
+        there: list[int],
+        slot: int,
+        cap: FrequencyCaps,
+        group: int,
+    ) -> int:
+        """How many of these vertices a further value of a group may join."""
+        first = (
+            next(
+                number for kind, at, number in self._numbers() if kind == rows[there[0], KIND] and at == slot
+            )
+            if there
+            else 0
+        )
+        found = 0
+        for v in there:
+            alike = [v]
+            if rows[v, POOL_COUNT] > 0:
+                head = rows[v, POOL_FIRST]
+                alike = list(range(head, head + rows[head, POOL_COUNT]))
+            column = self.alignment.settings.first_slot + slot * members
+            shown = sum(
+                any(rows[z, column + member] == first + group for z in alike) for member in range(members)
+            )
+            found += shown + 1 <= cap.largest_counts(start)[group]
+        return found
+
+    def _numbers(self) -> list[tuple[int, int, int]]:
+        """Vertex type, slot and number of the first group of each cap."""
+        found, first = [], 0
+        for kind in range(len(self.forest.schema.types)):
+            for slot, (_, cap) in enumerate(self._caps(kind)):
+                found.append((kind, slot, first))
+                first += len(cap.share)
+        return found
 
     def _together(self, rows: np.ndarray, vector: np.ndarray, total: int, record: int, by: Histograms) -> int:
         """What a member keeps at most, by its histogram, if a record joins."""
@@ -194,10 +291,27 @@ class Twin:
     # The search.
 
     def search(self, plans: list[tuple[int, ...]] | None = None) -> list[Class]:
-        drafts = [self.draft(plan) for plan in plans or self.plans()]
-        least = min(self.loss(draft) for draft in drafts)
-        near = [draft for draft in drafts if 100 * self.loss(draft) <= 101 * least]
-        return self.join_late(min(near, key=lambda draft: (self.suppressed(draft), self.loss(draft))))
+        drafts = [(self.draft(plan), plan) for plan in plans or self.plans()]
+        least = min(self.loss(draft) for draft, _ in drafts)
+        near = [(draft, plan) for draft, plan in drafts if 100 * self.loss(draft) <= 101 * least]
+        draft, plan = min(near, key=lambda one: (self.suppressed(one[0]), self.loss(one[0])))
+        return self.join_late(self.again(draft, plan))
+
+    def again(self, draft: list[Class], plan: tuple[int, ...]) -> list[Class]:
+        """The best of up to four more drafts in which those who kept less than a quarter come first."""
+        drafts, first = [draft], set[int]()
+        for _ in range(4):
+            losers = {
+                record
+                for one in drafts[-1]
+                for record in one.records
+                if Fraction(one.saved, self.forest.scale) < Fraction(self.weights[record], 4)
+            }
+            if losers <= first or 20 * len(first | losers) < self.forest.record_count:
+                break
+            first |= losers
+            drafts.append(self.draft(plan, frozenset(first)))
+        return min(drafts, key=self.loss)
 
     def loss(self, draft: list[Class]) -> int:
         whole = self.forest.scale * sum(self.weights)
@@ -206,7 +320,7 @@ class Twin:
     def suppressed(self, draft: list[Class]) -> int:
         return self.forest.record_count - sum(len(one.records) for one in draft)
 
-    def draft(self, plan: tuple[int, ...]) -> list[Class]:
+    def draft(self, plan: tuple[int, ...], first: frozenset[int] = frozenset()) -> list[Class]:
         there = set(range(self.forest.record_count))
         classes: list[Class] = []
         roots = self.forest.roots[:-1]
@@ -215,9 +329,10 @@ class Twin:
             seeds = set(fit)
             if at + 1 < len(plan):
                 seeds = {record for record in fit if not self.has_room(plan[at + 1])[roots[record]]}
-            made = self.round(size, fit, seeds)
-            classes += made
-            there -= {record for one in made for record in one.records}
+            for proposing in (seeds & first, seeds):
+                made = self.round(size, fit & there, proposing)
+                classes += made
+                there -= {record for one in made for record in one.records}
         return classes
 
     def round(self, size: int, there: set[int], seeds: set[int]) -> list[Class]:
@@ -255,7 +370,7 @@ class Twin:
         if 2 * len(window) < width:
             others = sorted(there - {seed})
             bounds = self.bounds.bounds(seed, np.array(others, np.int64)).tolist()
-            window = [other for _, other in sorted(zip(bounds, others, strict=True))][:width]
+            window = self.relieved(seed, sorted(zip(bounds, others, strict=True)), width)
         self.windows[seed] = window
         records = [seed]
         own = self.bounds.bounds(seed, np.array(window, np.int64)).tolist()
@@ -272,6 +387,40 @@ class Twin:
         rows, _ = self.representative(records, size) or (None, None)
         assert rows is not None
         return Class(records, size, self.kept(rows, range(len(rows))))
+
+    def relieved(self, seed: int, order: list[tuple[int, int]], width: int) -> list[int]:
+        """The nearest, of which a third relieves the seed of what it has too much of, if so many do."""
+        plain = [other for _, other in order[:width]]
+        over = {key for key, excess in self.excess(seed).items() if excess > 0}
+        if not over or self._few() is False or len(order) < width:
+            return plain
+        helping = [one for one in order if all(self.excess(one[1])[key] < 0 for key in over)]
+        if sum(other in [one for _, one in helping] for other in plain) >= width // 3:
+            return plain
+        helping = helping[: width // 3]
+        rest = [one for one in order if not all(self.excess(one[1])[key] < 0 for key in over)]
+        return [other for _, other in sorted([*helping, *rest[: width - len(helping)]])]
+
+    def excess(self, record: int) -> dict[tuple[int, int, int], Fraction]:
+        """By vertex type, cap and group: how many values the record has above the share of its vertices."""
+        found = {}
+        vertices = range(self.forest.roots[record], self.forest.roots[record + 1])
+        for kind in range(len(self.forest.schema.types)):
+            own = [v for v in vertices if self.forest.type[v] == kind]
+            for slot, (position, cap) in enumerate(self._caps(kind)):
+                codes = [self.forest.sensitive[self.forest.first_sensitive[v] + position] for v in own]
+                groups = Counter(cap.group_of[code] for code in codes if code >= 0)
+                for group, share in enumerate(cap.share):
+                    found[kind, slot, group] = groups[group] - share * len(own)
+        return found
+
+    def _few(self) -> bool:
+        return (
+            sum(
+                len(cap.share) for kind in range(len(self.forest.schema.types)) for _, cap in self._caps(kind)
+            )
+            <= 60
+        )
 
     def join_late(self, classes: list[Class]) -> list[Class]:
         classes = list(classes)

@@ -85,10 +85,14 @@ class Forest:
         return per_type[self.type]
 
     @cached_property
+    def weight_by_type(self) -> NDArray[np.int64]:
+        """Weight of a vertex of each type, without those below it."""
+        return (self.sought or Worth.of_lm(self.hierarchies, self.domains)).by_type
+
+    @cached_property
     def own_weight(self) -> NDArray[np.int64]:
         """Weight of each vertex, without those below it."""
-        worth = self.sought or Worth.of_lm(self.hierarchies, self.domains)
-        return worth.by_type[self.type]
+        return self.weight_by_type[self.type]
 
     @cached_property
     def weight(self) -> NDArray[np.int64]:

@@ -18,6 +18,8 @@ from hierdata.engines.alignment.kernels.arrays import (
     SLOT_COUNT,
     Rules,
 )
+from hierdata.engines.alignment.kernels.room import CappedValues
+from hierdata.engines.alignment.kernels.vertices import FEW_GROUPS
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import MISSING, Forest, look_up
 from hierdata.privacy.base import FrequencyCaps
@@ -185,6 +187,42 @@ def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
                 low, high = (group, group) if cap.reach is None else cap.reach[group]
                 packed[first + group, : HIGH + 1] = count, first + low, first + high
     return packed
+
+
+def pack_values(forest: Forest, caps: Caps, rows: NDArray[np.int32], first_slot: int) -> CappedValues:
+    """Count the values of each record that caps count, by group, and its vertices by type."""
+    kinds = len(forest.schema.types)
+    slots = [(kind, first, first + len(cap.share)) for kind, own in enumerate(caps) for _, first, cap in own]
+    groups = max((stop for _, _, stop in slots), default=0)
+    if groups > FEW_GROUPS:
+        slots, groups = [], 0
+    counts = np.zeros((forest.record_count, groups), np.int32)
+    for slot in range(rows.shape[1] - first_slot if groups else 0):
+        there = (rows[:, SLOT_COUNT] > slot) & (rows[:, first_slot + slot] >= 0)
+        np.add.at(counts, (forest.record_of[there], rows[there, first_slot + slot]), 1)
+    vertices = np.zeros((forest.record_count, kinds), np.int32)
+    np.add.at(vertices, (forest.record_of, forest.type), 1)
+    over, under = np.zeros((2, forest.record_count), np.int64)
+    for kind, own in enumerate(caps if groups else ()):
+        for _, first, cap in own:
+            for at, share in enumerate(cap.share):
+                excess = counts[:, first + at] * np.int64(share.denominator) - vertices[:, kind] * np.int64(
+                    share.numerator
+                )
+                over |= (excess > 0).astype(np.int64) << (first + at)
+                under |= (excess < 0).astype(np.int64) << (first + at)
+    return CappedValues(
+        over=over,
+        under=under,
+        counts=counts,
+        vertices=vertices,
+        slots=np.array(slots, np.int64).reshape(-1, 3),
+        above=np.array([MISSING if one.parent is None else one.parent for one in forest.schema.types]),
+        weights=forest.weight_by_type,
+        open_=np.zeros(groups, np.int64),
+        present=np.zeros(kinds, np.int64),
+        pairs=np.zeros(kinds, np.int64),
+    )
 
 
 def find_unpaired(

@@ -30,10 +30,19 @@ class Reach(NamedTuple):
 
 
 class ClassDraft:
-    """The classes of some records by a plan of sizes; ``left`` are the records in no class."""
+    """The classes of some records by a plan of sizes; ``left`` are the records in no class.
+
+    The classes around records that come ``first`` (a mask over all records) are accepted before all others.
+    """
 
     def __init__(
-        self, growing: Growing, records: Numbers, plan: Plan, reach: Reach, progress: Callable[[int], None]
+        self,
+        growing: Growing,
+        records: Numbers,
+        plan: Plan,
+        reach: Reach,
+        first: NDArray[np.bool_],
+        progress: Callable[[int], None],
     ) -> None:
         self.classes: list[Grown] = []
         self._growing = growing
@@ -46,11 +55,21 @@ class ClassDraft:
         for at, size in enumerate(plan):
             fit = ~alone[size][roots]
             needy = fit & alone[plan[at + 1]][roots] if at + 1 < len(plan) else fit
+            if first.any():
+                self._round(size, fit, needy & first, alone[size])
             self._round(size, fit, needy, alone[size])
         self.left = np.flatnonzero(self._there)
         weight = growing.forest.weight[roots]
         whole = sum(weight[records].tolist()) * growing.forest.scale
         self.loss = whole - sum(len(one.records) * one.saved for one in self.classes)
+
+    def find_losers(self) -> NDArray[np.bool_]:
+        """Mark the records of classes whose members keep less than a quarter of what they are worth."""
+        forest = self._growing.forest
+        found = np.zeros(forest.record_count, np.bool_)
+        for one in self.classes:
+            found[one.records] = 4 * one.saved < forest.weight[forest.roots[one.records]] * forest.scale
+        return found
 
     def _round(
         self, size: int, fit: NDArray[np.bool_], seeds: NDArray[np.bool_], alone: NDArray[np.bool_]
@@ -63,7 +82,7 @@ class ClassDraft:
         proposals = _empty_proposals(forest.record_count, max(size, growing.room), width)
         arguments = (
             size, growing.dropped, self._reach.aligned, there, proposals, bounds,
-            np.ascontiguousarray(bounds.counts.T), growing.buffers, growing.arrays,
+            np.ascontiguousarray(bounds.counts.T), growing.values, growing.buffers, growing.arrays,
         )  # fmt: skip
         may = np.flatnonzero(there & seeds)
         seeding = np.arange(len(may)) % self._reach.stride == 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.alignment import Alignment
-from hierdata.engines.alignment.arrays import find_unpaired, pack_caps
+from hierdata.engines.alignment.arrays import find_unpaired, pack_caps, pack_values
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.representative import plant
 from hierdata.engines.alignment.lower_bounds import histograms
@@ -49,6 +49,7 @@ class Growing(Alignment):
         self.evaluated = 0
         self.closing = Closing(forest, constraints, least)
         self.histograms = histograms(forest)
+        self.values = pack_values(forest, self._caps, self.rows, self.settings.first_slot)
         self._heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1)) * forest.scale
         # The low bits that losses drop, so that the losses of a class fit into 64 bits.
         self.dropped = max(0, ((self.room + 1) * self._heaviest).bit_length() - 62)
@@ -129,6 +130,7 @@ class Growing(Alignment):
             np.full(len(others), self._heaviest),
             joined,
             self.histograms,
+            self.values,
             self.buffers,
             self.arrays,
         )

@@ -25,8 +25,10 @@ from hierdata.engines.alignment.kernels.representative import (
     merge,
     plant,
 )
-from hierdata.engines.alignment.kernels.vertices import hold
+from hierdata.engines.alignment.kernels.room import CappedValues, find_room, loss_by_room
+from hierdata.engines.alignment.kernels.vertices import hold, open_alignment
 from hierdata.engines.jit import jit
+from hierdata.engines.k_member.kernel_window import window_of
 
 _HIGHEST = 2**62
 
@@ -58,30 +60,6 @@ def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losse
 
 
 @jit
-def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> int:
-    """Fill ``near`` with the others of least ``bounds[record]``, without the seed; return their number.
-
-    Equal bounds stay in the order of ``others``.
-    """
-    window = len(near)
-    found = np.empty(window, np.int64)
-    count = 0
-    for at in range(len(others)):
-        bound = bounds[others[at]]
-        if others[at] == seed or (count == window and bound >= found[window - 1]):
-            continue
-        place = min(count, window - 1)
-        while place > 0 and found[place - 1] > bound:
-            found[place] = found[place - 1]
-            near[place] = near[place - 1]
-            place -= 1
-        found[place] = bound
-        near[place] = others[at]
-        count = min(count + 1, window)
-    return count
-
-
-@jit
 def grow(
     count: int,
     have: int,
@@ -92,14 +70,16 @@ def grow(
     most: Ordinals,
     joined: Ordinals,
     histograms: Histograms,
+    values: CappedValues,
     buffers: ClassBuffers,
     arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
     """Add the records that raise the total loss of the class in ``buffers`` least, until it has ``until``.
 
     ``most[at]`` is an upper bound of the value that a member keeps if ``near[at]`` joins, -1 if that record
-    cannot join; it is tightened here. Records are aligned by rising bounds, until none can win or ``aligned``
-    of them fit. Of equal losses the first of ``near`` joins. If ``aligned`` is 0 the records join in order,
+    cannot join; it is tightened here, also by the room that caps leave (``alignment.kernels.room``).
+    Records are aligned by rising bounds, until none can win or ``aligned`` of them fit.
+    Of equal losses the first of ``near`` joins. If ``aligned`` is 0 the records join in order,
     whatever they raise, as long as they fit. Losses are compared without their lowest ``dropped`` bits.
     Return the number of vertices of the representative, the number of records, which is smaller than
     ``until`` if no record fits, and the number of alignments.
@@ -119,6 +99,13 @@ def grow(
             for at in range(len(near)):
                 both = scale * (weight + rows[roots[near[at]], WEIGHT])
                 most[at] = min(most[at], (both - bounds[at]) // 2)
+        open_alignment(rules.caps, work.full)
+        hold(work.full, True)  # until a record joins
+        if aligned > 0 and find_room(count, have, settings.first_slot, rep, rules.caps, work.full, values):
+            for at in range(len(near)):
+                if most[at] >= 0:
+                    both = scale * (weight + rows[roots[near[at]], WEIGHT])
+                    most[at] = min(most[at], (both - loss_by_room(near[at], scale, values)) // 2)
         for at in range(len(near)):
             own = scale * np.int64(rows[roots[near[at]], WEIGHT])
             rises[at] = (own >> dropped) - (have + 1) * (most[at] >> dropped) if most[at] >= 0 else _HIGHEST
@@ -132,7 +119,6 @@ def grow(
             root = roots[near[at]]
             own = scale * np.int64(rows[root, WEIGHT])
             loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
-            hold(work.full, True)  # until a record joins
             evaluated += 1
             rises[at] = _HIGHEST
             if work.mates[0, 0] != 0:
@@ -171,6 +157,7 @@ def first_class(
     proposals: Proposals,
     histograms: Histograms,
     by_column: NDArray[np.uint8],
+    values: CappedValues,
     buffers: ClassBuffers,
     arrays: AlignmentArrays,
 ) -> tuple[int, int]:
@@ -179,7 +166,7 @@ def first_class(
     First each of the ``fresh`` records proposes the class of ``size`` that grows around it among the records
     that are ``there``; ``aligned`` is passed on to ``grow``. A class that has lost a member is proposed again
     when it comes first. Of equal classes the first record is taken. The window of a record is what is left of
-    its last one, or the nearest records by their bounds if less than half of it is left. ``by_column`` has
+    its last one, or a new one (``window_of``) if less than half of it is left. ``by_column`` has
     the histograms' counts by column.
     """
     saved, sizes, members, windows, window_sizes, closed = proposals
@@ -210,7 +197,7 @@ def first_class(
                 count += 1
         if 2 * count < windows.shape[1]:
             bounds_to_all(counts[seed], totals[seed], by_column, histograms, losses)
-            count = nearest(losses, np.flatnonzero(there), seed, windows[seed])
+            count = window_of(losses, np.flatnonzero(there), seed, windows[seed], values)
         window_sizes[seed] = count
         near = windows[seed, :count]
         most = np.empty(count, np.int64)
@@ -222,7 +209,18 @@ def first_class(
         plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
         members[seed, 0] = seed
         vertices, have, looked = grow(
-            vertices, 1, size, dropped, aligned, near, most, members[seed], histograms, buffers, arrays
+            vertices,
+            1,
+            size,
+            dropped,
+            aligned,
+            near,
+            most,
+            members[seed],
+            histograms,
+            values,
+            buffers,
+            arrays,
         )
         evaluated += looked
         saved[seed] = -1

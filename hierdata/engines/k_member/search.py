@@ -22,6 +22,13 @@ _SAMPLE = 2000
 """The number of records on which class sizes are tried; samples of 400 chose wrongly in 1 of 4 cases."""
 
 
+_AGAIN = 4
+"""Most drafts after the first."""
+
+_FEW = 20
+"""If fewer than one in so many records lost most of what they are worth, no other draft is made."""
+
+
 class KMemberSearch:
     """K-member clustering of some records into classes of ``least`` to ``largest`` (see ``KMember``)."""
 
@@ -61,6 +68,7 @@ class KMemberSearch:
             choice = self._best(rng)
         plan = plan_of(choice, self._needs)
         draft = self._drafts.get(plan) or self._draft(self._records, plan, progress)
+        draft = self._draft_again(draft, plan)
         staying = join_late(self._growing, draft.classes, draft.left)
         progress(len(self._records) - len(staying))
         return partition_of(self._growing.forest, draft.classes, len(self._records), self._growing.evaluated)
@@ -72,7 +80,22 @@ class KMemberSearch:
         return best(self.trials(rng))
 
     def _draft(self, records: Numbers, plan: Plan, progress: Callable[[int], None] = silent) -> ClassDraft:
-        return ClassDraft(self._growing, records, plan, self._reach, progress)
+        nobody = np.zeros(self._growing.forest.record_count, np.bool_)
+        return ClassDraft(self._growing, records, plan, self._reach, nobody, progress)
+
+    def _draft_again(self, draft: ClassDraft, plan: Plan) -> ClassDraft:
+        """Return the best of this draft and others in which those who lost most come first."""
+        best = last = draft
+        first = np.zeros(self._growing.forest.record_count, np.bool_)
+        for _ in range(_AGAIN):
+            losers = last.find_losers() & ~first
+            first |= losers
+            if not losers.any() or _FEW * int(first.sum()) < len(self._records):
+                break
+            last = ClassDraft(self._growing, self._records, plan, self._reach, first, silent)
+            if last.loss < best.loss:
+                best = last
+        return best
 
 
 def _needs(growing: Growing, records: Numbers, sizes: list[int]) -> list[int]:
