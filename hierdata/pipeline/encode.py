@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import Histograms, histograms
+from hierdata.engines.base import Constraints
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
+from hierdata.engines.blocking.shares import Shares, no_shares, shares
 from hierdata.errors import InputError, PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, Frame, join_encoded, part
@@ -33,9 +35,10 @@ _BATCH = 8192
 
 @dataclass(frozen=True)
 class Sampled:
-    """Histograms of some records of a split, and the ordinals of these records in it."""
+    """Histograms and shares of some records of a split, and the ordinals of these records in it."""
 
     histograms: Histograms
+    shares: Shares
     ordinals: NDArray[np.int64]
 
 
@@ -46,12 +49,15 @@ class SampleSplit:
     binding: Binding
     frame: Frame
     stride: int
+    constraints: Constraints
 
     def __call__(self, surveyed: Surveyed) -> Sampled:
-        """Return the histograms of these records."""
+        """Return the histograms of these records; with a preset their values have no shares."""
         documents = surveyed.sample.documents(self.stride)
         (sample,) = encode_records(bind_records(documents, self.binding), self.frame)
-        return Sampled(histograms(self.frame.forest(sample, UNKNOWN)), self.stride * sample.ordinals)
+        forest = self.frame.forest(sample, UNKNOWN)
+        found = no_shares(forest.record_count) if forest.sought is None else shares(forest, self.constraints)
+        return Sampled(histograms(forest), found, self.stride * sample.ordinals)
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) ->
     the record's number.
     """
     stride = max(overview.held.map(_stride).collect())
-    sampling = SampleSplit(prepared.binding, prepared.frame, stride)
+    sampling = SampleSplit(prepared.binding, prepared.frame, stride, prepared.constraints)
     try:
         samples = list(overview.held.map(sampling).collect())
     except InputError:
@@ -170,6 +176,7 @@ def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) ->
             overview.survey.records, size, least(prepared.constraints), prepared.constraints.min_class_size
         ),
         salt,
+        Shares(*(np.concatenate(own) for own in zip(*(sample.shares for sample in samples), strict=True))),
     )
 
 

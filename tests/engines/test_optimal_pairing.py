@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from hierdata.engines.alignment import alignment as aligning
 from hierdata.engines.alignment import arrays
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.kernels.anonytree import align
@@ -53,6 +54,12 @@ MODELS: dict[str, PrivacyModel] = {
     "values near each other": DeltaLDiversity(delta=2, l=2),
     "each kind once": LEDiversity(l=3, e=1),
 }
+
+
+@pytest.fixture(autouse=True)
+def all_lists_are_matched_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists that are matched by candidates have tests of their own (``test_long_lists``)."""
+    monkeypatch.setattr(aligning, "LONG", 2**40)
 
 
 class GrownClass:

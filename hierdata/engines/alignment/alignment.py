@@ -18,6 +18,9 @@ Pairing: TypeAlias = Literal["greedy", "benefit", "optimal"]
 
 _PAIRINGS = {"greedy": anonytree.GREEDY, "benefit": anonytree.BENEFIT, "optimal": anonytree.OPTIMAL}
 
+LONG = 16
+"""Two lists of one vertex type that are both longer are matched by candidates (``kernels.long_lists``)."""
+
 
 class Alignment:
     """Algorithm 1 (ML section 4) on the records of one forest, in classes of ``size`` records.
@@ -34,7 +37,7 @@ class Alignment:
         self.rows, first_slot = pack_rows(forest, caps)
         self.rules = pack_rules(forest, caps, size)
         kind = _PAIRINGS[pairing]
-        self.settings = Settings(kind, forest.scale, first_slot, anonytree.aligner(kind))
+        self.settings = Settings(kind, forest.scale, first_slot, LONG, anonytree.aligner(kind))
         vertices = int(np.diff(forest.roots).max(initial=1))
         self.scratch = scratch(
             depth=len(forest.schema.types),

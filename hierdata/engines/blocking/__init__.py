@@ -5,7 +5,8 @@ direction, a vector of integers: a record goes right if the dot product of its c
 reaches a threshold. A direction is one column, or many that vary together. Among the directions and
 thresholds that leave both sides large enough, a node takes the one that separates the fewest records from
 their nearest neighbors, measured by the lower bound, relative to the sizes of the sides. The loss of a class
-depends on such neighbors.
+depends on such neighbors. Cuts are avoided after which the two sides could not publish values that the
+records together can, because one side has more of a group than its share (``shares``).
 
 Records with equal sums can be separated by a keyed hash of their ordinals, so equal records make no block
 larger than others.

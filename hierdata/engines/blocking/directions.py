@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.lower_bounds import bounds_to
 from hierdata.engines.alignment.lower_bounds import Histograms
+from hierdata.engines.blocking.shares import Shares
 from hierdata.engines.blocking.tree import Integers
 
 Reals = NDArray[np.float64]
@@ -21,14 +22,17 @@ _COLUMNS = 24
 _COMPANIES = 8
 """The number of these that are also tried together with the columns that vary with them."""
 _ROUNDS = 8
+_DEAR = 200
 _NEVER = 2**62
 _LARGEST_SUM = 2**16 - 1
 """The largest sum of absolute numbers of a direction: times a count of 255 it stays below 2^24."""
 
 
-def best(sample: Histograms, rows: Integers, share: int) -> tuple[Integers, int | None]:
-    """Return the best direction for some rows, and its threshold.
+def best(sample: Histograms, rows: Integers, share: int, shares: Shares) -> tuple[Integers, int | None]:
+    """Return the best direction for some rows, and its threshold; ``shares`` are those of the rows.
 
+    Cuts after which more than one in ``_DEAR`` of the weight would have to be lost in addition are avoided;
+    if there are only such, the one that adds least is the best.
     Both sides must have at least ``share`` rows. If no threshold allows that, the threshold is None, and the
     direction is the one along which the rows differ most, or all zeros if the rows are equal.
     """
@@ -40,10 +44,23 @@ def best(sample: Histograms, rows: Integers, share: int) -> tuple[Integers, int 
     parted = np.array([((low < own) & (own <= high)).sum(axis=0) for own in thresholds])
     fair = np.maximum(left * (len(rows) - left), 1)
     cost = np.where(left > 0, ((parted + 1) * len(rows) ** 2 << 10) // fair, _NEVER)
+    cost = _avoid_losses(cost, sums, left, shares)
     place, at = divmod(int(cost.argmin()), cost.shape[1])
     if not left[place, at]:
         return directions[:, -1], None
     return directions[:, at], int(thresholds[place, at])
+
+
+def _avoid_losses(cost: Integers, sums: Integers, left: Integers, shares: Shares) -> Integers:
+    """Return the costs without the cuts that add too much loss; the losses if all do."""
+    if not shares.excess.shape[1]:
+        return cost
+    orders = np.argsort(sums, axis=0, kind="stable")
+    added = np.stack([shares.added_loss(own, at) for own, at in zip(orders.T, left.T, strict=True)], axis=1)
+    fine = (left > 0) & (_DEAR * added <= shares.weights.sum())
+    if fine.any():
+        return np.where(fine, cost, _NEVER)
+    return np.where(left > 0, added, _NEVER)
 
 
 def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import Histograms
 from hierdata.engines.blocking.directions import best, sums_along
+from hierdata.engines.blocking.shares import Shares, no_shares
 from hierdata.engines.blocking.tree import Cut, Integers, Sizes, hashes_of
 
 _LOOKED_AT = 2048
@@ -16,26 +17,39 @@ _WEIGHT = 2**15
 
 
 def grow_cut(
-    counts: NDArray[np.uint8], weights: Integers, ordinals: Integers, sizes: Sizes, salt: int = 0
+    counts: NDArray[np.uint8],
+    weights: Integers,
+    ordinals: Integers,
+    sizes: Sizes,
+    salt: int = 0,
+    shares: Shares | None = None,
 ) -> Cut:
     """Grow the cut of a collection from the histograms of all or some of its records.
 
     ``ordinals`` are these records' positions in the collection, all different; their order here does not
-    matter. ``salt``, 64 bits of the seed, keys the hashes.
+    matter. ``salt``, 64 bits of the seed, keys the hashes. ``shares`` are those of the same records.
     """
-    return _Grower(counts, weights, ordinals, sizes, salt).cut()
+    shares = no_shares(len(counts)) if shares is None else shares
+    return _Grower(counts, weights, ordinals, sizes, salt, shares).cut()
 
 
 class _Grower:
     """Grows a tree, node by node from the root. Rows are the records in the order of their hashes."""
 
     def __init__(
-        self, counts: NDArray[np.uint8], weights: Integers, ordinals: Integers, sizes: Sizes, salt: int
+        self,
+        counts: NDArray[np.uint8],
+        weights: Integers,
+        ordinals: Integers,
+        sizes: Sizes,
+        salt: int,
+        shares: Shares,
     ) -> None:
         hashes = hashes_of(ordinals, salt)
         order = np.argsort(hashes)
         self._hashes = hashes[order]
         self._sample = _weigh_histograms(np.ascontiguousarray(counts[order]), weights)
+        self._shares = shares.of(order)
         self._sizes, self._salt = sizes, salt
         self._known = len(counts) == sizes.population
 
@@ -78,7 +92,7 @@ class _Grower:
         records = self._records(len(rows))
         looked_at = rows[:_LOOKED_AT]
         share = min(-(-self._sizes.smallest * len(looked_at) // records), len(looked_at) // 2)
-        direction, threshold = best(self._sample, looked_at, share)
+        direction, threshold = best(self._sample, looked_at, share, self._shares.of(looked_at))
         sums = sums_along(self._sample.counts[rows], direction)
         if threshold is None:
             blocks = max(records // self._sizes.size, 2)

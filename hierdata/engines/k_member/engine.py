@@ -25,6 +25,8 @@ _TENTH = 10
 """A class of this size can hold a value capped at a tenth, such as one of the paper's highest level."""
 
 _ALL_PROPOSE = 1000
+_ALL_PROPOSE_VERTICES = 60_000
+"""All records propose classes if there are at most so many records, with so many vertices."""
 
 
 class KMember(Engine):
@@ -36,9 +38,12 @@ class KMember(Engine):
 
     - **Proposals.** A record proposes a class of ``size`` records that grows around it. Its window is the
       ``candidates`` records whose alignment with it may lose least by the histogram bound; it is rebuilt when
-      less than half of it is left. The record of the window that raises the total loss of the class least
+      less than half of it is left. Where caps bound the shares of groups, a third of a window are records
+      that relieve the seed: those with less than its share of every group that has more in the seed. The
+      record of the window that raises the total loss of the class least
       joins, and so on until the class is full; the suppression of the rest of its own tree counts, and ties
-      go by the order of the window. Records are aligned in the order of their bounds, until no other can be
+      go by the order of the window. Records are aligned in the order of their bounds, which also count the
+      vertices that full groups leave without a partner, until no other can be
       better or ``aligned`` of them could join. Frequency caps are kept as in a class of ``size``. One record
       in ``stride`` proposes (in the order of records, from the first), and the others when those have no
       class left.
@@ -54,6 +59,10 @@ class KMember(Engine):
       the choices that lose at most 1 % more than the least, the one that suppresses fewest records, before
       leftovers join, is used. Of more than 2,000 records a sample of 2,000 decides. In a collection of
       blocks, four whole blocks decide together, and all blocks use the same sizes.
+    - **Again.** Where at least one in twenty records is in a class that keeps less than a quarter of what it
+      is worth, the classes are drafted again, up to four times. The classes around all such records are then
+      accepted before all others, so that they find who relieves them of full groups (squeaky wheel
+      optimization, Joslin and Clements, 1999). The draft that loses least is taken.
     - **Leftovers.** Each record in no class joins the class where that loses least, if that keeps anything
       and all models hold, up to twice ``largest`` records a class; else it is suppressed.
 
@@ -82,7 +91,8 @@ class KMember(Engine):
     aligned: Compared = Field(default=12, description="candidates that are aligned for each place in a class")
     stride: Compared | None = Field(
         default=None,
-        description="one of every `stride` records proposes a class; 1 by default, 3 for over 1,000 records",
+        description="one of every `stride` records proposes a class; "
+        "1 by default, 3 for over 1,000 records or 60,000 vertices",
     )
     _choice: Any = PrivateAttr(default=None)
 
@@ -119,18 +129,22 @@ class KMember(Engine):
         return own
 
     def _search(self, forest: Forest, scope: Scope, constraints: Constraints) -> KMemberSearch:
+        import numpy as np
+
         from hierdata.engines.k_member.draft import Reach
         from hierdata.engines.k_member.search import KMemberSearch
 
         records = len(scope.records)
-        reach = Reach(min(self.candidates, records), self.aligned, self._stride(records))
+        vertices = int(np.diff(forest.roots)[scope.records].sum())
+        reach = Reach(min(self.candidates, records), self.aligned, self._stride(records, vertices))
         least, largest = self._sizes(constraints)
         return KMemberSearch(
             forest, scope.records, constraints, least, max(least, min(largest, records)), reach
         )
 
-    def _stride(self, records: int) -> int:
-        return self.stride or (1 if records <= _ALL_PROPOSE else 3)
+    def _stride(self, records: int, vertices: int = 0) -> int:
+        everybody = records <= _ALL_PROPOSE and vertices <= _ALL_PROPOSE_VERTICES
+        return self.stride or (1 if everybody else 3)
 
     def _sizes(self, constraints: Constraints) -> tuple[int, int]:
         allowed = constraints.min_class_size

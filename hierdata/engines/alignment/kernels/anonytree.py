@@ -71,7 +71,7 @@ def _walk(
     first partner wins, in whatever order they are visited. Children are aligned by the same code one depth
     down, with frames instead of recursion, because the compiler's cache cannot hold recursive functions.
     """
-    pairing, scale, first_slot, _ = settings
+    pairing, scale, first_slot, _, _ = settings
     # Unpacked once: arrays in a tuple are slow to access in loops.
     mates, free, unseen, under, _, _, _, _, frames, full, _ = work
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
@@ -302,7 +302,7 @@ _RULES = Rules(
     nests=np.empty(0, np.bool_),
 )
 _SIGNATURE = signature_of(
-    0, 0, 0, 0, 0, 0, False, Settings(0, 0, 0, 0), scratch(0, 1, 1, 1, FRAME, True), _ROWS, _ROWS, _RULES
+    0, 0, 0, 0, 0, 0, False, Settings(0, 0, 0, 0, 0), scratch(0, 1, 1, 1, FRAME, True), _ROWS, _ROWS, _RULES
 )  # fmt: skip
 _call = call_of(_SIGNATURE)
 

@@ -59,6 +59,7 @@ class Settings(NamedTuple):
     pairing: int  # how children are paired: GREEDY, BENEFIT or OPTIMAL of ``anonytree``
     scale: int  # factor that makes losses integers
     first_slot: int  # column of the first slot in a vertex row
+    long: int  # lists of one type of which both have more vertices are matched by candidates
     aligner: int  # address of the code that aligns (``anonytree.aligner``), valid in this process only
 
 

@@ -28,6 +28,7 @@ from hierdata.engines.alignment.kernels.arrays import (
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.families import price_families
 from hierdata.engines.alignment.kernels.leaves import few_leaves_gain, leaves_gain
+from hierdata.engines.alignment.kernels.long_lists import find_best
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, own_gain
 from hierdata.engines.jit import lean, lowest_bit
 
@@ -58,7 +59,8 @@ def align_optimally(
     """Compute ``anonytree.align`` with optimal pairing; ``roots`` makes no difference.
 
     Only vertices of one type are paired, so a list is matched type by type. Of the matchings of the first
-    lists with the same loss, one with the most pairs is taken; further down only the loss matters.
+    lists with the same loss, one with the most pairs is taken; further down only the loss matters. Where both
+    lists are long, each vertex of the first is matched with one of its best candidates only (``long_lists``).
     """
     mates = work.mates
     frames = work.frames
@@ -139,6 +141,11 @@ def align_optimally(
                     settings, work, rep, rows, rules,
                 ):  # fmt: skip
                     i = length_a
+                elif min(length_a, length_b) > settings.long:
+                    find_best(
+                        first_a + run_a, length_a, y, length_b, size, depth,
+                        settings, work, rep, rows, rules,
+                    )  # fmt: skip
                 elif depth == 0:
                     _everybody(length_a, length_b, near[depth])
                 else:
