@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from fractions import Fraction
+from math import floor
 
 import numpy as np
 import pytest
@@ -12,8 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
+from hierdata.engines.blocking.shares import Shares, shares
 from hierdata.engines.blocking.tree import hashes_of
+from hierdata.privacy import FrequencyLDiversity
 from tests import naive_cut
+from tests.random_collections import collection
 
 
 def random_counts(seed: int, records: int, columns: int, most: int) -> NDArray[np.uint8]:
@@ -164,3 +169,54 @@ def test_the_salt_keys_who_goes_where_among_equals() -> None:
         for salt in (1, 2)
     ]
     assert (blocks[0] != blocks[1]).any()
+
+
+def test_cuts_keep_together_what_balances_shares() -> None:
+    """One half has too much of a group, the other too little: a cut between them would lose values."""
+    rng = np.random.default_rng(3)
+    counts = np.column_stack([np.repeat([0, 9], 400), rng.integers(0, 5, 800)]).astype(np.uint8)
+    excess = np.where(counts[:, :1] > 0, 100, -100)
+    own = Shares(excess.astype(np.int64), np.full(800, 1000))
+    sizes = Sizes(800, 400, 10)
+
+    def lost(shares: Shares | None) -> int:
+        blocks = grow_cut(counts, np.array([10, 1]), np.arange(800), sizes, 0, shares).block_of(
+            counts, np.arange(800)
+        )
+        assert blocks.max() > 0
+        return sum(max(int(excess[blocks == block].sum()), 0) for block in range(blocks.max() + 1))
+
+    assert lost(None) == 40_000
+    assert lost(own) <= 800 * 1000 // 200
+
+
+def test_added_loss_is_what_the_sides_lose_more() -> None:
+    rng = np.random.default_rng(4)
+    own = Shares(rng.integers(-9, 10, (30, 3)), np.ones(30, np.int64))
+    order, left = rng.permutation(30), np.array([1, 7, 29])
+    for at, added in zip(left.tolist(), own.added_loss(order, left).tolist(), strict=True):
+        parts = (own.excess[order[:at]], own.excess[order[at:]], own.excess)
+        losses = [sum(max(int(column.sum()), 0) for column in part.T) for part in parts]
+        assert added == losses[0] + losses[1] - losses[2]
+
+
+def test_excess_of_records_is_the_weight_above_their_shares() -> None:
+    built = collection(5, records=12, depth=2)
+    constraints = built.bind(FrequencyLDiversity(l="5/2"))
+    found = shares(built.forest, constraints)
+    column = 0
+    for kind in range(len(constraints.on_values)):
+        for position, cap in constraints.caps(kind):
+            for group, share in enumerate(cap.share):
+                for record in range(12):
+                    own = range(built.forest.roots[record], built.forest.roots[record + 1])
+                    there = [v for v in own if built.forest.type[v] == kind]
+                    codes = [
+                        built.forest.sensitive[built.forest.first_sensitive[v] + position] for v in there
+                    ]
+                    values = sum(code >= 0 and cap.group_of[code] == group for code in codes)
+                    weight = Fraction(int(built.forest.weight_by_type[kind]))
+                    exact = 1024 * weight * (values - share * len(there)) / (1 - share)
+                    assert found.excess[record, column] == floor(exact)
+                column += 1
+    assert column == found.excess.shape[1] > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,12 +206,12 @@ def pack_values(forest: Forest, caps: Caps, rows: NDArray[np.int32], first_slot:
     over, under = np.zeros((2, forest.record_count), np.int64)
     for kind, own in enumerate(caps if groups else ()):
         for _, first, cap in own:
+            lengths, of = np.unique(vertices[:, kind], return_inverse=True)
             for at, share in enumerate(cap.share):
-                excess = counts[:, first + at] * np.int64(share.denominator) - vertices[:, kind] * np.int64(
-                    share.numerator
-                )
-                over |= (excess > 0).astype(np.int64) << (first + at)
-                under |= (excess < 0).astype(np.int64) << (first + at)
+                most = np.array([floor(share * length) for length in lengths.tolist()])[of]
+                least = np.array([ceil(share * length) for length in lengths.tolist()])[of]
+                over |= (counts[:, first + at] > most).astype(np.int64) << (first + at)
+                under |= (counts[:, first + at] < least).astype(np.int64) << (first + at)
     return CappedValues(
         over=over,
         under=under,

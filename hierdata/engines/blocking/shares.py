@@ -7,6 +7,7 @@ sides of a cut may have to lose what the records together need not.
 
 from __future__ import annotations
 
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -77,6 +78,9 @@ def _excess(
     for group, share in enumerate(cap.share):
         if share < 1:
             values = np.bincount(records[groups == group], minlength=forest.record_count)
-            over = values * share.denominator - vertices * share.numerator
-            found.append(over * weight // (share.denominator - share.numerator))
+            pairs, of = np.unique(np.stack((values, vertices)), axis=1, return_inverse=True)
+            over = [
+                floor((count - share * length) * weight / (1 - share)) for count, length in pairs.T.tolist()
+            ]
+            found.append(np.array(over, np.int64)[of.ravel()])
     return found
