@@ -45,8 +45,8 @@ def find_room(
     Return whether some group has fewer than its vertices. Only caps on single groups are looked at.
     """
     open_, present, slots = values.open_, values.present, values.slots
-    for kind in range(len(present)):
-        present[kind] = 0
+    for at in range(len(present)):
+        present[at] = 0
     for group in range(len(open_)):
         open_[group] = 0
     if len(slots) == 0 or (full[full.shape[0] - 1, 0] >> FEW_GROUPS) & 1 == 0:
