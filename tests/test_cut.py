@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
-from hierdata.engines.blocking.shares import Shares, shares
+from hierdata.engines.blocking.shares import ValueShares, shares
 from hierdata.engines.blocking.tree import hashes_of
 from hierdata.privacy import FrequencyLDiversity
 from tests import naive_cut
@@ -176,10 +176,10 @@ def test_cuts_keep_together_what_balances_shares() -> None:
     rng = np.random.default_rng(3)
     counts = np.column_stack([np.repeat([0, 9], 400), rng.integers(0, 5, 800)]).astype(np.uint8)
     excess = np.where(counts[:, :1] > 0, 100, -100)
-    own = Shares(excess.astype(np.int64), np.full(800, 1000))
+    own = ValueShares(excess.astype(np.int64), np.full(800, 1000))
     sizes = Sizes(800, 400, 10)
 
-    def lost(shares: Shares | None) -> int:
+    def lost(shares: ValueShares | None) -> int:
         blocks = grow_cut(counts, np.array([10, 1]), np.arange(800), sizes, 0, shares).block_of(
             counts, np.arange(800)
         )
@@ -192,7 +192,7 @@ def test_cuts_keep_together_what_balances_shares() -> None:
 
 def test_added_loss_is_what_the_sides_lose_more() -> None:
     rng = np.random.default_rng(4)
-    own = Shares(rng.integers(-9, 10, (30, 3)), np.ones(30, np.int64))
+    own = ValueShares(rng.integers(-9, 10, (30, 3)), np.ones(30, np.int64))
     order, left = rng.permutation(30), np.array([1, 7, 29])
     for at, added in zip(left.tolist(), own.added_loss(order, left).tolist(), strict=True):
         parts = (own.excess[order[:at]], own.excess[order[at:]], own.excess)

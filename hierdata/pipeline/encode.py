@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.lower_bounds import Histograms, histograms
 from hierdata.engines.base import Constraints
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
-from hierdata.engines.blocking.shares import Shares, no_shares, shares
+from hierdata.engines.blocking.shares import ValueShares, no_shares, shares
 from hierdata.errors import InputError, PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, Frame, join_encoded, part
@@ -38,7 +38,7 @@ class Sampled:
     """Histograms and shares of some records of a split, and the ordinals of these records in it."""
 
     histograms: Histograms
-    shares: Shares
+    shares: ValueShares
     ordinals: NDArray[np.int64]
 
 
@@ -176,7 +176,9 @@ def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) ->
             overview.survey.records, size, least(prepared.constraints), prepared.constraints.min_class_size
         ),
         salt,
-        Shares(*(np.concatenate(own) for own in zip(*(sample.shares for sample in samples), strict=True))),
+        ValueShares(
+            *(np.concatenate(own) for own in zip(*(sample.shares for sample in samples), strict=True))
+        ),
     )
 
 

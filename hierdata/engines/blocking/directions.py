@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.lower_bounds import bounds_to
 from hierdata.engines.alignment.lower_bounds import Histograms
-from hierdata.engines.blocking.shares import Shares
+from hierdata.engines.blocking.shares import ValueShares
 from hierdata.engines.blocking.tree import Integers
 
 Reals = NDArray[np.float64]
@@ -28,7 +28,7 @@ _LARGEST_SUM = 2**16 - 1
 """The largest sum of absolute numbers of a direction: times a count of 255 it stays below 2^24."""
 
 
-def best(sample: Histograms, rows: Integers, share: int, shares: Shares) -> tuple[Integers, int | None]:
+def best(sample: Histograms, rows: Integers, share: int, shares: ValueShares) -> tuple[Integers, int | None]:
     """Return the best direction for some rows, and its threshold; ``shares`` are those of the rows.
 
     Cuts after which more than one in ``_DEAR`` of the weight would have to be lost in addition are avoided;
@@ -51,7 +51,7 @@ def best(sample: Histograms, rows: Integers, share: int, shares: Shares) -> tupl
     return directions[:, at], int(thresholds[place, at])
 
 
-def _avoid_losses(cost: Integers, sums: Integers, left: Integers, shares: Shares) -> Integers:
+def _avoid_losses(cost: Integers, sums: Integers, left: Integers, shares: ValueShares) -> Integers:
     """Return the costs without the cuts that add too much loss; the losses if all do."""
     if not shares.excess.shape[1]:
         return cost

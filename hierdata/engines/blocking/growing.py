@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import Histograms
 from hierdata.engines.blocking.directions import best, sums_along
-from hierdata.engines.blocking.shares import Shares, no_shares
+from hierdata.engines.blocking.shares import ValueShares, no_shares
 from hierdata.engines.blocking.tree import Cut, Integers, Sizes, hashes_of
 
 _LOOKED_AT = 2048
@@ -22,7 +22,7 @@ def grow_cut(
     ordinals: Integers,
     sizes: Sizes,
     salt: int = 0,
-    shares: Shares | None = None,
+    shares: ValueShares | None = None,
 ) -> Cut:
     """Grow the cut of a collection from the histograms of all or some of its records.
 
@@ -43,7 +43,7 @@ class _Grower:
         ordinals: Integers,
         sizes: Sizes,
         salt: int,
-        shares: Shares,
+        shares: ValueShares,
     ) -> None:
         hashes = hashes_of(ordinals, salt)
         order = np.argsort(hashes)

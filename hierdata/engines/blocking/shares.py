@@ -23,15 +23,15 @@ _UNIT = 2**10
 _MOST_GROUPS = 60
 
 
-class Shares(NamedTuple):
+class ValueShares(NamedTuple):
     """By record the weight that each group has above its share, below 0 for less, and the whole weight."""
 
     excess: NDArray[np.int64]  # [record, group]: times ``_UNIT``
     weights: NDArray[np.int64]  # [record]: times ``_UNIT``
 
-    def of(self, rows: NDArray[np.int64]) -> Shares:
+    def of(self, rows: NDArray[np.int64]) -> ValueShares:
         """Select records."""
-        return Shares(self.excess[rows], self.weights[rows])
+        return ValueShares(self.excess[rows], self.weights[rows])
 
     def added_loss(self, order: NDArray[np.int64], left: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what is lost in addition if the records in this order are cut after ``left`` of them."""
@@ -42,12 +42,12 @@ class Shares(NamedTuple):
         return added
 
 
-def no_shares(records: int) -> Shares:
+def no_shares(records: int) -> ValueShares:
     """Return the shares of records whose values may be cut anyhow."""
-    return Shares(np.zeros((records, 0), np.int64), np.zeros(records, np.int64))
+    return ValueShares(np.zeros((records, 0), np.int64), np.zeros(records, np.int64))
 
 
-def shares(forest: Forest, constraints: Constraints) -> Shares:
+def shares(forest: Forest, constraints: Constraints) -> ValueShares:
     """Return the shares of all records of a forest.
 
     Only caps on the values at a vertex count, not those on records. Nothing counts if there are over 60
@@ -65,7 +65,7 @@ def shares(forest: Forest, constraints: Constraints) -> Shares:
     if not columns or len(columns) > _MOST_GROUPS:
         columns = [np.zeros((forest.record_count, 0), np.int64)]
     weights = _UNIT * forest.weight[forest.roots[:-1]]
-    return Shares(np.column_stack(columns), weights)
+    return ValueShares(np.column_stack(columns), weights)
 
 
 def _excess(

@@ -23,23 +23,23 @@ CANDIDATES = 12
 
 
 @inline_kernel
-def _shared(x: int, y: int, rep: NDArray[np.int32], rows: NDArray[np.int32]) -> np.int64:
+def _weigh_common(x: int, y: int, rep: NDArray[np.int32], rows: NDArray[np.int32]) -> np.int64:
     """Return the weight of the children of two vertices that have a counterpart of their type, in order."""
-    shared = np.int64(0)
+    common = np.int64(0)
     u = rep[x, FIRST_CHILD]
     v = rows[y, FIRST_CHILD]
     end = u + rep[x, CHILD_COUNT]
     stop = v + rows[y, CHILD_COUNT]
     while u < end and v < stop:
         if rep[u, KIND] == rows[v, KIND]:
-            shared += min(rep[u, WEIGHT], rows[v, WEIGHT])
+            common += min(rep[u, WEIGHT], rows[v, WEIGHT])
             u += 1
             v += 1
         elif rep[u, KIND] < rows[v, KIND]:
             u += 1
         else:
             v += 1
-    return shared
+    return common
 
 
 @lean
@@ -77,7 +77,7 @@ def find_best(
         for _ in range(count_b):
             y = first_b + j
             other = np.int64(rows[y, WEIGHT]) - rows[y, OWN]
-            gain = scale * (4 * _shared(x, y, rep, rows) - below - other)
+            gain = scale * (4 * _weigh_common(x, y, rep, rows) - below - other)
             gain += own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
             better = found < CANDIDATES or gain > gains[i, CANDIDATES - 1]
             if better and fits(x, y, size, settings.first_slot, rep, rows, caps, work.full):
