@@ -89,15 +89,17 @@ def check_yaml(text: str, loader: Any, limits: Limits) -> None:
     import yaml
 
     count = _Count(limits)
-    for event in yaml.parse(text, loader):
-        if isinstance(event, yaml.ScalarEvent):
-            count.add(event, _Measure(1, len(event.value), 0), event.anchor)
-        elif isinstance(event, yaml.AliasEvent):
-            count.alias(event)
-        elif isinstance(event, yaml.CollectionStartEvent):
-            count.begin(event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            count.end(event)
+    try:
+        for event in yaml.parse(text, loader):
+            count.take(event)
+    except yaml.MarkedYAMLError as error:
+        if error.problem == _LIBYAML_TOO_DEEP:
+            raise TooMuch(f"it is nested beyond {limits.depth}") from None
+        raise
+
+
+_LIBYAML_TOO_DEEP = "exceeded maximum nesting depth"
+"""What newer versions of libyaml say before any event of the innermost levels is made."""
 
 
 def check_plain(data: object, limits: Limits) -> None:
@@ -139,6 +141,19 @@ class _Count:
         self._total = _Measure(0, 0, 0)
         self._open: list[tuple[str | None, _Measure]] = []
         self._anchored: dict[str, _Measure] = {}
+
+    def take(self, event: Any) -> None:
+        """Count an event."""
+        import yaml
+
+        if isinstance(event, yaml.ScalarEvent):
+            self.add(event, _Measure(1, len(event.value), 0), event.anchor)
+        elif isinstance(event, yaml.AliasEvent):
+            self.alias(event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self.begin(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self.end(event)
 
     def add(self, event: yaml.Event, measure: _Measure, anchor: str | None = None) -> None:
         """Add a complete part."""

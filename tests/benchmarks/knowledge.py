@@ -55,7 +55,9 @@ def knowing(stated: dict[str, Any], folder: Path, weights: str, **model: Any) ->
         for path, rule in stated["fields"].items()
     }
     models = [{"kind": "bounded-knowledge", "k": 5, **model}]
-    kept = {key: own for key, own in stated.items() if key not in ("engine", "preset", "effort")}
+    kept = {
+        key: own for key, own in stated.items() if key not in ("engine", "preset", "effort", "suppressed")
+    }
     return from_data({**kept, "models": models, "fields": fields}, folder)
 
 
