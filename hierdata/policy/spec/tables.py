@@ -62,9 +62,12 @@ class TableRule(BaseModel):
 
 
 def order_tables(rules: Mapping[str, TableRule]) -> tuple[Table, ...]:
-    """Return the tables with parents before their children, otherwise in the order stated."""
+    """Return the tables with parents before their children, otherwise in the order stated.
+
+    Tables that no root leads to are left out; the checks of a policy refuse them.
+    """
     ordered: dict[str, Table] = {}
-    while len(ordered) < len(rules):
+    for _ in rules:
         ordered |= {
             name: Table(name, rule.key, rule.parent, rule.on)
             for name, rule in rules.items()
