@@ -87,5 +87,8 @@ def test_the_bound_of_work_decides() -> None:
     """Work grows with the rows, and engines that state no bound are compiled."""
     for name, engine in ENGINES.items():
         few, many = (engine(kind=name).estimate_plain_work(rows, 2 * rows, []) for rows in (5, 100))
-        assert 0 < few < many < np.inf, name
+        if engine.bounds_knowledge:  # how many patterns there are is not known before the search
+            assert few == many == np.inf, name
+        else:
+            assert 0 < few < many < np.inf, name
     assert ENGINES["swarm"](particles=1000, rounds=10_000).estimate_plain_work(5, 5, []) > 1e7
