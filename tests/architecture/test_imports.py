@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 from tests.architecture.sources import nodes
 
@@ -79,9 +78,11 @@ def imported(path: Path) -> Iterator[str]:
             yield node.module
 
 
-def test_the_import_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
-    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+def test_the_import_contracts_are_kept() -> None:
+    # In a process of its own: the linter sets logging up, which would silence the loggers of this one.
+    code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("library", HOMES)

@@ -20,7 +20,6 @@ SEED = bytes(16)
 def policy_of(**stated: Any) -> Any:
     data = read_file(ROOT / "fixtures" / "policies" / "students-xml.yaml").data
     data["models"] = [{"kind": "k-anonymity", "k": 4}]
-    data.pop("engine")
     data["effort"] = 0
     return from_data(data | stated, ROOT / "fixtures" / "policies")
 
