@@ -11,6 +11,7 @@ from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.errors import InputError
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest
+from hierdata.forest.isomorphism import ranks
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests.random_collections import collection
@@ -76,3 +77,27 @@ def test_records_are_encoded_alike_however_many_at_once(size: int, monkeypatch: 
     spelled = [parts.spellings[at] for at in parts.spelling.tolist() if at >= 0]
     assert spelled == [whole.spellings[at] for at in whole.spelling.tolist() if at >= 0]
     assert parts.carried == whole.carried
+
+
+def test_ranks_follow_labels_then_the_ranks_of_children() -> None:
+    """By the definition: forms as nested tuples, in their order."""
+    rng = np.random.default_rng(3)
+    for seed in range(40):
+        forest = collection(seed, int(rng.integers(1, 25)), int(rng.integers(1, 4))).forest
+        shown = np.arange(forest.vertex_count)
+        shown[rng.random(len(shown)) < 0.2 * (seed % 2)] = -1
+        nodes = np.where(rng.random(len(forest.nodes)) < 0.6, 0, forest.nodes).astype(np.int32)
+        beside = (len(forest.schema.types) - 1,) if seed % 3 == 0 else ()
+        found = ranks(forest, shown, nodes, beside)
+        own = [v for v in range(forest.vertex_count) if shown[v] == v]
+        below: dict[int, list[tuple[object, ...]]] = {v: [] for v in own}
+        forms: dict[int, tuple[object, ...]] = {}
+        for v in reversed(own):
+            first, width = forest.first_node[v], len(forest.hierarchies[forest.type[v]])
+            labels = tuple(nodes[first : first + width].tolist())
+            forms[v] = (int(forest.type[v]), labels, tuple(sorted(below[v])))
+            if forest.parent[v] in below and forest.type[v] not in beside:
+                below[int(forest.parent[v])].append(forms[v])
+        assert (found[shown < 0] == -1).all()
+        assert sorted(own, key=lambda v: (forms[v], v)) == sorted(own, key=lambda v: (found[v], v))
+        assert len({*forms.values()}) == len({*found[own].tolist()})

@@ -85,7 +85,7 @@ class _Search:
 
     def suppress_failures(self) -> bool:
         """Check all unions once; return whether something was suppressed."""
-        rank = ranks(self._forest, self._shown, self._partition.nodes, self._exempt)
+        rank = ranks(self._forest, self._shown, self._partition.nodes, self._exempt).tolist()
         unions: defaultdict[int, list[int]] = defaultdict(list)
         for root in self._roots:
             unions[rank[root]].append(root)
@@ -94,7 +94,7 @@ class _Search:
             self._settle(roots, rank)
         return self._costs.total() > lost
 
-    def _settle(self, roots: list[int], rank: dict[int, int]) -> None:
+    def _settle(self, roots: list[int], rank: list[int]) -> None:
         """Suppress what fails in the union of classes with equal forms."""
         kept = self._compatible(roots, None)
         for root in roots:

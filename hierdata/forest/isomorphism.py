@@ -35,9 +35,9 @@ def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -
     first: dict[tuple[int, int], int] = {}
     place = np.full(forest.vertex_count, SUPPRESSED, np.int64)
     own = np.flatnonzero(shown == np.arange(forest.vertex_count))
-    for v, parent in zip(own.tolist(), forest.parent[own].tolist(), strict=True):
+    for v, parent, form in zip(own.tolist(), forest.parent[own].tolist(), rank[own].tolist(), strict=True):
         above = int(place[parent]) if parent >= 0 else SUPPRESSED
-        place[v] = first.setdefault((above, rank[v]), v)
+        place[v] = first.setdefault((above, form), v)
     kept = shown >= 0
     place[kept] = place[shown[kept]]
     return place
@@ -68,33 +68,56 @@ def align_alike(
 
 def ranks(
     forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32], beside: Collection[int] = ()
-) -> dict[int, int]:
-    """Rank the form of each vertex that is published as itself.
+) -> NDArray[np.int64]:
+    """Rank the form of each vertex that is published as itself; SUPPRESSED for others.
 
     v is published as ``shown[v]`` by ``nodes``, in the layout of ``Forest.nodes``. Two vertices have the same
     rank iff their subtrees are equal in vertex types, structure and labels. Ranks follow the hierarchies'
-    nodes, never the order in the input. Vertices of the types ``beside`` do not count in the forms above
-    them.
+    nodes, never the order in the input: labels first, then the children's ranks in ascending order. Vertices
+    of the types ``beside`` do not count in the forms above them.
     """
-    found: dict[int, int] = {}
-    below: defaultdict[int, list[int]] = defaultdict(list)
-    own = np.flatnonzero(shown == np.arange(forest.vertex_count))
+    found = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    own = shown == np.arange(forest.vertex_count)
+    counted = own & ~np.isin(forest.type, sorted(beside)) & (forest.parent >= 0)
     for kind in reversed(forest.schema.types):  # children have a later type than their parents
-        alike = [first_alike(tree.labels) for tree in forest.hierarchies[kind.index]]
-        forms: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        for v in own[forest.type[own] == kind.index].tolist():
-            first = forest.first_node[v]
-            labels = nodes[first : first + len(alike)].tolist()
-            forms[v] = (
-                tuple(same[node] for same, node in zip(alike, labels, strict=True)),
-                tuple(sorted(below.pop(v, ()))),
-            )
-        places = {form: place for place, form in enumerate(sorted(set(forms.values())))}
-        for v, form in forms.items():
-            found[v] = kind.index * forest.vertex_count + places[form]
-            if kind.index not in beside:
-                below[int(forest.parent[v])].append(found[v])
+        vertices = np.flatnonzero(own & (forest.type == kind.index))
+        form = np.zeros(len(vertices), np.int64)
+        for position, tree in enumerate(forest.hierarchies[kind.index]):
+            same = np.array(first_alike(tree.labels), np.int64)
+            form = _number(form, same[nodes[forest.first_node[vertices] + position]])
+        above = forest.parent
+        children = np.flatnonzero(counted & own[above] & (forest.type[above] == kind.index))
+        of = np.searchsorted(vertices, above[children])
+        form = _number(form, _rank_lists(of, found[children], len(vertices)))
+        found[vertices] = kind.index * forest.vertex_count + form
     return found
+
+
+def _number(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number pairs from 0 in lexicographic order; both parts are numbers from 0."""
+    pairs = first * (int(second.max(initial=0)) + 1) + second
+    numbers: NDArray[np.int64] = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+    return numbers
+
+
+def _rank_lists(of: NDArray[np.int64], values: NDArray[np.int64], lists: int) -> NDArray[np.int64]:
+    """Rank lists of numbers, each in ascending order; ``of`` names the list of each number.
+
+    An empty list has rank 0, and a list precedes those that it begins.
+    """
+    rank = np.zeros(lists, np.int64)
+    if not len(of):
+        return rank
+    dense = np.unique(values, return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((dense, of))
+    of, dense = of[order], dense[order]
+    begins = np.searchsorted(of, np.arange(lists))
+    place = np.arange(len(of)) - begins[of]
+    # From the last place up: rank[l] is that of what list l has from the place on, 0 if that is nothing.
+    by_place = np.argsort(place, kind="stable")
+    for here in np.split(by_place, np.cumsum(np.bincount(place))[:-1])[::-1]:
+        rank[of[here]] = 1 + _number(dense[here], rank[of[here]])
+    return rank
 
 
 def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> dict[int, bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -13,13 +13,20 @@ from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.worth import Heaviest
-from hierdata.pipeline.block import Block
+from hierdata.pipeline.block import Block, Load
 from hierdata.pipeline.drop_references import drop_dangling
 from hierdata.pipeline.encode import Blocks
 from hierdata.pipeline.forecast import announce_search, is_short
 from hierdata.pipeline.guard_blocks import guard_blocks
 from hierdata.pipeline.memory import require
-from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, find_shared_forms, unite_parts
+from hierdata.pipeline.merge_blocks import (
+    FormsOfBlock,
+    RootFormsOfBlock,
+    SplitBlock,
+    find_shared_forms,
+    stand_apart,
+    unite_parts,
+)
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.search import NO_CLASS, announcing, nothing_holds, search, try_first_step
 from hierdata.pipeline.search_tables import search_tables
@@ -124,6 +131,12 @@ def cluster_blocks(
         prepared, recoding, seed, heaviest, alone, short, inner, notice if spread.is_local else None
     )
     found = pieces.map(cluster, watch)
+    if prepared.constraints.knowledge is not None:
+        if not alone and not _stand_apart(found, prepared, heaviest):
+            found.release()
+            return cluster_blocks(_join_blocks(blocks), prepared, recoding, seed, spread, notice)
+        pieces.release()
+        return ClusteredBlocks(drop_dangling(found, prepared, heaviest), heaviest, spread)
     pieces.release()
     if not alone:
         firsts = [load.first for load in loads]
@@ -133,6 +146,38 @@ def cluster_blocks(
             found = _unite_blocks(found, firsts, prepared, heaviest)
     found = drop_dangling(found, prepared, heaviest)
     return ClusteredBlocks(found, heaviest, spread)
+
+
+def _stand_apart(found: Held[Block], prepared: Prepared, heaviest: Heaviest) -> bool:
+    """Whether root classes were found in every block, and no two blocks publish one root vector."""
+    forms = found.map(RootFormsOfBlock(prepared.frame, heaviest))
+    apart = stand_apart(forms.collect())
+    forms.release()
+    return apart
+
+
+def send_to_first(pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:
+    """Yield the pieces of a block for the only bin."""
+    for piece in pieces:
+        yield 0, piece
+
+
+def _join_blocks(blocks: Blocks) -> Blocks:
+    """Return all records as one block: what cannot be kept in a block may be kept in the whole."""
+    loads = [load for load in blocks.loads if load.records]
+    pieces = blocks.pieces.exchange(send_to_first, 1)
+    blocks.pieces.release()
+    return Blocks(
+        pieces,
+        (
+            Load(
+                min(load.first for load in loads),
+                sum(load.records for load in loads),
+                sum(load.vertices for load in loads),
+                reduce(Heaviest.most, (load.heaviest for load in loads)),
+            ),
+        ),
+    )
 
 
 def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: Heaviest) -> Prepared:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.lower_bounds import Histograms, histograms
 from hierdata.engines.base import Constraints
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
+from hierdata.engines.blocking.roots import RootNodes, below_nodes, grow_root_cut, root_nodes
 from hierdata.engines.blocking.shares import ValueShares, no_shares, shares
 from hierdata.errors import InputError, PromiseError
 from hierdata.executors import Held
@@ -61,6 +62,22 @@ class SampleSplit:
 
 
 @dataclass(frozen=True)
+class SampleRoots:
+    """Look up the roots of a split's sample, thinned to a ``stride`` common to all splits."""
+
+    binding: Binding
+    frame: Frame
+    stride: int
+
+    def __call__(self, surveyed: Surveyed) -> tuple[NDArray[np.uint8], RootNodes]:
+        """Return which nodes the root values of these records lie below, and the nodes."""
+        documents = surveyed.sample.documents(self.stride)
+        (sample,) = encode_records(bind_records(documents, self.binding), self.frame)
+        forest = self.frame.forest(sample, UNKNOWN)
+        return below_nodes(forest), root_nodes(forest)
+
+
+@dataclass(frozen=True)
 class EncodeSplit:
     """Encode the records of a split by leaves of a cut; without a cut, all as one piece of leaf 0."""
 
@@ -82,7 +99,7 @@ class EncodeSplit:
             if cut is None:
                 yield 0, batch
             else:
-                yield from _split_by_place(batch, self.frame, cut.leaf_of)
+                yield from _split_by_place(batch, self.frame, cut, cut.leaf_of)
 
 
 @dataclass(frozen=True)
@@ -95,17 +112,18 @@ class Settle:
     def __call__(self, pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:
         """Yield pieces by block."""
         for piece in pieces:
-            yield from _split_by_place(piece, self.frame, self.cut.block_of)
+            yield from _split_by_place(piece, self.frame, self.cut, self.cut.block_of)
 
 
 def _split_by_place(
     records: Encoded,
     frame: Frame,
+    cut: Cut,
     place_of: Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]],
 ) -> Iterator[tuple[int, Encoded]]:
-    """Split encoded records by the leaf or block of their histograms and ordinals."""
+    """Split encoded records by the leaf or block of what the cut counts, and of their ordinals."""
     forest = frame.forest(records, UNKNOWN)
-    places = place_of(histograms(forest).counts, records.ordinals)
+    places = place_of(cut.counts_of(forest), records.ordinals)
     order = np.argsort(places, kind="stable")
     found, starts = np.unique(places[order], return_index=True)
     for place, own in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
@@ -158,8 +176,12 @@ def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) ->
     the record's number.
     """
     stride = max(overview.held.map(_stride).collect())
-    sampling = SampleSplit(prepared.binding, prepared.frame, stride, prepared.constraints)
+    constraints = prepared.constraints
+    sizes = Sizes(overview.survey.records, size, least(constraints), constraints.min_class_size)
     try:
+        if constraints.knowledge is not None:
+            return _cut_roots(overview, prepared, sizes, stride, salt)
+        sampling = SampleSplit(prepared.binding, prepared.frame, stride, constraints)
         samples = list(overview.held.map(sampling).collect())
     except InputError:
         return None
@@ -172,14 +194,19 @@ def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) ->
                 for sample, located in zip(samples, overview.splits, strict=True)
             ]
         ),
-        Sizes(
-            overview.survey.records, size, least(prepared.constraints), prepared.constraints.min_class_size
-        ),
+        sizes,
         salt,
         ValueShares(
             *(np.concatenate(own) for own in zip(*(sample.shares for sample in samples), strict=True))
         ),
     )
+
+
+def _cut_roots(overview: Overview, prepared: Prepared, sizes: Sizes, stride: int, salt: int) -> Cut:
+    """Grow a cut by root values: bounded knowledge is kept by all records of one root vector together."""
+    sampling = SampleRoots(prepared.binding, prepared.frame, stride)
+    counts, columns = zip(*overview.held.map(sampling).collect(), strict=True)
+    return grow_root_cut(np.concatenate(counts), columns[0], sizes, salt)
 
 
 def _stride(surveyed: Surveyed) -> int:

@@ -2,7 +2,8 @@
 
 Blocks are clustered independently, so classes of two blocks may look the same. To every reader they are one
 class, so metrics must count them as one. All constraints used with blocks are closed under unions,
-so they hold for the union.
+so they hold for the union. Bounded knowledge is not: there blocks are cut so that no two of them publish one
+root vector (``engines.blocking.roots``), and this is checked.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +54,31 @@ def _forms(block: Block, frame: Frame, heaviest: Heaviest) -> dict[int, bytes]:
     forest = block.at(frame, heaviest)
     found = digests(forest, partition.representative, partition.nodes)
     return {root: found[root] for root in forest.roots[:-1].tolist() if root in found}
+
+
+@dataclass(frozen=True)
+class RootFormsOfBlock:
+    """Find the published root vectors of a block's classes, which are by root."""
+
+    frame: Frame
+    heaviest: Heaviest
+
+    def __call__(self, block: Block) -> list[bytes]:
+        """Return the digest of each, once; none if a class was not found."""
+        (partition,) = block.partitions
+        forest = block.at(self.frame, self.heaviest)
+        classes, firsts = np.unique(partition.equivalence_class, return_index=True)
+        if not len(classes) or classes[0] < 0:
+            return []
+        roots = np.full(forest.vertex_count, SUPPRESSED)
+        roots[forest.roots[firsts]] = forest.roots[firsts]
+        return list(digests(forest, roots, partition.nodes).values())
+
+
+def stand_apart(forms: Iterable[list[bytes]]) -> bool:
+    """Whether every block has classes, and no two publish one root vector; ``forms`` are by block."""
+    found = list(forms)
+    return all(found) and len(set(chain.from_iterable(found))) == sum(map(len, found))
 
 
 class Shared(NamedTuple):

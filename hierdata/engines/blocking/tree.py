@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.blocking.kernel import find_leaves
+from hierdata.forest.forest import Forest
 
 Integers = NDArray[np.int64]
 
@@ -59,6 +61,10 @@ class Cut:
     def blocks(self) -> int:
         """Number of blocks."""
         return int((self.first + self.parts).max())
+
+    def counts_of(self, forest: Forest) -> NDArray[np.uint8]:
+        """Return the rows of numbers by which this cut divides the records of a forest."""
+        return histograms(forest).counts
 
     def leaf_of(self, counts: NDArray[np.uint8], ordinals: Integers) -> Integers:
         """Return the leaf of each record; it does not depend on the other records."""
@@ -125,6 +131,25 @@ def _merge_small_groups(
     place = min(range(len(groups)), key=lambda at: groups[at][1])
     leaves, count = groups[place]
     return [*groups[:place], (leaves + small[0], count + small[1]), *groups[place + 1 :]]
+
+
+def unite_leaves(cut: Cut, counts: Integers) -> Cut:
+    """Unite all leaves below a node as one block if one of them has fewer records than a block may have."""
+    first = np.zeros(cut.leaves, np.int64)
+    found: dict[int, list[list[int]]] = {}
+    groups = [[0]]
+    for node in range(len(cut.below) - 1, -1, -1):  # children follow their parents
+        groups = [
+            group
+            for child in cut.below[node].tolist()
+            for group in (found.pop(child) if child >= 0 else [[~child]])
+        ]
+        if min(int(counts[group].sum()) for group in groups) < cut.sizes.least:
+            groups = [[leaf for group in groups for leaf in group]]
+        found[node] = groups
+    for block, leaves in enumerate(groups):
+        first[leaves] = block
+    return replace(cut, first=first, parts=np.ones(cut.leaves, np.int64))
 
 
 def hashes_of(ordinals: Integers, salt: int) -> NDArray[np.uint64]:

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
+from hierdata.forest.nesting import nest_nodes
 
 
 @dataclass(frozen=True)
@@ -51,32 +51,6 @@ class Column:
             chains[self.depths[at[there]], node[there]] = at[there]
             at = np.where(there, self.parents[at], -1)
         return chains
-
-
-def nest_nodes(tree: Hierarchy) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the parent of each node by the depths that nest, and which nodes are at these.
-
-    Depths are taken from the finest up. Where two steps do not nest, as 4 and 6, the wider is left out.
-    """
-    rows = np.array(tree.ancestors, np.int64)
-    own = np.array([max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors])
-    kept = [tree.depths - 1]
-    for depth in range(tree.depths - 2, 0, -1):
-        if all(_is_nested(rows, depth, finer) for finer in kept):
-            kept.append(depth)
-    parents = np.zeros(len(rows), np.int64)
-    for depth in sorted(kept):
-        above = (rows[:, depth] >= 0) & (depth < own)
-        parents[above] = rows[above, depth]
-    parents[0] = -1
-    return parents, np.isin(own, [0, *kept])
-
-
-def _is_nested(rows: NDArray[np.int64], depth: int, finer: int) -> bool:
-    """Whether all that lies below a node of one depth lies below one node of a lesser depth."""
-    there = rows[rows[:, finer] >= 0]
-    pairs = np.unique(there[:, [finer, depth]], axis=0)
-    return len(pairs) == len(np.unique(pairs[:, 0]))
 
 
 def columns_of(forest: Forest, *, counted: bool) -> list[Column]:

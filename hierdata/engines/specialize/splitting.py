@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.guarding.contents import GroupContents, count_groups
-from hierdata.engines.specialize.columns import nest_nodes
 from hierdata.engines.specialize.cutting import Cutter
 from hierdata.forest.forest import Forest
+from hierdata.forest.nesting import NodeNesting
 
 Members: TypeAlias = "tuple[NDArray[np.int64], tuple[int, ...]]"
 """Records, ascending, and the root vector that they are published by."""
@@ -46,28 +47,31 @@ class Splitter:
     factor: float
     constraints: Constraints
 
+    @cached_property
+    def nestings(self) -> list[NodeNesting]:
+        """The hierarchies of the root's quasi-identifiers."""
+        return [NodeNesting.of(tree) for tree in self.forest.hierarchies[0]]
+
+    @cached_property
+    def values(self) -> NDArray[np.int32]:
+        """The values of each record's root, by column."""
+        roots = self.forest.first_node[self.forest.roots[:-1]]
+        columns = [self.forest.nodes[roots + at] for at, _ in enumerate(self.nestings)]
+        return np.stack(columns, 1) if columns else np.zeros((len(roots), 0), np.int32)
+
     def split(self) -> RootClasses:
-        """Return the classes, from one of all records at the roots of all hierarchies."""
-        count = self.forest.record_count
-        width = len(self.forest.hierarchies[0])
-        found = RootClasses(np.zeros(count, np.int64), [(0,) * width])
+        """Return the classes, from one of all records at the finest nodes that they share."""
+        every = np.arange(self.forest.record_count)
+        found = RootClasses(np.zeros_like(every), [self._find_vector(every)])
         active = [0]
-        values = (
-            np.stack(
-                [
-                    self.forest.nodes[self.forest.first_node[self.forest.roots[:-1]] + at]
-                    for at in range(width)
-                ],
-                1,
-            )
-            if width
-            else np.zeros((count, 0), np.int32)
-        )
-        nested = [nest_nodes(tree) for tree in self.forest.hierarchies[0]]
         losses = {0: float(self._lose(found.class_of, found.vectors)[0])}
         while active:
-            active = self._split_level(found, active, values, nested, losses)
+            active = self._split_level(found, active, losses)
         return found
+
+    def _find_vector(self, members: NDArray[np.int64]) -> tuple[int, ...]:
+        """Return the finest nodes that all of some records lie at or below, by root quasi-identifier."""
+        return tuple(nest.find_common(self.values[members, at]) for at, nest in enumerate(self.nestings))
 
     def _lose(self, group_of: NDArray[np.int64], vectors: list[tuple[int, ...]]) -> NDArray[np.float64]:
         """Return the expected loss of each group, that of its root included."""
@@ -90,13 +94,11 @@ class Splitter:
         self,
         found: RootClasses,
         active: list[int],
-        values: NDArray[np.int32],
-        nested: list[tuple[NDArray[np.int64], NDArray[np.bool_]]],
         losses: dict[int, float],
     ) -> list[int]:
         """Split each of the active classes once if that saves anything; return the classes to go on with."""
         following = []
-        chosen = self._choose_splits(found, active, values, nested, losses)
+        chosen = self._choose_splits(found, active, losses)
         for one, groups in zip(chosen, self._merge_refused(chosen), strict=True):
             if len(groups) < 2:
                 continue
@@ -116,14 +118,12 @@ class Splitter:
         self,
         found: RootClasses,
         active: list[int],
-        values: NDArray[np.int32],
-        nested: list[tuple[NDArray[np.int64], NDArray[np.bool_]]],
         losses: dict[int, float],
     ) -> list[_Split]:
         """Return for each active class the split that saves most, if any saves anything."""
         best: dict[int, tuple[float, _Split]] = {}
-        for position, nest in enumerate(nested):
-            splits = self._propose(found, active, position, values[:, position], nest)
+        for position in range(len(self.nestings)):
+            splits = self._propose(found, active, position)
             if not splits:
                 continue
             group_of = np.full(len(found.class_of), -1, np.int64)
@@ -147,22 +147,18 @@ class Splitter:
         found: RootClasses,
         active: list[int],
         position: int,
-        values: NDArray[np.int32],
-        nest: tuple[NDArray[np.int64], NDArray[np.bool_]],
     ) -> list[_Split]:
         """Return the split of each active class by one quasi-identifier, where there is any."""
         splits = []
-        parents, published = nest
+        nest, own = self.nestings[position], self.values[:, position]
         least = self.constraints.min_class_size
-        labels = self.forest.hierarchies[0][position].labels
-        missing = labels.index(None) if None in labels else -1
         order = np.argsort(found.class_of, kind="stable")
         bounds = np.searchsorted(found.class_of[order], [*active, *(one + 1 for one in active)])
         for at, number in enumerate(active):
             members = order[bounds[at] : bounds[at + len(active)]]
             vector = found.vectors[number]
-            child = _child_below(values[members], vector[position], parents, published)
-            child[values[members] == missing] = -1
+            child = _child_below(own[members], vector[position], nest.parents, nest.published)
+            child[own[members] == nest.missing] = -1
             nodes, which, sizes = np.unique(child, return_inverse=True, return_counts=True)
             which = which.reshape(-1)
             apart = (nodes >= 0) & (sizes >= least)
@@ -176,11 +172,13 @@ class Splitter:
                 continue
             groups = []
             for one in np.flatnonzero(apart).tolist():
-                finer = (*vector[:position], int(nodes[one]), *vector[position + 1 :])
-                groups.append((members[which == one], finer))
+                inside = members[which == one]
+                groups.append((inside, self._find_vector(inside)))
             if left:
-                groups.append((members[~apart[which]], vector))
-            splits.append(_Split(number, groups, bool(left), vector))
+                inside = members[~apart[which]]
+                groups.append((inside, self._find_vector(inside)))
+            if len(groups) > 1:
+                splits.append(_Split(number, groups, bool(left)))
         return splits
 
     def _merge_refused(self, splits: list[_Split]) -> Iterator[list[Members]]:
@@ -200,19 +198,18 @@ class Splitter:
                 stays = one.has_rest and at == len(one.groups) - 1
                 accepted = not stays and held.satisfies(self.constraints)
                 (taken if accepted else refused).append((group, held))
-            yield self._join_refused(taken, refused, one.vector)
+            yield self._join_refused(taken, refused)
 
     def _join_refused(
         self,
         taken: list[tuple[Members, GroupContents]],
         refused: list[tuple[Members, GroupContents]],
-        vector: tuple[int, ...],
     ) -> list[Members]:
         """Return the groups with all refused ones as one, which takes others until it is accepted."""
         if not refused:
             return [group for group, _ in taken]
         (first, held), *others = refused
-        rest = [first[0], *(group[0] for group, _ in others)]
+        rest = [first, *(group for group, _ in others)]
         for _, own in others:
             held = held + own
         while not held.satisfies(self.constraints):
@@ -220,19 +217,23 @@ class Splitter:
                 return []
             smallest = min(range(len(taken)), key=lambda at: (len(taken[at][0][0]), at))
             group, own = taken.pop(smallest)
-            rest.append(group[0])
+            rest.append(group)
             held = held + own
-        return [*(group for group, _ in taken), (np.sort(np.concatenate(rest)), vector)]
+        members, vectors = zip(*rest, strict=True)
+        shared = (
+            nest.find_common(np.array(own, np.int32))
+            for nest, own in zip(self.nestings, zip(*vectors, strict=True), strict=True)
+        )
+        return [*(group for group, _ in taken), (np.sort(np.concatenate(members)), tuple(shared))]
 
 
 @dataclass(frozen=True)
 class _Split:
-    """The groups that a class would be split into; with ``has_rest`` the last keeps its ``vector``."""
+    """The groups that a class would be split into; with ``has_rest`` the last ones stay behind."""
 
     split: int
     groups: list[Members]
     has_rest: bool
-    vector: tuple[int, ...]
 
 
 def _child_below(

@@ -9,6 +9,8 @@ from hierdata.records.schema import Schema
 
 DEFAULT = 2000
 """Records per block where nothing is stated: what quality mode clusters together."""
+ROOT_CLASSES = 10_000
+"""The same under bounded knowledge, whose classes have hundreds of records."""
 _FEWEST = 4
 """The number of smallest classes that a block must have room for."""
 
@@ -24,7 +26,8 @@ def block_size(policy: Policy, schema: Schema, constraints: Constraints) -> int 
         return None
     hindrance = _hindrance(policy, constraints)
     if stated is None:
-        return None if hindrance or policy.steps or len(schema.types) == 1 else DEFAULT
+        size = DEFAULT if constraints.knowledge is None else ROOT_CLASSES
+        return None if hindrance or policy.steps or len(schema.types) == 1 else size
     if hindrance:
         raise PolicyError(f"blocks: {hindrance}: leave `blocks` out, or ask for `whole`")
     if stated < least(constraints):
@@ -54,8 +57,10 @@ def _hindrance(policy: Policy, constraints: Constraints) -> str:
     """Return why records must be clustered together; "" if they need not be."""
     if not policy.recoding_traits.works_in_blocks:
         return f"recoding {policy.recoding} looks at all records at once"
-    if constraints.knowledge is not None:
-        return "records of one root vector must be judged together"
+    knowledge = constraints.knowledge
+    if knowledge is not None:
+        # Classes of two blocks differ in their root vectors, so no union is judged.
+        return "counted roots: patterns are counted over all records" if knowledge.root == "counted" else ""
     if not all(constraint.closed_under_union for constraint in constraints.all()):
         return "a model that is not closed under unions must judge all records that look alike together"
     return ""

@@ -121,7 +121,7 @@ class _ByForm(SiblingOrder):
         """See SiblingOrder.own."""
         published = self._published
         columns = (
-            map(published.rank.__getitem__, published.shown[vertices].tolist()),
+            published.rank[published.shown[vertices]].tolist(),
             published.group_by_type(vertices, published.texts),
             published.group_by_type(vertices, published.carried_texts),
         )
@@ -151,7 +151,7 @@ class Published:
         self._spellings = _array((*forest.spellings, None))  # -1 is missing
 
     @cached_property
-    def rank(self) -> dict[int, int]:
+    def rank(self) -> NDArray[np.int64]:
         """The rank of the form below each representative vertex."""
         return ranks(self._forest, self.shown, self._nodes)
 

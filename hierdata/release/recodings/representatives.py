@@ -120,7 +120,7 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
         )
         arranged[v] = [child for *_, child in sorted(children, key=lambda one: one[2].type)]
         content = tuple(sort_key(value) for multiset in multisets for value in multiset)
-        below[int(forest.parent[v])].append((published.rank[v], content, vertex, v))
+        below[int(forest.parent[v])].append((int(published.rank[v]), content, vertex, v))
         root = int(forest.parent[v])
     _, _, vertex, v = below[root][0]
     return vertex, breadth_first(v, arranged)

@@ -1,0 +1,134 @@
+"""Bounded knowledge in blocks: the whole keeps the promise, and no two blocks publish one root vector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hierdata
+from hierdata.engines.blocking import Sizes
+from hierdata.engines.blocking.roots import RootNodes, grow_root_cut
+from hierdata.errors import PolicyError
+from hierdata.pipeline import cluster
+from hierdata.pipeline.encode import Blocks
+from tests import naive_knowledge as naive
+from tests.cases import naming
+from tests.end_to_end.conftest import public_bytes
+
+TOWNS = {"*": {"north": ["a", "b"], "south": {"coast": ["c", "d"], "hills": ["e"]}}}
+FIELDS: dict[str, Any] = {
+    "$.town": {"role": "quasi", "taxonomy": {"tree": TOWNS}},
+    "$.job": {"role": "quasi", "flat": True},
+    "$.visits[*].ward": {"role": "quasi", "flat": True},
+    "$.visits[*].ill": {"role": "sensitive"},
+}
+OUTLINE = naive.Outline("", ("town", "job"), (), {"visits": naive.Outline("visit", ("ward",), ("ill",))})
+SERIAL = hierdata.Resources("serial")
+
+
+def policy_of(blocks: int | str, **model: Any) -> dict[str, Any]:
+    models = [{"kind": "bounded-knowledge", "k": 2, "m": 2, **model}]
+    return {"version": 1, "models": models, "fields": FIELDS, "blocks": blocks}
+
+
+def random_people(random: Random, count: int, rare: float = 0.1) -> list[Any]:
+    """People who lack values now and then."""
+
+    def some(values: str) -> str | None:
+        return None if random.random() < rare else random.choice(values)
+
+    return [
+        {
+            "town": some("abcde"),
+            "job": some("xyz"),
+            "visits": [
+                {"ward": some("1234"), "ill": random.choice("HHfc")} for _ in range(random.randrange(4))
+            ],
+        }
+        for _ in range(count)
+    ]
+
+
+def keeps(release: hierdata.Release, **model: Any) -> bool:
+    """Whether all published records together keep the promise, by the plain twin."""
+    records: list[Any] = list(release.records())
+    return naive.keeps_promise(
+        [OUTLINE.read(record) for record in records],
+        lambda kind, at, value: (),
+        **{"k": 2, "m": 2, "whole": model.get("vertex") != "off", "counted": False},
+    )
+
+
+def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the root values, missing ones included: none of the searches had to be joined."""
+    joined = []
+    monkeypatch.setattr(cluster, "_join_blocks", joined.append)
+    random = Random(4)
+    for number in range(8):
+        people = random_people(random, random.choice([40, 70]))
+        model = {"vertex": random.choice(["whole", "off"])}
+        with naming(number=number, model=model):
+            release = hierdata.anonymize(people, policy_of(9, **model), seed=bytes(16), resources=SERIAL)
+            assert keeps(release, **model)
+            assert release.report.counts.records.published == len(people)
+    assert not joined
+
+
+def test_bytes_do_not_depend_on_the_workers(tmp_path: Path) -> None:
+    people, policy = random_people(Random(1), 60), policy_of(10)
+    serial = hierdata.anonymize(people, policy, seed=bytes(16), resources=SERIAL)
+    several = hierdata.anonymize(
+        people, policy, seed=bytes(16), resources=hierdata.Resources("processes", workers=2)
+    )
+    assert public_bytes(several) == public_bytes(serial)
+    assert hierdata.verify(serial, policy_of("whole"), original=people).passed
+
+
+def test_what_a_block_cannot_keep_is_searched_in_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One person of each side has a single child: each alone in a block, two together."""
+    joined, join = [], cluster._join_blocks
+
+    def watch(blocks: Blocks) -> Blocks:
+        joined.append(len(blocks.loads))
+        return join(blocks)
+
+    monkeypatch.setattr(cluster, "_join_blocks", watch)
+    fields = {**FIELDS, "$.home": {"vertex": True}, "$.home.room": {"role": "quasi", "flat": True}}
+    people = [{**one, "job": "xy"[at % 2]} for at, one in enumerate(random_people(Random(2), 40, 0.0))]
+    for one in people[:2]:
+        one["home"] = {"room": "r"}
+    policy = {**policy_of(20), "fields": fields}
+    release = hierdata.anonymize(people, policy, seed=bytes(16), resources=SERIAL)
+    records: list[Any] = list(release.records())
+    assert joined == [2]
+    assert len(records) == 40
+    assert sum("home" in record for record in records) == 2
+    assert hierdata.verify(release, policy, original=people).passed
+
+
+def test_counted_roots_are_counted_over_all_records() -> None:
+    with pytest.raises(PolicyError, match="blocks: counted roots: patterns are counted over all records"):
+        hierdata.anonymize(random_people(Random(1), 40), policy_of(10, root="counted"))
+
+
+def test_a_cut_takes_the_node_that_saves_most_and_unites_what_is_too_small() -> None:
+    """By hand: 8 records in node 1, of which 4 in node 2, and 8 elsewhere; node 3 of another root value."""
+    counts = np.zeros((16, 3), np.uint8)
+    counts[:8, 0] = 1
+    counts[:4, 1] = 1
+    counts[::2, 2] = 1
+    columns = RootNodes(np.array([0, 0, 1]), np.array([1, 2, 1]), np.array([4, 0, 9]), np.array([10, 10]))
+    # Sides of at least 6: node 1 saves 8 * 6, node 3 of the other value 8 * 1.
+    made = grow_root_cut(counts, columns, Sizes(16, 9, 4), 0)
+    assert made.block_of(counts, np.arange(16)).tolist() == [1] * 8 + [0] * 8
+    # Sides of at least 4: each half is cut again, the first by node 2, the second by the other value.
+    made = grow_root_cut(counts, columns, Sizes(16, 6, 4), 0)
+    assert made.leaf_of(counts, np.arange(16)).tolist() == [3] * 4 + [2] * 4 + [1, 0] * 4
+    settled = made.settle_counts(np.array([4, 2, 9, 9]))
+    assert settled.block_of(counts, np.arange(16)).tolist() == [2] * 4 + [1] * 4 + [0] * 8
+    settled = made.settle_counts(np.array([4, 4, 0, 3]))
+    assert settled.blocks == 1
