@@ -51,7 +51,9 @@ def _depths(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[tu
 
 
 def _type_of(prepared: Prepared, keys: tuple[str, ...]) -> int | None:
-    """Return the vertex type that has a field of these keys."""
+    """Return the vertex type that has a field of these keys; None for one that only ``unlisted`` keeps."""
+    if keys not in prepared.policy.rules_by_keys:
+        return None
     path = str(prepared.policy.rules_by_keys[keys][0])
     for kind in prepared.schema.types:
         if any(own.path == path for own in kind.attributes):

@@ -13,14 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import hierdata
 from hierdata.documents.document import Siblings
 from hierdata.documents.formats import FORMATS, Layout
 from hierdata.judge import Verdict
 from hierdata.release.release import Release
-from tests.adversarial.random_releases import BY_RECORD, Case, Field, cases
+from tests.adversarial.random_releases import BY_RECORD, Case, Field, cases, numbered
 from tests.adversarial.vocabulary import MISSING, POPULATION
 
 SEED = b"sixteen bytes or"
@@ -80,6 +80,7 @@ def verified(release: Release, case: Case, folder: Path, *, xml: bool) -> Verdic
 @pytest.mark.slow  # a hundred runs from input to verdict, each judged three times
 @pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
 @given(case=cases())
+@example(case=numbered(19589343, (*BY_RECORD, "representatives")))  # a field that only `unlisted` keeps
 @settings(max_examples=100)
 def test_a_release_verifies_from_the_file_alone_in_any_order(case: Case, xml: bool) -> None:
     release = released(case, xml=xml)

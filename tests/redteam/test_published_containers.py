@@ -18,8 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hierdata
-from hierdata.release.report.models import ReleaseFile
-from hierdata.release.report.page import render_summary
+from tests.claims import state_claims
 
 SEED = b"sixteen bytes or"
 MARK = "Zq7319"
@@ -221,9 +220,7 @@ def test_a_parquet_file_with_an_unused_entry_is_not_the_release(tmp_path: Path) 
     pq.write_table(table.set_column(place, "town", more), records)
     assert MARK.encode() in records.read_bytes()
     after = hashlib.sha256(records.read_bytes()).hexdigest()
-    stated.write_text(stated.read_text().replace(before, after))
-    summary = render_summary(ReleaseFile.model_validate_json(stated.read_text()))
-    (public / "summary.html").write_text(summary)
+    state_claims(public, stated.read_text().replace(before, after))
     with pytest.raises(hierdata.VerificationError, match="not written as hierdata writes"):
         hierdata.verify(public.parent, POLICY)
 
