@@ -6,8 +6,9 @@ may be a person's if what is known of the person, each fact shown, deleted, or g
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -48,15 +49,14 @@ def _images(known: Known, published: Shown, removable: Collection[str]) -> Itera
     yield from extend({(): ()}, needed)
 
 
-def outcomes(
+def ways(
     known: Known, published: Shown, removable: Collection[str], above: Parents
-) -> set[tuple[Any, ...]]:
-    """What may have become of each known fact if a published record is that of the person.
+) -> Iterator[tuple[tuple[Any, ...], dict[Path, Path | None]]]:
+    """What may have become of each known fact if a published record is that of the person, and where.
 
     An entry is the label by which the fact is shown, ABSENT, or how deep its lowest vertex left is.
     """
     originals, shown = dict(vertices(known.record)), dict(vertices(published))
-    found: set[tuple[Any, ...]] = set()
     for image in _images(known, published, removable):
         outcome: list[Any] = []
         for path, at, raw in known.facts:
@@ -72,8 +72,63 @@ def outcomes(
                 break
             outcome.append(label)
         else:
-            found.add(tuple(outcome))
-    return found
+            yield tuple(outcome), image
+
+
+def outcomes(
+    known: Known, published: Shown, removable: Collection[str], above: Parents
+) -> set[tuple[Any, ...]]:
+    """All that may have become of the known facts if a published record is that of the person."""
+    return {outcome for outcome, _ in ways(known, published, removable, above)}
+
+
+def fits_root(known: Known, record: Shown, above: Parents) -> bool:
+    """Whether all root values of a published record may be those of the person."""
+    return all(
+        label is ABSENT or (raw is not ABSENT and label in (raw, *above(record.kind, at, raw)))
+        for at, (label, raw) in enumerate(zip(record.fields, known.record.fields, strict=True))
+    )
+
+
+def values_around(record: Shown, targets: Collection[Path]) -> dict[str, list[Any]]:
+    """The sensitive values at, below and above some vertices, each once, by attribute."""
+    held: defaultdict[str, list[Any]] = defaultdict(list)
+    for path, vertex in vertices(record):
+        if any(path[: len(one)] == one or one[: len(path)] == path for one in targets):
+            for name, value in vertex.values:
+                held[f"{vertex.kind}.{name}"].append(value)
+    return held
+
+
+def best_guesses(
+    known: Known, published: Sequence[Shown], above: Parents, *, counted: bool = False, presence: bool = False
+) -> dict[Any, Fraction]:
+    """The largest share of each sensitive value among the records that show all known facts.
+
+    It is guessed of the person, and of each known vertex and those above it: from the values that are at,
+    below or above what it may be, each record weighing 1, or for presence from the records that show it.
+    """
+    weights: defaultdict[Any, Counter[Any]] = defaultdict(Counter)
+    showing: Counter[Any] = Counter()
+    for record in published:
+        if not counted and not fits_root(known, record, above):
+            continue
+        places: defaultdict[Any, set[Path]] = defaultdict(set)
+        for outcome, image in ways(known, record, (), above):
+            for path, target in image.items():
+                assert target is not None, "no vertex was removed"
+                places[() if counted else record.fields, outcome, path].add(target)
+        for place, targets in places.items():
+            for name, values in values_around(record, targets).items():
+                showing[place, name] += 1
+                for value, times in Counter(values).items():
+                    weights[place, name][value] += 1 if presence else Fraction(times, len(values))
+    best: dict[Any, Fraction] = {}
+    for (place, name), own in weights.items():
+        for value, weight in own.items():
+            share = Fraction(weight) / showing[place, name]
+            best[name, value] = max(best.get((name, value), share), share)
+    return best
 
 
 def candidates(
@@ -88,11 +143,7 @@ def candidates(
     found: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     for number, record in enumerate(published):
         root = () if counted else record.fields
-        fits = counted or all(
-            label is ABSENT or (raw is not ABSENT and label in (raw, *above(record.kind, at, raw)))
-            for at, (label, raw) in enumerate(zip(record.fields, known.record.fields, strict=True))
-        )
-        if fits:
+        if counted or fits_root(known, record, above):
             for outcome in outcomes(known, record, removable, above):
                 found[(root, outcome)].append(number)
     return found

@@ -364,6 +364,15 @@ def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch) -> None:
             )
 
 
+def test_values_stay_at_their_vertices_where_records_look_alike() -> None:
+    """Two records that differ in sensitive values only: where their exams are must not be confused."""
+    shown = {"x": "1", "y": "1"}
+    one = person({**shown, "g": "A"}, {**shown, "g": "C", "e": [{"z": "1", "h": "P"}]})
+    other = person({**shown, "g": "B"}, {**shown, "g": "A", "e": [{"z": "1", "h": "Q"}]})
+    found = reached([one, other], m=2, vertex="off", alpha=Fraction(1, 2))
+    assert found == {"k_0": 2, "k_1": 2, "k_2": 2, "alpha": Fraction(1, 2)}
+
+
 def test_judges_overlaps_like_the_plain_twin() -> None:
     """Labels of a tree with three levels, in one root vector or two."""
     tree = {"*": {"A": ["1", "2"], "B": ["3"]}}

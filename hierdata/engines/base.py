@@ -27,6 +27,20 @@ Mended: TypeAlias = Literal["size", "closeness"]
 
 
 @dataclass(frozen=True)
+class BoundedValues:
+    """The values of one sensitive attribute whose share the alpha of bounded knowledge limits.
+
+    The attribute is the one at ``position`` of vertex type ``kind``. ``presence``: a record counts in full
+    for each of its values, otherwise it is divided among them.
+    """
+
+    kind: int
+    position: int
+    codes: frozenset[int]
+    presence: bool
+
+
+@dataclass(frozen=True)
 class Constraints:
     """All models of a policy, bound.
 
@@ -34,7 +48,7 @@ class Constraints:
     attribute of vertex type t, at every vertex of a class representative. ``population`` counts the rows of
     the policy's population table that match the nodes of a root, if a model needs that count. No class may
     be smaller than ``least``. ``guarded``: what is suppressed must be none or satisfy them too, as a whole
-    (see engines.guarding).
+    (see engines.guarding). ``bounded`` are the values that alpha of bounded knowledge limits.
     """
 
     on_records: tuple[Constraint, ...]
@@ -42,6 +56,7 @@ class Constraints:
     population: Callable[[Sequence[int]], int] | None = None
     least: int = 1
     guarded: bool = False
+    bounded: tuple[BoundedValues, ...] = ()
 
     def all(self) -> Iterator[Constraint]:
         """Iterate over all constraints."""
@@ -101,7 +116,7 @@ class Constraints:
         )
         if "size" in mended:
             return Constraints((), values, self.population, guarded=self.guarded)
-        return Constraints(self.on_records, values, self.population, self.min_class_size, self.guarded)
+        return replace(self, on_values=values, least=self.min_class_size)
 
     @property
     def knowledge(self) -> BoundedKnowledge | None:

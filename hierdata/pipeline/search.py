@@ -14,7 +14,7 @@ from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
 from hierdata.engines.guarding.guard import contents_of, guard_suppressed
 from hierdata.engines.jit import announcing_compilation
-from hierdata.errors import PolicyError, PromiseError
+from hierdata.errors import PromiseError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 from hierdata.pipeline.unguarded import explain_unguarded
@@ -55,14 +55,8 @@ def search(
 
     Returns the forest with the nodes of the recoding, and the partitions as the recoding prepared them. The
     records are a block of a collection, or ``alone`` the whole collection: then PromiseError is raised if a
-    stage finds no class. Raises PolicyError for an alpha of bounded knowledge.
+    stage finds no class.
     """
-    knowledge = prepared.policy.knowledge
-    if knowledge is not None and knowledge.alpha is not None:
-        raise PolicyError(
-            f"{knowledge.kind}: alpha is judged, but no search keeps it yet: leave alpha out, or ask for a "
-            "model of sensitive values beside it, which is kept in each root class"
-        )
     total = forest.record_count
 
     def report_progress(done: int) -> None:

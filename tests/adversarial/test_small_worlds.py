@@ -10,12 +10,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import pytest
 
 from tests.naive_knowledge import Shown, form_of, keeps_promise, smallest_counts
-from tests.naive_suspects import candidates, knowledge_of, recodings_of
+from tests.naive_suspects import best_guesses, candidates, knowledge_of, recodings_of
 
 PARENT = {"a": "low", "b": "low", "c": "high", "d": "high", "x": "xy", "y": "xy"}
 
@@ -124,6 +125,58 @@ def test_nobody_is_found_where_the_promise_holds() -> None:
         kept[SHAPES.index(kind), len(set(map(form_of, published))) > 1] += 1
     # Every shape was met with records that look different, so that there was something to find.
     assert min(kept[shape, True] for shape in range(len(SHAPES))) >= 10, kept
+
+
+def with_values(rng: random.Random, vertex: Shown) -> Shown:
+    """The same with a sensitive value at most vertices."""
+    values = (("ill", rng.choice("pqrs")),) if rng.random() < 0.7 else ()
+    return vertex._replace(values=values, children=tuple(with_values(rng, one) for one in vertex.children))
+
+
+def test_no_value_is_guessed_where_alpha_holds() -> None:
+    rng = random.Random(23)
+    kept: Counter[Any] = Counter()
+    for _ in range(1500):
+        kind = rng.choice(SHAPES)
+        k, m = rng.choice(((2, 1), (2, 2), (3, 1)))
+        whole, counted = rng.random() < 0.5, rng.random() < 0.3
+        presence, alpha = rng.random() < 0.5, rng.choice((Fraction(1, 2), Fraction(2, 3)))
+        few = [draw_record(rng, kind) for _ in range(rng.choice((1, 2)))]
+        originals = [with_values(rng, rng.choice(few)) for _ in range(rng.randint(2 * k, 3 * k + 1))]
+        published = draw_release(rng, originals, kind)
+        if not keeps_promise(published, above, k=k, m=m, whole=whole, counted=counted):
+            continue
+        bounded = {(name, "p") for name in ("$.ill", "visit.ill", "drug.ill", "ward.ill", "home.ill")}
+        held = keeps_promise(
+            published,
+            above,
+            k=k,
+            m=m,
+            whole=whole,
+            counted=counted,
+            alpha=alpha,
+            presence=presence,
+            values=bounded,
+        )
+        most = max(
+            (
+                share
+                for record in originals
+                for known in knowledge_of(record, m, whole=whole, counted=counted)
+                for value, share in best_guesses(
+                    known, published, above, counted=counted, presence=presence
+                ).items()
+                if value in bounded
+            ),
+            default=Fraction(0),
+        )
+        if held:
+            assert most <= alpha, (originals, published, k, m, whole, counted, presence)
+        kept[held, most > Fraction(1, 4), SHAPES.index(kind)] += 1
+        kept["missed"] += most > alpha
+    # Every shape was met with shares below and above alpha, so that there was something to guess.
+    assert all(kept[held, True, shape] for held in (True, False) for shape in range(len(SHAPES))), kept
+    assert kept["missed"] > 50, kept
 
 
 def test_a_deleted_value_is_a_trace() -> None:

@@ -8,10 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 
-import hierdata
-from hierdata.errors import PolicyError
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication
 from hierdata.policy.load import from_data
@@ -124,13 +121,6 @@ def shown(own: EncodedRecords, partition: Partition) -> list[Any]:
 
 def above(kind: str, at: int, value: Any) -> list[Any]:
     return ABOVE.get(value, []) if not (kind == "courses" and at == 1) else BINS.get(value, [])
-
-
-def test_alpha_is_refused_before_the_search(tmp_path: Path) -> None:
-    """The judge asks it and no search keeps it, so it must not look as if it were promised."""
-    records = documents(Random(1), 12)
-    with pytest.raises(PolicyError, match="no search keeps it yet"):
-        hierdata.anonymize(records, from_data(policy_of(k=2, m=1, alpha="1/2"), tmp_path))
 
 
 def test_a_raw_value_has_one_node_in_a_root_class_and_what_cannot_repeat_stays() -> None:

@@ -27,6 +27,8 @@ class Specialize(Engine):
       pattern that fewer than k records match, the fact or vertex goes that mends most for what it loses;
       counts are kept exact. At last absent values are counted as the facts that they are. What no pattern
       needs to lose is put back.
+    - **Shares.** Under alpha the share of each bounded value is counted at each anchor of each pattern. Where
+      one is too large, records that add to it lose a fact of the pattern, until it is not.
 
     With ``root: counted`` all records are one group, and root values are facts.
     """

@@ -34,6 +34,7 @@ class GroupRecords:
         shift = np.repeat(self.first_vertex[:-1] - forest.roots[records], sizes)
         path = facts.path[self.vertices]
         self.path = np.where(path >= 0, path + shift[:, None], -1).astype(np.int32)
+        self.depth = facts.depth[self.vertices]
         self.first_child = forest.first_child[self.vertices] + shift
         counts = facts.first[self.vertices + 1] - facts.first[self.vertices]
         self.first_fact = np.append(0, np.cumsum(counts))
@@ -71,7 +72,7 @@ class GroupRecords:
         labels = absents + 1 + len(cells)
         held = np.unique(shown * len(self.first_vertex) + self.record)
         group = FactGroup(
-            self.first_vertex, self.path, facts.depth[self.vertices], self.first_child,
+            self.first_vertex, self.path, self.depth, self.first_child,
             facts.forest.child_count[self.vertices], facts.removable[self.vertices], self.constant,
             self.first_fact, self.owner, shown.copy(), shown, absent, worth,
             np.searchsorted(held // len(self.first_vertex), np.arange(labels + 1)).astype(np.int64),

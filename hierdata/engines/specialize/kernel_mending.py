@@ -98,6 +98,28 @@ def has_labels(group: FactGroup, record: int, labels: NDArray[np.int64], count: 
 
 
 @jit
+def mark_matching(
+    group: FactGroup, asked: Asked, clauses: PatternTable, key: int, dirty: NDArray[np.bool_]
+) -> None:
+    """Mark the records that show all labels of a pattern; all records if it has only absent values."""
+    labels = np.zeros(64, np.int64)
+    count = labels_of_key(asked, clauses, key, labels)
+    rarest, fewest = 0, len(dirty)
+    for place in range(count):
+        label = labels[place]
+        holders = group.first_holder[label + 1] - group.first_holder[label]
+        if label > asked.absents and holders < fewest:
+            rarest, fewest = label, holders
+    if rarest == 0:
+        dirty[:] = True
+        return
+    for holder in range(group.first_holder[rarest], group.first_holder[rarest + 1]):
+        record = group.holders[holder]
+        if not dirty[record] and has_labels(group, record, labels, count):
+            dirty[record] = True
+
+
+@jit
 def mark_holders(
     group: FactGroup,
     asked: Asked,
@@ -111,26 +133,10 @@ def mark_holders(
         dirty[:] = True
         changed[0] = 0
         return
-    labels = np.zeros(64, np.int64)
     for at in range(1, changed[0] + 1):
-        key = changed[at]
-        slot = find_slot(table, key)
-        if table.counts[slot] == 0 or table.counts[slot] >= asked.k:
-            continue
-        count = labels_of_key(asked, clauses, key, labels)
-        rarest, fewest = 0, len(dirty)
-        for place in range(count):
-            label = labels[place]
-            holders = group.first_holder[label + 1] - group.first_holder[label]
-            if label > asked.absents and holders < fewest:
-                rarest, fewest = label, holders
-        if rarest == 0:
-            dirty[:] = True
-            break
-        for holder in range(group.first_holder[rarest], group.first_holder[rarest + 1]):
-            record = group.holders[holder]
-            if not dirty[record] and has_labels(group, record, labels, count):
-                dirty[record] = True
+        count = table.counts[find_slot(table, changed[at])]
+        if 0 < count < asked.k:
+            mark_matching(group, asked, clauses, changed[at], dirty)
     changed[0] = 0
 
 

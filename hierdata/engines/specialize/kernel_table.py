@@ -55,14 +55,20 @@ def make_table(bits: int) -> PatternTable:
 
 
 @jit
-def find_slot(table: PatternTable, key: int) -> int:
-    """Return where a key is, or the empty place where it belongs."""
-    mask = len(table.keys) - 1
+def find_key(keys: NDArray[np.int64], key: int) -> int:
+    """Return where a key is in open addressing, or the empty place where it belongs."""
+    mask = len(keys) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     at = np.int64(mixed >> np.uint64(20)) & mask
-    while table.keys[at] != 0 and table.keys[at] != key:
+    while keys[at] != 0 and keys[at] != key:
         at = (at + 1) & mask
     return int(at)
+
+
+@jit
+def find_slot(table: PatternTable, key: int) -> int:
+    """Return where a key of a table is, or the empty place where it belongs."""
+    return find_key(table.keys, key)
 
 
 @jit
@@ -153,16 +159,21 @@ def add_key(table: PatternTable, key: int, step: int, k: int, changed: NDArray[n
 
 
 @jit
+def number_key(numbered: PatternTable, key: int) -> int:
+    """Return the number of a key; new ones are numbered. There must be room for it (``widen_clauses``)."""
+    slot = find_slot(numbered, key)
+    if numbered.keys[slot] == 0:
+        numbered.keys[slot] = key
+        numbered.used[0] += 1
+        numbered.counts[slot] = numbered.used[0]
+        numbered.last[numbered.used[0]] = slot
+    return int(numbered.counts[slot])
+
+
+@jit
 def intern(clauses: PatternTable, prefix: int, label: int, bits: int) -> int:
     """Return the number of a sequence of labels by that of its beginning; new ones are numbered."""
-    key = ((prefix << bits) | label) + 1
-    slot = find_slot(clauses, key)
-    if clauses.keys[slot] == 0:
-        clauses.keys[slot] = key
-        clauses.used[0] += 1
-        clauses.counts[slot] = clauses.used[0]
-        clauses.last[clauses.used[0]] = slot
-    return int(clauses.counts[slot])
+    return number_key(clauses, ((prefix << bits) | label) + 1)
 
 
 @jit

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from hierdata.engines.specialize.groups import GroupRecords, bits_of, loss_of, row_of
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup, Row
+from hierdata.engines.specialize.kernel_limiting import limit_shares
 from hierdata.engines.specialize.kernel_mending import mend_group
 from hierdata.engines.specialize.kernel_table import Asked, PatternTable
+from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.privacy import BoundedKnowledge
 
 TRACE = 1.0
@@ -37,12 +39,18 @@ class Mended:
     loss: int
 
 
-def mend(records: GroupRecords, cut: list[NDArray[np.int64]], knowledge: BoundedKnowledge) -> Mended | None:
+def mend(
+    records: GroupRecords,
+    cut: list[NDArray[np.int64]],
+    knowledge: BoundedKnowledge,
+    sensitive: SensitiveEntries | None = None,
+) -> Mended | None:
     """Delete what a cut leaves to too few; None where that cannot be done.
 
     A first attempt ignores that absent values are facts. It tells in which columns values are often absent,
     so that one more is matched by enough records; the second one prefers these. Where a value is absent at a
-    vertex that cannot be removed, it is deleted in more records.
+    vertex that cannot be removed, it is deleted in more records. Where alpha bounds ``sensitive`` values,
+    more is deleted until no share is too large.
     """
     group, published, absents = records.group(cut)
     labels, depths = bits_of(group)
@@ -52,7 +60,14 @@ def mend(records: GroupRecords, cut: list[NDArray[np.int64]], knowledge: Bounded
         tables = delete_facts(group, asked, room)
         if tables is not None:
             restore_group(group, asked, *tables, room.row, room.changed)
-            return Mended(group, published, loss_of(group))
+            if sensitive is None:
+                return Mended(group, published, loss_of(group))
+            stuck = limit_values(records, group, asked, sensitive, room)
+            if stuck is None:
+                return Mended(group, published, loss_of(group))
+            if not delete_everywhere(group, published, stuck):
+                return None
+            continue
         few = attempt < TOPPED_UP and widen_absence(group, published, asked, everywhere=False)
         if not few and not widen_absence(group, published, asked, everywhere=True):
             return None
@@ -68,6 +83,36 @@ def delete_facts(group: FactGroup, asked: Asked, room: Room) -> tuple[PatternTab
         weigh_traces(group, asked)
     table, clauses, mended = mend_group(group, asked, room.row, room.found, room.changed)
     return (table, clauses) if mended else None
+
+
+def limit_values(
+    records: GroupRecords, group: FactGroup, asked: Asked, sensitive: SensitiveEntries, room: Room
+) -> NDArray[np.bool_] | None:
+    """Delete facts until no sensitive value has too large a share, in patterns of one fact, of two and so on.
+
+    Returns by label which absent values were in the way, None if it could be done.
+    """
+    stuck = np.zeros(len(group.first_holder), np.bool_)
+    below = sensitive.at(records)
+    for most in range(1, asked.m + 1):
+        limit = sensitive.limit(records, most)
+        if not limit_shares(group, asked, limit, below, room.row, room.found, room.changed, stuck):
+            return stuck
+    return None
+
+
+def delete_everywhere(group: FactGroup, published: NDArray[np.int64], labels: NDArray[np.bool_]) -> bool:
+    """Delete all values whose absence has one of some labels; return whether there were any."""
+    gone = np.flatnonzero(labels[group.absent] & (group.shown != group.absent))
+    delete_values(group, published, gone)
+    return bool(len(gone))
+
+
+def delete_values(group: FactGroup, published: NDArray[np.int64], facts: NDArray[np.int64]) -> None:
+    """Delete values for good."""
+    group.shown[facts] = group.absent[facts]
+    group.losses[facts, 0] = group.losses[facts, 1]
+    published[facts] = 0
 
 
 def widen_absence(group: FactGroup, published: NDArray[np.int64], asked: Asked, *, everywhere: bool) -> bool:
@@ -95,9 +140,7 @@ def widen_absence(group: FactGroup, published: NDArray[np.int64], asked: Asked, 
             chosen = [*lacking.tolist(), *more][: asked.k]
             gone = own[np.isin(record[own], chosen)]
         deleted |= bool((group.shown[gone] != label).any())
-        group.shown[gone] = label
-        group.losses[gone, 0] = group.losses[gone, 1]
-        published[gone] = 0
+        delete_values(group, published, gone)
     return deleted
 
 

@@ -15,6 +15,7 @@ from hierdata.engines.specialize.columns import FactArrays, columns_of, find_fac
 from hierdata.engines.specialize.cutting import Cutter, Supports, cut_nodes
 from hierdata.engines.specialize.groups import GroupRecords
 from hierdata.engines.specialize.mending import Mended, mend
+from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.specialize.splitting import RootClasses, Splitter
 from hierdata.engines.specialize.whole_trees import align_whole_trees, loss_by_root
 from hierdata.forest.forest import MISSING, Forest
@@ -44,7 +45,12 @@ def specialize(given: StepInput, effort: int) -> Partition:
     counted = knowledge.root == "counted"
     facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest))
     cutter = Cutter(Supports(facts), knowledge.k, knowledge.m, knowledge.vertex == "whole")
-    search = _ClassSearch(forest, facts, cutter, constraints, knowledge, given.progress)
+    sensitive = (
+        SensitiveEntries.of(forest, constraints.bounded, knowledge.alpha)
+        if constraints.bounded and knowledge.alpha is not None
+        else None
+    )
+    search = _ClassSearch(forest, facts, cutter, constraints, knowledge, sensitive, given.progress)
     if counted:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
     else:
@@ -81,6 +87,7 @@ class _ClassSearch:
     cutter: Cutter
     constraints: Constraints
     knowledge: BoundedKnowledge
+    sensitive: SensitiveEntries | None
     progress: Callable[[int], None]
 
     def mend_divisions(self, divisions: list[RootClasses]) -> list[Partition | None]:
@@ -167,7 +174,7 @@ class _ClassSearch:
             best: Mended | None = None
             for is_cut in chosen:
                 cut = [cut_nodes(column, own[at]) for column, own in zip(columns, is_cut, strict=True)]
-                found = mend(records, cut, self.knowledge)
+                found = mend(records, cut, self.knowledge, self.sensitive)
                 if found is not None and (best is None or found.loss < best.loss):
                     best = found
             done += len(members)

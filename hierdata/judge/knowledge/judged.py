@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.documents.document import Scalar
 from hierdata.errors import PolicyError
@@ -34,6 +34,10 @@ MOST_WITH_ALPHA = 2_000_000_000
 OVERLAPPING = " (labels that overlap among records with the same root values)"
 
 
+_Form: TypeAlias = tuple[bytes, bytes, bytes, bytes]
+"""Root vector, class of whole records, and where sensitive values count the vertices and the values."""
+
+
 class JudgedKnowledge:
     """The records of some root vectors, all of them; counted over the file, all records.
 
@@ -53,8 +57,7 @@ class JudgedKnowledge:
         self.spelled: dict[str, set[str]] = {}
         self._label_codes: dict[tuple[int, type, str], int] = {}
         self._shown_codes: dict[tuple[int, tuple[int, ...]], int] = {}
-        # By root vector, class of whole records, and sensitive values where these count.
-        self._forms: Counter[tuple[bytes, bytes, bytes]] = Counter()
+        self._forms: Counter[_Form] = Counter()
         self._whole: Counter[tuple[bytes, bytes]] = Counter()
         self._shape: dict[tuple[bytes, bytes], tuple[bytes, tuple[int, ...]]] = {}
 
@@ -96,9 +99,11 @@ class JudgedKnowledge:
         if own is not None:
             for at in range(1, len(values), 2):
                 values[at] = own[values[at]]
-        self._forms[root, whole, values.tobytes()] += times
+        layout = vertices.tobytes()
         if (root, whole) not in self._shape:
-            self._shape[root, whole] = vertices.tobytes(), tuple(counts)
+            self._shape[root, whole] = layout, tuple(counts)
+        # Equal whole records may have their vertices in different orders, and values have places in these.
+        self._forms[root, whole, layout if values else b"", values.tobytes()] += times
         self._whole[root, whole] += times
 
     def findings(self) -> dict[str, int]:
@@ -149,8 +154,8 @@ class JudgedKnowledge:
         forms = sorted(self._forms)
         roots = {root: number for number, root in enumerate(sorted({form[0] for form in forms}))}
         records = Records(
-            [self._shape[root, whole][0] for root, whole, _ in forms],
-            [0 if counted else roots[root] for root, _, _ in forms],
+            [layout or self._shape[root, whole][0] for root, whole, layout, _ in forms],
+            [0 if counted else roots[root] for root, *_ in forms],
             [self._forms[form] for form in forms],
             [labels for _, labels in self.shown],
             counted,
@@ -220,7 +225,7 @@ class JudgedKnowledge:
     def _judge_shares(
         self,
         alpha: Fraction,
-        forms: Sequence[tuple[bytes, bytes, bytes]],
+        forms: Sequence[_Form],
         facts: RecordFacts,
         whole: RecordFacts | None,
         achieved: dict[str, Fraction],
@@ -234,8 +239,8 @@ class JudgedKnowledge:
         watched = [one for one in map(self._watch, range(len(self._attributes))) if one is not None]
         if not watched:
             return
-        sizes = np.array([len(values) // 16 for _, _, values in forms], np.int64)
-        flat = np.frombuffer(b"".join(values for _, _, values in forms), np.int64).reshape(-1, 2)
+        sizes = np.array([len(values) // 16 for *_, values in forms], np.int64)
+        flat = np.frombuffer(b"".join(values for *_, values in forms), np.int64).reshape(-1, 2)
         vertex = flat[:, 0] + np.repeat(trees.first, sizes)
         code, index = np.divmod(flat[:, 1], len(self._attributes))
         values = [np.stack((vertex, code), axis=1)[index == one.number] for one in watched]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import Constraints
+from hierdata.engines.base import BoundedValues
+from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at
 from hierdata.policy.checks.readings import Readings
 from hierdata.policy.policy import Policy
 from hierdata.privacy.base import Constraint
+from hierdata.privacy.grouping import protected_codes
 from hierdata.records.schema import Attribute
 from hierdata.records.survey import Keys
 
@@ -33,4 +38,21 @@ def bind_constraints(
         tuple(on_records),
         tuple(tuple(tuple(constraints) for constraints in own) for own in on_values),
         guarded=policy.guards_suppressed,
+        bounded=tuple(_bound_values(policy, readings, sensitive, domains)),
     )
+
+
+def _bound_values(
+    policy: Policy,
+    readings: Readings,
+    sensitive: list[list[tuple[Keys, Attribute]]],
+    domains: tuple[tuple[SensitiveDomain, ...], ...],
+) -> Iterator[BoundedValues]:
+    """Yield the values whose share the alpha of bounded knowledge limits."""
+    stated = bounded_values(policy)
+    for kind, (attributes, own) in enumerate(zip(sensitive, domains, strict=True)):
+        for position, ((keys, _), domain) in enumerate(zip(attributes, own, strict=True)):
+            if bounds_values_at(policy, keys):
+                codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[keys])
+                presence = readings[keys].asks == "presence"
+                yield BoundedValues(kind, position, frozenset(codes), presence)
