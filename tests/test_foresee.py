@@ -9,7 +9,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 import hierdata
+from hierdata.errors import PromiseError
 from hierdata.pipeline.foresee import SAMPLE, Forecast, foresee_loss, take_sample
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint
@@ -181,6 +184,45 @@ def test_what_cannot_be_foreseen_is_said() -> None:
     failure = foresee_loss(people(4), policy, survey, hints).failure
     assert failure is not None
     assert "too few records" in failure
+
+
+def one_ward(count: int, others: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Records of which most have one ward, and a policy under which a third may have it."""
+    fields = {"$.born": {"role": "quasi", "interval": {"steps": [10]}}, "$.ward": {"role": "sensitive"}}
+    stated = nested_policy(
+        models=[{"kind": "k-anonymity", "k": 3}, {"kind": "frequency-l-diversity", "l": 3}], fields=fields
+    )
+    wards = [*others, *("a" * (count - len(others)))]
+    return [{"born": 1930 + at % 60, "ward": ward} for at, ward in enumerate(wards)], stated
+
+
+@pytest.mark.parametrize(("others", "suppressed"), [("", "as_published"), ("", None), ("bcbcbcbc", None)])
+def test_a_refusal_is_foreseen_in_the_words_of_the_refusal(others: str, suppressed: str | None) -> None:
+    records, stated = one_ward(60, others)
+    stated["suppressed"] = suppressed
+    policy = from_data({key: own for key, own in stated.items() if own is not None})
+    with pytest.raises(PromiseError) as refused:
+        hierdata.anonymize(records, policy, seed=SEED)
+    found = foresee(records, policy)
+    assert found.refusal == str(refused.value)
+    assert found.failure is None
+    policy = policy.model_copy(update={"suppressed": "as_published"})
+    assert (foresee(records, policy).refusal is None) == bool(others)
+
+
+def test_a_refusal_is_a_guess_where_a_sample_was_searched() -> None:
+    records, stated = one_ward(3 * SAMPLE, "")
+    refusal = foresee(records, from_data(stated)).refusal
+    assert refusal is not None
+    assert refusal.endswith(f"in a search of {SAMPLE} of {3 * SAMPLE:,} records")
+    records, stated = one_ward(3 * SAMPLE, "bc" * SAMPLE)
+    assert foresee(records, from_data(stated)).refusal is None
+
+
+def test_classes_larger_than_the_sample_are_said_to_be() -> None:
+    stated = nested_policy(models=[{"kind": "k-anonymity", "k": SAMPLE + 1}])
+    failure = foresee(people(2 * SAMPLE + 2), from_data(stated)).failure
+    assert failure == f"a class needs {SAMPLE + 1} records, more than the {SAMPLE} that are searched"
 
 
 def test_a_forecast_is_json() -> None:

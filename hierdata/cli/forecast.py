@@ -21,6 +21,10 @@ def show_forecast(forecast: Forecast) -> None:
     if forecast.failure is not None:
         say(*fold(f"What a release would keep cannot be foreseen: {forecast.failure}", "", "  "))
         return
+    if forecast.refusal is not None:
+        sure = forecast.searched == forecast.records
+        would = "`hierdata anonymize` would refuse this" if sure else "`hierdata anonymize` may refuse this"
+        say(*fold(f"Foreseen: {would}: {forecast.refusal}", "", "  "))
     how = f"by a search of {forecast.searched:,} of {forecast.records:,} records"
     say(f"Foreseen: {_percent(forecast.kept)} kept, {how}")
     for place in forecast.places[:_MOST_PLACES]:

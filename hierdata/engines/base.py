@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from hierdata.forest.partition import Partition
 
 
+WIDE = 64
+"""Records of more vertices on average are wide: aligning two takes long, so less is tried by default."""
+
 Mended: TypeAlias = Literal["size", "closeness"]
 """What a later step can establish in classes that lack it: models on records, or models with a closeness."""
 
@@ -229,10 +232,11 @@ class Engine(ABC, BaseModel):
     def find_classes(self, given: StepInput) -> Partition:
         """Return a partition of the scope in which all classes satisfy the constraints."""
 
-    def estimate_work(self, records: int, constraints: Constraints) -> float:
+    def estimate_work(self, records: int, vertices: int, constraints: Constraints) -> float:
         """Return about how many pairs of records this engine aligns; 0 where that takes no time to speak of.
 
-        A pair of trees with v vertices each takes time in the order of v * v.
+        ``vertices`` is the number of vertices of all ``records`` together. A pair of trees with v vertices
+        each takes time in the order of v * v.
         """
         return 0.0
 

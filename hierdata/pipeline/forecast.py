@@ -61,7 +61,9 @@ def announce_search(
 def estimate_seconds(loads: Iterable[Load], prepared: Prepared) -> float:
     """Return about how long one processor searches, by the number of alignments and the sizes of records."""
     return sum(
-        _SECONDS * engine.estimate_work(load.records, constraints) * (load.vertices / load.records) ** 2
+        _SECONDS
+        * engine.estimate_work(load.records, load.vertices, constraints)
+        * (load.vertices / load.records) ** 2
         for load in loads
         for stage in prepared.stages
         for engine, constraints in stage.work()

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from hierdata.documents.document import Document
-from hierdata.errors import HierdataError, InputError
+from hierdata.errors import HierdataError, InputError, PromiseError
 from hierdata.forest.encoded import Encoded, part
 from hierdata.forest.encoding import encode_records
 from hierdata.metrics.kept import KeptWorth, WorthShares
 from hierdata.metrics.tallies import count_part
-from hierdata.pipeline.block import Load
+from hierdata.pipeline.block import Block, Load
 from hierdata.pipeline.cluster import ClusterBlock
 from hierdata.pipeline.forecast import estimate_seconds, is_short
 from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.publish import TallyBlock
+from hierdata.pipeline.search import NO_CLASS, nothing_holds
 from hierdata.policy.lint.remedies import LostPlace, Remedy, suggest_remedies
 from hierdata.policy.load.other_fields import without_required_fields
 from hierdata.policy.load.unlisted import add_unlisted
@@ -56,7 +57,7 @@ class VertexNumbers(NamedTuple):
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search of some records keeps.
+    """What a search of some records keeps; ``refusal`` says why ``anonymize`` would publish nothing.
 
     ``published`` has by vertex type the published vertices and all; ``numbers`` are vertices in a record,
     ``fields`` the paths of what is published of a type, ``quasi`` those that are quasi-identifiers.
@@ -69,6 +70,7 @@ class Searched:
     fields: dict[str, tuple[str, ...]]
     quasi: frozenset[str]
     nested: frozenset[str]
+    refusal: str | None = None
 
     def share_published(self, path: str) -> float | None:
         """Return the share of the vertices of a type that is published, None for fields."""
@@ -105,7 +107,8 @@ class ForeseenPlace:
 class Forecast:
     """What a release would keep, by a search of ``searched`` of ``records`` records; the worst places first.
 
-    ``failure`` says why nothing can be foreseen.
+    ``failure`` says why nothing can be foreseen, ``refusal`` that ``anonymize`` would refuse, and why: with
+    all records searched it is what ``anonymize`` would say, else a guess by the sample.
     """
 
     searched: int = 0
@@ -113,6 +116,7 @@ class Forecast:
     kept: float | None = None
     places: list[ForeseenPlace] = field(default_factory=list)
     failure: str | None = None
+    refusal: str | None = None
 
 
 def foresee_loss(source: object, policy: Policy, found: Survey, hints: frozenset[Keys]) -> Forecast:
@@ -121,14 +125,16 @@ def foresee_loss(source: object, policy: Policy, found: Survey, hints: frozenset
         stated = without_required_fields(add_unlisted(policy, found.shape, hints))
         with open_shaped(source, policy) as (documents, _):
             sample = take_sample(documents, found.records)
-        first = search_sample(sample, stated, hints, found.shape)
+        first = search_sample(sample, stated, hints, found.shape, found.records)
     except HierdataError as error:
         return Forecast(failure=str(error))
     lost = find_lost(first)
-    tried = [*_try_remedies(suggest_remedies(stated, lost[:_MOST]), sample, hints, found.shape)]
+    remedies = suggest_remedies(stated, lost[:_MOST])
+    tried = [*_try_remedies(remedies, sample, hints, found.shape, found.records)]
     places = [_describe(place, first, tried) for place in lost]
     total = first.shares.total
-    return Forecast(first.records, found.records, None if total is None else float(total.kept), places)
+    kept = None if total is None else float(total.kept)
+    return Forecast(first.records, found.records, kept, places, refusal=first.refusal)
 
 
 def take_sample(documents: Iterable[Document], count: int) -> list[Document]:
@@ -138,12 +144,16 @@ def take_sample(documents: Iterable[Document], count: int) -> list[Document]:
 
 
 def search_sample(
-    documents: Sequence[Document], policy: Policy, hints: frozenset[Keys], shape: PathSurvey | None
+    documents: Sequence[Document],
+    policy: Policy,
+    hints: frozenset[Keys],
+    shape: PathSurvey | None,
+    total: int,
 ) -> Searched:
-    """Search documents in one block; ``shape`` is that of the whole collection, if it is known.
+    """Search documents of a collection of ``total``; ``shape`` is that of the collection, if it is known.
 
-    The suppressed are not guarded: of few records some would be refused whose collection is not. Raises
-    HierdataError where the documents do not fit the policy.
+    The suppressed of a sample are not guarded: of few records some would be refused whose collection is not.
+    Raises HierdataError where the documents do not fit the policy.
     """
     treated = [*dry_treatment(policy).documents(iter(deepcopy(documents)))]
     found = survey(treated, policy.declared_fields())
@@ -153,13 +163,19 @@ def search_sample(
     encoded = _limit_work(
         next(iter(encode_records(bind_records(treated, prepared.binding), prepared.frame))), prepared
     )
-    if encoded.record_count < prepared.constraints.min_class_size:
-        raise InputError("the collection has too few records for a class")
+    least = prepared.constraints.min_class_size
+    if encoded.record_count < least:
+        if encoded.record_count == total:
+            raise InputError(f"the collection has too few records for a class, which needs {least}")
+        raise InputError(
+            f"a class needs {least} records, more than the {encoded.record_count} that are searched"
+        )
     recoding = recoding_named(policy.recoding)(policy.table_division)
     frame, metric = prepared.frame, KeptWorth()
     heaviest = frame.heaviest(encoded)
     short = is_short([Load(0, encoded.record_count, len(encoded.type), heaviest)], prepared)
-    block = ClusterBlock(prepared, recoding, _SEED, heaviest, alone=False, short=short)([encoded])
+    cluster = ClusterBlock(prepared, recoding, _SEED, heaviest, alone=True, short=short)
+    block, refusal = _search_block(cluster, encoded, total)
     tallies, _ = TallyBlock(recoding, frame, heaviest, (metric,))(block)
     counted, types = tallies[count_part], prepared.schema.types
     return Searched(
@@ -173,18 +189,36 @@ def search_sample(
         },
         frozenset(one.path for kind in types for one in kind.of_role(Role.QUASI)),
         frozenset(kind.path for kind in types if kind.many and kind.parent and types[kind.parent].many),
+        refusal,
     )
+
+
+def _search_block(cluster: ClusterBlock, encoded: Encoded, total: int) -> tuple[Block, str | None]:
+    """Search records as ``cluster`` does; return also why ``anonymize`` would refuse."""
+    count = encoded.record_count
+    refusal = None
+    if count == total:
+        try:
+            return cluster([encoded]), None
+        except PromiseError as error:
+            refusal = str(error)
+    block = replace(cluster, alone=False)([encoded])
+    if refusal is None and any(partition.class_count == 0 for partition in block.partitions):
+        reason = nothing_holds(cluster.prepared) or NO_CLASS
+        refusal = f"{reason}, in a search of {count:,} of {total:,} records"
+    return block, refusal
 
 
 def _limit_work(encoded: Encoded, prepared: Prepared) -> Encoded:
     """Return as many of the records as can be searched in about a second, evenly spread."""
     total, vertices = encoded.record_count, len(encoded.type)
     heaviest, count = prepared.frame.heaviest(encoded), encoded.record_count
-    while count > _FEWEST:
+    fewest = max(_FEWEST, prepared.constraints.min_class_size)
+    while count > fewest:
         load = Load(0, count, vertices * count // total, heaviest)
         if estimate_seconds([load], prepared) <= _SECONDS:
             break
-        count = max(_FEWEST, count * 3 // 4)
+        count = max(fewest, count * 3 // 4)
     if count == total:
         return encoded
     return part(prepared.frame.forest(encoded), encoded.ordinals, np.arange(count) * total // count)
@@ -215,19 +249,25 @@ def find_lost(found: Searched) -> list[LostPlace]:
 
 
 def _try_remedies(
-    remedies: Iterable[Remedy], sample: Sequence[Document], hints: frozenset[Keys], shape: PathSurvey
+    remedies: Iterable[Remedy],
+    sample: Sequence[Document],
+    hints: frozenset[Keys],
+    shape: PathSurvey,
+    total: int,
 ) -> Iterator[tuple[Remedy, Searched]]:
-    """Yield each remedy with what a search of the sample keeps; those that fail are left out."""
+    """Yield each remedy with what a search of the sample keeps, without those that fail or are refused."""
     for remedy in remedies:
         try:
             if remedy.lift is None:
-                yield remedy, search_sample(sample, remedy.policy, hints, shape)
+                found = search_sample(sample, remedy.policy, hints, shape, total)
             else:
                 shaping = Shaping((remedy.lift,), ShapeNotation())
                 lifted = [*shaping.documents(deepcopy(sample), ShapeTally())]
-                yield remedy, search_sample(lifted, remedy.policy, hints, None)
+                found = search_sample(lifted, remedy.policy, hints, None, total)
         except HierdataError:
             continue
+        if found.refusal is None:
+            yield remedy, found
 
 
 def _describe(place: LostPlace, first: Searched, tried: Sequence[tuple[Remedy, Searched]]) -> ForeseenPlace:

@@ -27,7 +27,7 @@ from hierdata.metrics import METRICS
 from hierdata.pipeline.cluster import TRIED, add_trials
 from hierdata.pipeline.search import try_first_step
 from hierdata.policy.plan.stages import Stage
-from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
+from tests.benchmarks.collections import DATA_SETS, Encoded, by_lm, encoded, policy_for, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of
 
@@ -132,7 +132,7 @@ def main(argv: list[str] | None = None) -> None:
             with tempfile.TemporaryDirectory() as folder:
                 file = written(Path(folder), name, asked.records, correlation=correlation)
                 policy = policy_for(file, preset=asked.preset)
-                show(f"{name} | {correlation}", encoded(file, policy), asked)
+                show(f"{name} | {correlation}", by_lm(encoded(file, policy)), asked)
 
 
 def show(title: str, data: Encoded, asked: argparse.Namespace) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hierdata.forest.encoding import encode
+from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
 from hierdata.policy.load import from_data, load
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind
+from hierdata.records.bound import bind_by_column
 from hierdata.records.survey import survey
 from hierdata.sources import collect
 from hierdata.synth import beside_students, students, write
@@ -55,13 +56,14 @@ def policy_for(
 
 
 def encoded(file: Path, policy: Policy) -> Encoded:
-    """Everything up to the search."""
+    """Everything up to the search, which minimizes what the command's would (see ``Prepared.frame``)."""
     collection = collect(file, policy)
     prepared = prepare(policy, survey(collection.documents(), policy.declared_fields()))
-    forest = encode(
-        bind(collection.documents(), prepared.binding),
-        prepared.schema,
-        prepared.hierarchies,
-        prepared.domains,
-    )
-    return Encoded(prepared, forest)
+    records = bind_by_column(bind(collection.documents(), prepared.binding), prepared.schema)
+    (every,) = encode_records(records, prepared.frame)
+    return Encoded(prepared, prepared.frame.forest(every))
+
+
+def by_lm(data: Encoded) -> Encoded:
+    """The same, searched by LM whatever the policy weighs."""
+    return replace(data, forest=replace(data.forest, sought=None))

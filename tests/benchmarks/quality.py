@@ -17,7 +17,7 @@ from hierdata.engines import ENGINES, Engine
 from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data, load
-from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, written
+from tests.benchmarks.collections import DATA_SETS, Encoded, by_lm, encoded, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of
 
@@ -57,7 +57,7 @@ def compared(
     stated = policy.model_dump(mode="json", by_alias=True, exclude_unset=True)
     engine = {"preset": preset} if preset else {"steps": [{"kind": "clustree"}]}
     policy = from_data(stated | {"models": [model], "engine": engine}, policy.folder)
-    data = encoded(file, policy)
+    data = by_lm(encoded(file, policy))
     base = policy.steps
     return {
         name: outcome(data, steps, seed) for name, steps in ({preset or "clustree": base} | STEPS).items()

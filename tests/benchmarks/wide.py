@@ -74,14 +74,17 @@ def prepared(file: Path, preset: str, flat: bool) -> tuple[Encoded, tuple[Engine
 
 
 def searched(data: Encoded, steps: tuple[Engine, ...]) -> Iterator[object]:
-    """CPU seconds of the search, loss per value, records lost, and published shares of the vertex types."""
+    """CPU seconds of the search, kept, LM per value, records lost, and published shares of vertex types."""
     forest, partition, rng = data.forest, None, np.random.default_rng(1)
     start = time.process_time()
     for step in steps:
         partition = step.step(forest, Scope.of(forest), data.prepared.constraints, partition, rng)
     assert partition is not None
     yield time.process_time() - start
-    total = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)[0]
+    publication = publication_of(forest, partition)
+    (kept,) = METRICS["kept"]().of(publication, forest)
+    yield f"{100 * float(kept.value):.1f} %"
+    total = METRICS["lm_cost"]().of(publication, forest)[0]
     yield f"{float(total.value) / int(forest.quasi_count.sum()):.3f}"
     yield int((partition.equivalence_class < 0).sum())
     shown = partition.representative >= 0
@@ -99,7 +102,7 @@ def compare(folder: Path, records: int, encounters: tuple[int, int], flat: bool)
     shape = "one list" if flat else "nested"
     header(
         f"{records:,} patients of {encounters[0]} to {encounters[1]} encounters, {shape}",
-        *("engine", "vertices a record", "CPU s", "ratio", "LM per value", "records lost"),
+        *("engine", "vertices a record", "CPU s", "ratio", "kept", "LM per value", "records lost"),
         "vertices published %",
     )
     base = 0.0

@@ -24,7 +24,7 @@ FIELDS = {
     "$.items[*].parts[*].of": {"role": "quasi", "flat": True},
     "$.items[*].marks[*].of": {"role": "quasi", "flat": True},
 }
-LONG, CANDIDATES = 16, 12
+LONG, CANDIDATES = 16, 12  # LONG in this test; lists are matched in full up to 48
 
 
 def record(rng: random.Random, items: int) -> dict[str, Any]:
@@ -127,6 +127,7 @@ class Twin:
 def test_long_lists_are_matched_among_candidates(seed: int) -> None:
     prepared, forest = collected(seed, [17, 16, 20, 33, 70])
     alignment = Alignment(forest, prepared.constraints, 2, "optimal")
+    alignment.settings = alignment.settings._replace(long=LONG)
     others = np.arange(forest.record_count)
     limited, full = 0, 0
     for record in others.tolist():
@@ -141,5 +142,6 @@ def test_long_lists_are_matched_among_candidates(seed: int) -> None:
 def test_short_lists_are_matched_in_full() -> None:
     prepared, forest = collected(9, [16, 40, 12])
     alignment = Alignment(forest, prepared.constraints, 2, "optimal")
+    alignment.settings = alignment.settings._replace(long=LONG)
     found = alignment.pair_losses(0, np.array([1, 2])).tolist()
     assert found == [Twin(forest, limited=False).loss(0, other) for other in (1, 2)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +10,9 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.k_member.grow import Growing, Grown
 from hierdata.engines.k_member.kernel import Proposals, first_class
-from hierdata.engines.k_member.sizes import Plan
+from hierdata.engines.k_member.sizes import Plan, Reach
 
 Numbers = NDArray[np.int64]
-
-
-class Reach(NamedTuple):
-    """The limits of the search for classes.
-
-    A class grows among the ``candidates`` records nearest to its seed, of which at most ``aligned`` are
-    aligned for each place in the class. One record in ``stride`` proposes a class; the others propose when
-    the first have no class left.
-    """
-
-    candidates: int
-    aligned: int
-    stride: int
 
 
 class ClassDraft:

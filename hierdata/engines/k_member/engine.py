@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, PrivateAttr
 
 from hierdata.domains.bounds import Compared
-from hierdata.engines.base import Constraints, Engine, StepInput, Trial
+from hierdata.engines.base import WIDE, Constraints, Engine, StepInput, Trial
+from hierdata.engines.k_member.sizes import SAMPLE, Reach, useful_sizes
 from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -60,16 +61,17 @@ class KMember(Engine):
       leftovers join, is used. Of more than 2,000 records a sample of 2,000 decides. In a collection of
       blocks, four whole blocks decide together, and all blocks use the same sizes.
     - **Again.** Where at least one in twenty records is in a class that keeps less than a quarter of what it
-      is worth, the classes are drafted again, up to four times. The classes around all such records are then
-      accepted before all others, so that they find who relieves them of full groups (squeaky wheel
-      optimization, Joslin and Clements, 1999). The draft that loses least is taken.
+      is worth, the classes are drafted again, up to four times, once if records are wide. The classes around
+      all such records are then accepted before all others, so that they find who relieves them of full
+      groups (squeaky wheel optimization, Joslin and Clements, 1999). The draft that loses least is taken.
     - **Leftovers.** Each record in no class joins the class where that loses least, if that keeps anything
       and all models hold, up to twice ``largest`` records a class; else it is suppressed.
 
     In Byun et al. seeds are the farthest records and all classes have k records. Proposals lost 8 % less in
     classes of 10 and 4 % less in classes of 5 on 1,000 synthetic students (data set A). With a third of the
     records proposing, 1 % more is lost in a third of the time; wider windows compensate for that where
-    records are dense.
+    records are dense. Wide records, of more than 64 vertices on average, have less ``candidates`` and
+    ``aligned`` by default, because aligning two of them takes long and their bounds tell less.
 
     Raises PolicyError when ``size`` is smaller than the models allow, or ``largest`` smaller than ``size``.
     """
@@ -87,8 +89,16 @@ class KMember(Engine):
         default=None,
         description="largest class size that is tried; by default twice `size`, and at least 10",
     )
-    candidates: Compared = Field(default=120, description="records that may join the class around a record")
-    aligned: Compared = Field(default=12, description="candidates that are aligned for each place in a class")
+    candidates: Compared | None = Field(
+        default=None,
+        description="records that may join the class around a record; "
+        "120 by default, 60 for records of over 64 vertices on average",
+    )
+    aligned: Compared | None = Field(
+        default=None,
+        description="candidates that are aligned for each place in a class; "
+        "12 by default, 6 for records of over 64 vertices on average",
+    )
     stride: Compared | None = Field(
         default=None,
         description="one of every `stride` records proposes a class; "
@@ -105,14 +115,24 @@ class KMember(Engine):
         search = self._search(*given.problem)
         return search.partition(self._choice, given.rng, given.progress)
 
-    def estimate_work(self, records: int, constraints: Constraints) -> float:
-        """Return about how many pairs are aligned: for each place in the class that each record proposes.
+    def estimate_work(self, records: int, vertices: int, constraints: Constraints) -> float:
+        """Return about how many pairs are aligned in all drafts.
 
-        The least and the largest size are counted, as the sizes between are seldom tried.
+        About as many proposals are built as there are records, whatever the stride, because accepted
+        classes take members of the others. Each size is tried by a draft of its own; a further draft takes
+        about two thirds of the time of the first.
         """
+        if not records:
+            return 0.0
+        reach = self._reach(records, vertices)
         least, largest = self._sizes(constraints)
-        places = min(least, records) + min(largest, records)
-        return records / self._stride(records) * places * min(self.aligned, self.candidates, records)
+        on_values = (one for attributes in constraints.on_values for own in attributes for one in own)
+        asked = any(one.caps is None or not one.caps.sufficient for one in on_values)
+        sizes = useful_sizes(constraints, least, largest, asked)
+        places = sum(min(size, records) - 1 for size in sizes)
+        tried = min(records, SAMPLE) if len(sizes) > 1 else 0
+        drafted = 2 * reach.again / 3 * records + (records if records > tried else 0)
+        return (tried + drafted / len(sizes)) * places * min(reach.aligned, reach.candidates, records)
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
@@ -131,20 +151,29 @@ class KMember(Engine):
     def _search(self, forest: Forest, scope: Scope, constraints: Constraints) -> KMemberSearch:
         import numpy as np
 
-        from hierdata.engines.k_member.draft import Reach
         from hierdata.engines.k_member.search import KMemberSearch
 
         records = len(scope.records)
         vertices = int(np.diff(forest.roots)[scope.records].sum())
-        reach = Reach(min(self.candidates, records), self.aligned, self._stride(records, vertices))
         least, largest = self._sizes(constraints)
         return KMemberSearch(
-            forest, scope.records, constraints, least, max(least, min(largest, records)), reach
+            forest,
+            scope.records,
+            constraints,
+            least,
+            max(least, min(largest, records)),
+            self._reach(records, vertices),
         )
 
-    def _stride(self, records: int, vertices: int = 0) -> int:
+    def _reach(self, records: int, vertices: int) -> Reach:
+        wide = vertices > WIDE * records
         everybody = records <= _ALL_PROPOSE and vertices <= _ALL_PROPOSE_VERTICES
-        return self.stride or (1 if everybody else 3)
+        return Reach(
+            candidates=min(self.candidates or (60 if wide else 120), records),
+            aligned=self.aligned or (6 if wide else 12),
+            stride=self.stride or (1 if everybody else 3),
+            again=1 if wide else 4,
+        )
 
     def _sizes(self, constraints: Constraints) -> tuple[int, int]:
         allowed = constraints.min_class_size

@@ -8,22 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints, Trial, silent
-from hierdata.engines.k_member.draft import ClassDraft, Reach
+from hierdata.engines.k_member.draft import ClassDraft
 from hierdata.engines.k_member.grow import Growing
 from hierdata.engines.k_member.joining import join_late
 from hierdata.engines.k_member.partition import partition_of
-from hierdata.engines.k_member.sizes import Choice, Plan, best, choices, plan_of, useful_sizes
+from hierdata.engines.k_member.sizes import (
+    SAMPLE,
+    Choice,
+    Plan,
+    Reach,
+    best,
+    choices,
+    plan_of,
+    useful_sizes,
+)
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 
 Numbers = NDArray[np.int64]
-
-_SAMPLE = 2000
-"""The number of records on which class sizes are tried; samples of 400 chose wrongly in 1 of 4 cases."""
-
-
-_AGAIN = 4
-"""Most drafts after the first."""
 
 _FEW = 20
 """If fewer than one in so many records lost most of what they are worth, no other draft is made."""
@@ -52,8 +54,8 @@ class KMemberSearch:
         """Return the loss of each choice of class sizes, on a sample if there are many records."""
         plans = {choice: plan_of(choice, self._needs) for choice in choices(self._sizes)}
         sample = self._records
-        if len(sample) > _SAMPLE:
-            sample = np.sort(rng.choice(sample, _SAMPLE, replace=False))
+        if len(sample) > SAMPLE:
+            sample = np.sort(rng.choice(sample, SAMPLE, replace=False))
         drafts = {plan: self._draft(sample, plan) for plan in dict.fromkeys(plans.values())}
         if len(sample) == len(self._records):
             self._drafts = drafts
@@ -87,7 +89,7 @@ class KMemberSearch:
         """Return the best of this draft and others in which those who lost most come first."""
         best = last = draft
         first = np.zeros(self._growing.forest.record_count, np.bool_)
-        for _ in range(_AGAIN):
+        for _ in range(self._reach.again):
             losers = last.find_losers() & ~first
             first |= losers
             if not losers.any() or _FEW * int(first.sum()) < len(self._records):

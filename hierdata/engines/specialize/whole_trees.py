@@ -14,7 +14,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
 
-_MOST_WORK = 10**8
+_MOST_WORK = 5 * 10**8
 """The most pairs of vertices that are aligned: some seconds."""
 
 
@@ -31,7 +31,9 @@ def align_whole_trees(given: StepInput) -> Partition | None:
     if knowledge.alpha is not None or knowledge.root == "counted":
         return None
     engines: tuple[Engine, ...] = (KMember(), LocalSearch())
-    pairs = sum(engine.estimate_work(forest.record_count, constraints) for engine in engines)
+    pairs = sum(
+        engine.estimate_work(forest.record_count, forest.vertex_count, constraints) for engine in engines
+    )
     if pairs * (forest.vertex_count / forest.record_count) ** 2 > _MOST_WORK:
         return None
     partition: Partition | None = None

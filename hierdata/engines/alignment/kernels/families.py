@@ -13,17 +13,13 @@ from hierdata.engines.alignment.kernels.arrays import (
     DEGREE,
     ELDER,
     FIRST_CHILD,
-    FIRST_NODE,
     KIND,
-    OWN,
-    QUASI_COUNT,
-    SLOT_COUNT,
     YOUNGER,
     Rules,
     Scratch,
     Settings,
 )
-from hierdata.engines.alignment.kernels.vertices import CLOSED, FEW_GROUPS, fits, full_of, join
+from hierdata.engines.alignment.kernels.vertices import price_run
 from hierdata.engines.jit import inline_kernel, lean
 
 MOST = 64
@@ -62,10 +58,10 @@ def price_families(
     unfit = -(np.int64(2**62) // times)  # outweighs any gain of children
     for i in range(count_a):
         x = first_a + i
-        _price(x, first_b, count_b, unfit, size, settings, rep, rows, rules, work.full, prices[0])
+        price_run(x, first_b, count_b, unfit, size, settings, rep, rows, rules, work.full, prices[0])
         for at in range(2):
             if at < rep[x, CHILD_COUNT]:
-                _price(
+                price_run(
                     rep[x, FIRST_CHILD] + at, child_b, nobody, none, size, settings, rep, rows, rules,
                     work.full, prices[1 + at],
                 )  # fmt: skip
@@ -121,50 +117,3 @@ def _line_up(first: int, count: int, rows: NDArray[np.int32], desk: NDArray[np.i
         if desk[YOUNGER, y] < 0:
             desk[YOUNGER, y] = behind - start
     return behind - start if small else -1
-
-
-@inline_kernel
-def _price(
-    x: int,
-    first: int,
-    count: int,
-    unfit: np.int64,
-    size: int,
-    settings: Settings,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-    full: NDArray[np.int64],
-    prices: NDArray[np.int64],
-) -> None:
-    """Write the gain of ``x``, without its children, with each of ``count`` vertices of its type.
-
-    Vertices that the caps rule out get ``unfit``.
-    """
-    first_slot = settings.first_slot
-    pair_row, pair_losses, caps, losses, ancestors, _ = rules
-    mask = full_of(x, size, first_slot, rep, caps, full)
-    most = 2 * settings.scale * np.int64(rows[first, OWN])
-    for at in range(count):
-        prices[at] = most
-    for column in range(FIRST_NODE, FIRST_NODE + rows[first, QUASI_COUNT]):
-        left = rep[x, column]
-        start = pair_row[left]
-        if start >= 0:
-            for at in range(count):
-                prices[at] -= pair_losses[start + rows[first + at, column]]
-        else:
-            for at in range(count):
-                prices[at] -= losses[join(left, rows[first + at, column], ancestors)]
-    if (mask >> CLOSED) & 1:
-        for at in range(count):
-            prices[at] = unfit
-    elif (mask >> FEW_GROUPS) & 1:
-        for column in range(first_slot, first_slot + rows[first, SLOT_COUNT]):
-            for at in range(count):
-                group = rows[first + at, column]  # a missing value is bit 63, which is never set
-                prices[at] = unfit if (mask >> (group & 63)) & 1 else prices[at]
-    else:
-        for at in range(count):
-            if not fits(x, first + at, size, first_slot, rep, rows, caps, full):
-                prices[at] = unfit

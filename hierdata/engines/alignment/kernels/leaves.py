@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import (
     CAP,
-    CHILD_COUNT,
     COLUMN_OF,
     DEGREE,
-    FIRST_CHILD,
     FIRST_NODE,
     GAIN,
     GROUPS,
-    KIND,
     LEFT,
     MASK,
     MATE,
@@ -32,52 +29,9 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
-from hierdata.engines.jit import inline_kernel, lean, lowest_bit
+from hierdata.engines.jit import lean, lowest_bit
 
 _FREE = 2**62 - 1  # room of a vertex without caps
-
-
-@inline_kernel
-def few_leaves_gain(
-    x: int,
-    y: int,
-    size: int,
-    settings: Settings,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-    full: NDArray[np.int64],
-) -> np.int64:
-    """Return the largest gain of the children of two vertices; -1 if the case is not simple enough."""
-    first_a = rep[x, FIRST_CHILD]
-    first_b = rows[y, FIRST_CHILD]
-    count_a = rep[x, CHILD_COUNT]
-    count_b = rows[y, CHILD_COUNT]
-    if min(count_a, count_b) > 1 and max(count_a, count_b) > 2:
-        return np.int64(-1)
-    scale = settings.scale
-    first_slot = settings.first_slot
-    pair_row, pair_losses, caps, losses, ancestors, _ = rules
-    straight = crossed = best = np.int64(0)
-    for a in range(count_a):
-        for b in range(count_b):
-            u = first_a + a
-            v = first_b + b
-            if rep[u, CHILD_COUNT] > 0 and rows[v, CHILD_COUNT] > 0:
-                return np.int64(-1)
-            if rep[u, KIND] != rows[v, KIND]:
-                continue
-            gain = own_gain(u, v, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
-            if gain == 0 or not fits(u, v, size, first_slot, rep, rows, caps, full):
-                continue
-            best = max(best, gain)
-            if a == b:
-                straight += gain
-            else:
-                crossed += gain
-    if min(count_a, count_b) == 1:
-        return best
-    return max(straight, crossed)
 
 
 @lean

@@ -15,11 +15,13 @@ from hierdata.engines.alignment.kernels.arrays import (
     Scratch,
     Settings,
 )
-from hierdata.engines.alignment.kernels.vertices import fits, own_gain
+from hierdata.engines.alignment.kernels.vertices import price_run
 from hierdata.engines.jit import inline_kernel, lean
 
 CANDIDATES = 12
 """The number of candidates of each vertex."""
+_UNFIT = np.int64(-(2**62))
+"""The price of a pair that the caps rule out; others are 0 or more."""
 
 
 @inline_kernel
@@ -66,29 +68,32 @@ def find_best(
     near = work.near[depth]
     partners = work.partners[depth]
     gains = work.gains[depth]
-    pair_row, pair_losses, caps, losses, ancestors, _ = rules
+    prices = work.prices[0]
     scale = settings.scale
     one = np.uint64(1)
     for i in range(count_a):
         x = first_a + i
-        below = np.int64(rep[x, WEIGHT]) - rep[x, OWN]
+        price_run(x, first_b, count_b, _UNFIT, size, settings, rep, rows, rules, work.full, prices)
+        below = scale * (np.int64(rep[x, WEIGHT]) - rep[x, OWN])
         found = 0
         j = i * count_b // count_a
         for _ in range(count_b):
             y = first_b + j
-            other = np.int64(rows[y, WEIGHT]) - rows[y, OWN]
-            gain = scale * (4 * _weigh_common(x, y, rep, rows) - below - other)
-            gain += own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
-            better = found < CANDIDATES or gain > gains[i, CANDIDATES - 1]
-            if better and fits(x, y, size, settings.first_slot, rep, rows, caps, work.full):
-                place = min(found, CANDIDATES - 1)
-                while place > 0 and gains[i, place - 1] < gain:
-                    gains[i, place] = gains[i, place - 1]
-                    partners[i, place] = partners[i, place - 1]
-                    place -= 1
-                gains[i, place] = gain
-                partners[i, place] = j
-                found = min(found + 1, CANDIDATES)
+            other = scale * (np.int64(rows[y, WEIGHT]) - rows[y, OWN])
+            gain = prices[j] - below - other
+            worst = gains[i, CANDIDATES - 1] if found == CANDIDATES else _UNFIT
+            if prices[j] > _UNFIT and gain + 4 * min(below, other) > worst:
+                if below > 0 and other > 0:
+                    gain += 4 * scale * _weigh_common(x, y, rep, rows)
+                if gain > worst:
+                    place = min(found, CANDIDATES - 1)
+                    while place > 0 and gains[i, place - 1] < gain:
+                        gains[i, place] = gains[i, place - 1]
+                        partners[i, place] = partners[i, place - 1]
+                        place -= 1
+                    gains[i, place] = gain
+                    partners[i, place] = j
+                    found = min(found + 1, CANDIDATES)
             j = j + 1 if j + 1 < count_b else 0
         for word in range((count_b + 63) >> 6):
             near[i, word] = np.uint64(0)

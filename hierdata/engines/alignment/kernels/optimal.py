@@ -27,7 +27,8 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.families import price_families
-from hierdata.engines.alignment.kernels.leaves import few_leaves_gain, leaves_gain
+from hierdata.engines.alignment.kernels.few_leaves import few_leaves_gain
+from hierdata.engines.alignment.kernels.leaves import leaves_gain
 from hierdata.engines.alignment.kernels.long_lists import find_best
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, own_gain
 from hierdata.engines.jit import lean, lowest_bit
@@ -113,8 +114,15 @@ def align_optimally(
                 task = _RETURN
             else:
                 i = j = 0
-                task = _FILL
                 y = first_b + run_b
+                if depth > 0:
+                    few = few_leaves_gain(
+                        first_a + run_a, length_a, y, length_b, size, settings, rep, rows, rules, full,
+                    )  # fmt: skip
+                    if few >= 0:
+                        gained += few
+                        continue
+                task = _FILL
                 if rows[y, QUASI_COUNT] == 1 and nests[rows[y, FIRST_NODE]] and length_a > 1:
                     leaves = 0
                     for at in range(length_a):
@@ -189,7 +197,10 @@ def align_optimally(
                         own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
-                            below = few_leaves_gain(x, y, size, settings, rep, rows, rules, full)
+                            below = few_leaves_gain(
+                                rep[x, FIRST_CHILD], rep[x, CHILD_COUNT], rows[y, FIRST_CHILD],
+                                rows[y, CHILD_COUNT], size, settings, rep, rows, rules, full,
+                            )  # fmt: skip
                         if own == 0 and below == 0 and times == 1:
                             continue
                         if below < 0:

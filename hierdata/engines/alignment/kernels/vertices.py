@@ -20,6 +20,8 @@ from hierdata.engines.alignment.kernels.arrays import (
     SHOWN,
     SLOT_COUNT,
     STAMP,
+    Rules,
+    Settings,
 )
 from hierdata.engines.jit import inline_kernel, lean
 
@@ -210,3 +212,50 @@ def own_gain(
         else:
             gain -= losses[join(left, right, ancestors)]
     return gain
+
+
+@inline_kernel
+def price_run(
+    x: int,
+    first: int,
+    count: int,
+    unfit: np.int64,
+    size: int,
+    settings: Settings,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+    full: NDArray[np.int64],
+    prices: NDArray[np.int64],
+) -> None:
+    """Write the gain of ``x``, without its children, with each of ``count`` vertices of its type.
+
+    Vertices that the caps rule out get ``unfit``.
+    """
+    first_slot = settings.first_slot
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
+    mask = full_of(x, size, first_slot, rep, caps, full)
+    most = 2 * settings.scale * np.int64(rows[first, OWN])
+    for at in range(count):
+        prices[at] = most
+    for column in range(FIRST_NODE, FIRST_NODE + rows[first, QUASI_COUNT]):
+        left = rep[x, column]
+        start = pair_row[left]
+        if start >= 0:
+            for at in range(count):
+                prices[at] -= pair_losses[start + rows[first + at, column]]
+        else:
+            for at in range(count):
+                prices[at] -= losses[join(left, rows[first + at, column], ancestors)]
+    if (mask >> CLOSED) & 1:
+        for at in range(count):
+            prices[at] = unfit
+    elif (mask >> FEW_GROUPS) & 1:
+        for column in range(first_slot, first_slot + rows[first, SLOT_COUNT]):
+            for at in range(count):
+                group = rows[first + at, column]  # a missing value is bit 63, which is never set
+                prices[at] = unfit if (mask >> (group & 63)) & 1 else prices[at]
+    else:
+        for at in range(count):
+            if not fits(x, first + at, size, first_slot, rep, rows, caps, full):
+                prices[at] = unfit
