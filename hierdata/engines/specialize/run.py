@@ -27,7 +27,7 @@ DIVISIONS = (1.0, 2.5, 0.4)
 """The factors of the support that a node needs, when root classes are split; more effort tries more."""
 FACTORS = (0.3, 0.55, 1.0)
 """The same, when a class is cut."""
-_MOST_TRIED = 4 * 10**6
+_MOST_TRIED = 10**6
 """The most occurrences of patterns with which every division is mended by every factor."""
 _SAMPLED = 8
 """Beyond, they are tried on one of so many classes."""
