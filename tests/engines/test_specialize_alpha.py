@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 
 import hierdata
 from hierdata.engines.specialize.columns import columns_of, find_facts
@@ -17,6 +18,7 @@ from hierdata.engines.specialize.kernel_shares import count_shares, make_scratch
 from hierdata.engines.specialize.kernel_table import Asked
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.uncompiled import without_compiler
+from hierdata.errors import PromiseError
 from hierdata.policy.load import from_data
 from hierdata.records.schema import Role
 from hierdata.reproduction.encoded import EncodedRecords, encode_records
@@ -159,8 +161,21 @@ def test_a_value_of_everybody_is_not_published_with_its_vertices() -> None:
     records = documents(Random(3), 12)
     for record in records:
         record["courses"] = [{"name": "a", "term": 1, "grade": "x", "books": [], "notes": []}]
-        record["home"] = {"town": "a"}
-    own = encode_records(records, from_data(policy_of(k=2, m=1, alpha="1/2", vertex="off"), Path()))
-    partition = searched(own)
-    found = shown(own, partition) if partition.class_count else []
-    assert not any(one.kind == "courses" for record in found for one in record.children)
+    policy = policy_of(k=2, m=1, alpha="1/2", values={GRADE: ["x"]})
+    release = hierdata.anonymize(records, policy, seed=b"a seed of sixteen bytes")
+    assert not any(record.get("courses") for record in release.records())
+
+
+def test_a_value_of_everybody_in_the_record_itself_is_refused_with_the_reason() -> None:
+    policy = {
+        "version": 1,
+        "models": [{"kind": "bounded-knowledge", "k": 2, "m": 1, "alpha": "1/2"}],
+        "fields": {
+            "$.town": {"role": "quasi", "flat": True},
+            "$.ill": {"role": "sensitive"},
+            "$.visits[*].day": {"role": "quasi", "flat": True},
+        },
+    }
+    records = [{"town": "ab"[at % 2], "ill": "x", "visits": [{"day": "1"}]} for at in range(8)]
+    with pytest.raises(PromiseError, match="among all records a sensitive value has a share above alpha"):
+        hierdata.anonymize(records, policy, seed=b"a seed of sixteen bytes")

@@ -67,7 +67,7 @@ def find_broken(
     if asked.whole and not asked.blind:
         for i in range(size):
             vertex = group.owner[facts[i]]
-            if facts[i] == group.first_fact[vertex]:
+            if facts[i] == group.first_fact[vertex] and group.depth[vertex]:
                 key = key_of_vertex(group, asked, clauses, vertex)
                 if table.counts[find_slot(table, key)] < k:
                     count = note_broken(found, count, facts[i], -2, -1)

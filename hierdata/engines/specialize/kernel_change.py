@@ -18,12 +18,19 @@ from hierdata.engines.specialize.kernel_table import Asked, PatternTable, find_s
 
 
 @jit
-def loss_of_removal(group: FactGroup, vertex: int) -> int:
-    """Return what removing a vertex with its subtree would lose beyond what is lost already."""
+def loss_of_vertex(group: FactGroup, vertex: int) -> int:
+    """Return what a vertex alone would lose if it were removed, beyond what it loses already."""
     lost = group.constant[vertex]
     for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
         state = 0 if group.label[fact] == group.shown[fact] else 1
         lost += group.losses[fact, 2] - group.losses[fact, state]
+    return int(lost)
+
+
+@jit
+def loss_of_removal(group: FactGroup, vertex: int) -> int:
+    """Return what removing a vertex with its subtree would lose beyond what is lost already."""
+    lost = loss_of_vertex(group, vertex)
     first = group.first_child[vertex]
     end = first + group.child_count[vertex]
     depth = group.depth[vertex]
@@ -33,10 +40,7 @@ def loss_of_removal(group: FactGroup, vertex: int) -> int:
         for child in range(first, end):
             if group.path[child, depth] != vertex or is_gone(group, child):
                 continue
-            lost += group.constant[child]
-            for fact in range(group.first_fact[child], group.first_fact[child + 1]):
-                state = 0 if group.label[fact] == group.shown[fact] else 1
-                lost += group.losses[fact, 2] - group.losses[fact, state]
+            lost += loss_of_vertex(group, child)
             if group.child_count[child]:
                 if following < 0:
                     following = group.first_child[child]
@@ -44,7 +48,7 @@ def loss_of_removal(group: FactGroup, vertex: int) -> int:
         first, end = following, last
         if first < 0:
             break
-    return int(lost)
+    return lost
 
 
 @jit
@@ -66,6 +70,39 @@ def remove_subtree(group: FactGroup, vertex: int, end: int) -> None:
         if group.path[other, depth] == vertex:
             for fact in range(group.first_fact[other], group.first_fact[other + 1]):
                 group.label[fact] = 0
+
+
+@jit
+def take_out(
+    group: FactGroup,
+    asked: Asked,
+    table: PatternTable,
+    clauses: PatternTable,
+    row: Row,
+    record: int,
+    changed: NDArray[np.int64],
+) -> None:
+    """Take the patterns with marked labels out of the counts, before a record changes."""
+    marked = gather_facts(group, asked, record, row)
+    count_record(group, asked, table, clauses, row, marked, -1, changed)
+
+
+@jit
+def put_in(
+    group: FactGroup,
+    asked: Asked,
+    table: PatternTable,
+    clauses: PatternTable,
+    row: Row,
+    record: int,
+    changed: NDArray[np.int64],
+) -> PatternTable:
+    """Count the patterns with marked labels again, and unmark these; return the table."""
+    marked = gather_facts(group, asked, record, row)
+    table = make_room(table, count_enumerated(row.size[0], marked, asked.m) + marked)
+    count_record(group, asked, table, clauses, row, marked, 1, changed)
+    row.marks[:] = False
+    return table
 
 
 @jit
@@ -92,17 +129,12 @@ def change_record(
         row.marks[group.label[fact]] = True
         row.marks[label] = True
         row.marks[0] = False
-    marked = gather_facts(group, asked, record, row)
-    count_record(group, asked, table, clauses, row, marked, -1, changed)
+    take_out(group, asked, table, clauses, row, record, changed)
     if fact < 0:
         remove_subtree(group, vertex, end)
     else:
         group.label[fact] = label
-    marked = gather_facts(group, asked, record, row)
-    table = make_room(table, count_enumerated(row.size[0], marked, asked.m) + marked)
-    count_record(group, asked, table, clauses, row, marked, 1, changed)
-    row.marks[:] = False
-    return table
+    return put_in(group, asked, table, clauses, row, record, changed)
 
 
 @jit
@@ -171,14 +203,10 @@ def return_vertices(
             continue
         for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
             row.marks[group.shown[fact]] = True
-        marked = gather_facts(group, asked, record, row)
         changed[0] = 0
-        count_record(group, asked, table, clauses, row, marked, -1, changed)
+        take_out(group, asked, table, clauses, row, record, changed)
         show_vertex(group, vertex)
-        marked = gather_facts(group, asked, record, row)
-        table = make_room(table, count_enumerated(row.size[0], marked, asked.m) + marked)
-        count_record(group, asked, table, clauses, row, marked, 1, changed)
-        row.marks[:] = False
+        table = put_in(group, asked, table, clauses, row, record, changed)
         if not is_harmless(asked, table, changed):
             table = change_record(group, asked, table, clauses, row, record, vertex, -1, 0, changed)
         changed[0] = 0

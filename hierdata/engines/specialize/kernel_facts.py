@@ -179,8 +179,10 @@ def key_of_vertex(group: FactGroup, asked: Asked, clauses: PatternTable, vertex:
 
 @jit
 def starts_vertex(group: FactGroup, row: Row, at: int) -> bool:
-    """Return whether a gathered fact is the first of its vertex that is gathered with a marked label."""
+    """Return whether a gathered fact is the first with a marked label of a vertex below the root."""
     fact = row.facts[at]
+    if group.depth[group.owner[fact]] == 0:
+        return False
     for other in range(group.first_fact[group.owner[fact]], fact):
         if row.marks[group.label[other]]:
             return False

@@ -6,21 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
-from hierdata.engines.specialize.kernel_broken import (
-    choose_deletion,
-    drop_mended,
-    keep_labels,
-    note_broken,
-    score_vertices,
-)
-from hierdata.engines.specialize.kernel_change import change_record
+from hierdata.engines.specialize.kernel_broken import note_broken
 from hierdata.engines.specialize.kernel_facts import (
     FactGroup,
     Row,
     count_group,
     key_of_vertex,
 )
-from hierdata.engines.specialize.kernel_mending import mark_holders, mark_matching, mend_record
+from hierdata.engines.specialize.kernel_mending import delete_noted, mark_holders, mark_matching, mend_record
 from hierdata.engines.specialize.kernel_places import (
     PatternNames,
     ShareLimit,
@@ -140,37 +133,6 @@ def note_excessive(
             if is_among(names.numbers, key_of_vertex(group, asked, names.clauses, vertex), numbers):
                 count = note_broken(found, count, facts[i], -2, -1)
     return count
-
-
-@jit
-def delete_noted(
-    group: FactGroup,
-    asked: Asked,
-    table: PatternTable,
-    clauses: PatternTable,
-    row: Row,
-    record: int,
-    found: NDArray[np.int64],
-    count: int,
-    changed: NDArray[np.int64],
-) -> tuple[PatternTable, int]:
-    """Delete facts of a record until it has none of the noted occurrences, or none can be deleted.
-
-    Returns the table, and how many occurrences are left.
-    """
-    base, end = group.first_vertex[record], group.first_vertex[record + 1]
-    facts = group.first_fact[end] - group.first_fact[base]
-    keep_labels(group, found, count)
-    while count > 0:
-        scores = np.zeros((max(end - base, facts), 2), np.int64)
-        score_vertices(group, found, count, scores, base)
-        vertex, fact = choose_deletion(group, record, scores)
-        if vertex < 0:
-            return table, count
-        label = group.absent[fact] if fact >= 0 else 0
-        table = change_record(group, asked, table, clauses, row, record, vertex, fact, label, changed)
-        count = drop_mended(group, found, count)
-    return table, 0
 
 
 @jit

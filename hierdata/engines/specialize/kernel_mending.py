@@ -26,6 +26,37 @@ from hierdata.engines.specialize.kernel_table import (
 
 
 @jit
+def delete_noted(
+    group: FactGroup,
+    asked: Asked,
+    table: PatternTable,
+    clauses: PatternTable,
+    row: Row,
+    record: int,
+    found: NDArray[np.int64],
+    count: int,
+    changed: NDArray[np.int64],
+) -> tuple[PatternTable, int]:
+    """Delete facts of a record until it has none of the noted occurrences, or none can be deleted.
+
+    Returns the table, and how many occurrences are left.
+    """
+    base, end = group.first_vertex[record], group.first_vertex[record + 1]
+    facts = group.first_fact[end] - group.first_fact[base]
+    keep_labels(group, found, count)
+    while count > 0:
+        scores = np.zeros((max(end - base, facts), 2), np.int64)
+        score_vertices(group, found, count, scores, base)
+        vertex, fact = choose_deletion(group, record, scores)
+        if vertex < 0:
+            return table, count
+        label = group.absent[fact] if fact >= 0 else 0
+        table = change_record(group, asked, table, clauses, row, record, vertex, fact, label, changed)
+        count = drop_mended(group, found, count)
+    return table, 0
+
+
+@jit
 def mend_record(
     group: FactGroup,
     asked: Asked,
@@ -40,23 +71,14 @@ def mend_record(
 
     Returns the table, and whether that could be done.
     """
-    base, end = group.first_vertex[record], group.first_vertex[record + 1]
-    facts = group.first_fact[end] - group.first_fact[base]
     while True:
         gather_facts(group, asked, record, row)
         count = find_broken(group, asked, table, clauses, row, found)
         if count == 0:
             return table, True
-        keep_labels(group, found, count)
-        while count > 0:
-            scores = np.zeros((max(end - base, facts), 2), np.int64)
-            score_vertices(group, found, count, scores, base)
-            vertex, fact = choose_deletion(group, record, scores)
-            if vertex < 0:
-                return table, False
-            label = group.absent[fact] if fact >= 0 else 0
-            table = change_record(group, asked, table, clauses, row, record, vertex, fact, label, changed)
-            count = drop_mended(group, found, count)
+        table, left = delete_noted(group, asked, table, clauses, row, record, found, count, changed)
+        if left:
+            return table, False
 
 
 @jit

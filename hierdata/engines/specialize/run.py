@@ -35,6 +35,11 @@ IMPOSSIBLE = (
     "bounded knowledge cannot be kept: fewer than k records have a vertex that cannot be left out, as it "
     "does not repeat; drop it from the policy, or ask for a smaller k"
 )
+ALPHA_MISSED = (
+    "bounded knowledge cannot be kept: even among all records a sensitive value has a share above alpha, or "
+    "fewer than k have a vertex that does not repeat; raise alpha, name under `values` those that matter "
+    "(lint with --data tells which are too common), or ask for a smaller k"
+)
 
 
 def specialize(given: StepInput, effort: int) -> Partition:
@@ -61,7 +66,8 @@ def specialize(given: StepInput, effort: int) -> Partition:
     answers = [(loss_by_root(forest, one), at, one) for at, one in enumerate(found) if one is not None]
     if not answers:
         nobody = np.full(forest.record_count, SUPPRESSED)
-        return Partition(nobody, np.full(forest.vertex_count, SUPPRESSED), forest.nodes, reason=IMPOSSIBLE)
+        reason = IMPOSSIBLE if sensitive is None else ALPHA_MISSED
+        return Partition(nobody, np.full(forest.vertex_count, SUPPRESSED), forest.nodes, reason=reason)
     return min(answers)[-1]
 
 
