@@ -33,7 +33,7 @@ MODELS: dict[str, list[dict[str, Any]]] = {
     "k = 5": [K],
     "k = 5, 4 distinct": [K, {"kind": "distinct-l-diversity", "l": 4}],
     "k = 5, t = 0.2 hierarchical": [K, {"kind": "t-closeness", "t": "0.2", "distance": "hierarchical"}],
-    "k = 5, t = 0.2 equal": [K, {"kind": "t-closeness", "t": "0.2"}],
+    "k = 5, t = 0.2 equal": [K, {"kind": "t-closeness", "t": "0.2", "distance": "equal"}],
 }
 OPTIMA: dict[str, dict[str, tuple[str, int]]] = {
     "k = 5": {

@@ -26,7 +26,7 @@ from tests.benchmarks.tables import SCALED, SEED
 K = {"kind": "k-anonymity", "k": 5}
 DISTINCT = {"kind": "distinct-l-diversity", "l": 4}
 NEAR = {"kind": "t-closeness", "t": "0.2", "distance": "hierarchical"}
-NEAR_EQUAL = {"kind": "t-closeness", "t": "0.2"}
+NEAR_EQUAL = {"kind": "t-closeness", "t": "0.2", "distance": "equal"}
 SETS = {"recoding": "sets_and_ranges"}
 
 
