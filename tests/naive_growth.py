@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
 from hierdata.engines.alignment.kernels.representative import ClassBuffers, merge, pair_losses_to
+from tests.aligned import align
 
 
 def begin(

@@ -16,7 +16,6 @@ import numpy as np
 
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.closing import Closing
-from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import (
     FIRST_NODE,
     KIND,
@@ -33,6 +32,7 @@ from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import Forest
 from hierdata.privacy.base import FrequencyCaps
+from tests.aligned import align
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +11,13 @@ import typer
 from hierdata.cli.arguments import AsJson, KeyFd, Quiet, Root, Workers, key_for
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import session
-from hierdata.cli.terminal import print_json, say, show
+from hierdata.cli.terminal import print_json, say, say_folded, shorten
 
 if TYPE_CHECKING:
     from hierdata.comparison.comparison import PolicyComparison
+
+_NAME = 30
+"""Characters of a policy's name: lines then fit a terminal of 80."""
 
 
 def compare(
@@ -72,16 +76,31 @@ def compare(
 
 
 def _show(found: PolicyComparison, out: Path) -> None:
-    rows = []
+    names = min(_NAME, max(len(one.name) for one in found))
+    say(f"no. {'policy':{names}}   records    kept   guess  dominated by")
     for one in found:
-        kept, worst = (None if share is None else float(100 * share) for share in (one.kept, one.worst))
-        figures = [f"{one.published:,}", "-" if kept is None else f"{kept:.1f} %"]
-        figures += ["-" if worst is None else f"{worst:.1f} %", ", ".join(map(str, one.dominated_by)) or "-"]
-        rows.append(
-            [str(one.number), one.name, *(figures if one.refused is None else ["none", "-", "-", "-"])]
-        )
-    show("Policies compared", ["no.", "policy", "records", "kept", "worst guess", "dominated by"], rows)
+        begin = f"{one.number:>3} {shorten(one.name, names):{names}}"
+        if one.refused is None:
+            kept, worst = map(_percent, (one.kept, one.worst))
+            say(f"{begin} {one.published:>9,} {kept:>7} {worst:>7}  {_join(one.dominated_by)}")
+        else:
+            say(f"{begin} no release")
     for one in found:
         if one.refused is not None:
-            say(f"{one.number}: no release: {one.refused}")
-    say(f"The picture and the policies are in {out / 'comparison.html'}.")
+            say_folded(f"{one.number}: {one.refused}")
+    say("kept: of the input; guess: the worst guess of a sensitive value.")
+    say_folded(f"The picture, all figures and the policies: {out / 'comparison.html'}")
+
+
+def _percent(share: Fraction | None) -> str:
+    return "-" if share is None else f"{float(100 * share):.1f} %"
+
+
+def _join(numbers: tuple[int, ...]) -> str:
+    """Return the first numbers of a list, and how many follow.
+
+    >>> _join((1, 2, 3, 4)), _join((7,)), _join(())
+    ('1, 2 and 2 more', '7', '-')
+    """
+    more = f" and {len(numbers) - 2} more" if len(numbers) > 2 else ""
+    return (", ".join(map(str, numbers[:2])) or "-") + more

@@ -7,19 +7,34 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hierdata.charts import STYLE as CHART_STYLE
 from hierdata.charts.scatter_chart import Dot, ScatterChart
 from hierdata.comparison.rows import ComparedPolicy, PromiseCost
-from hierdata.escaping import escape
+from hierdata.pages import allow_only, read_templates
 from hierdata.release.report.style import STYLE
 from hierdata.version import __version__
 
 Policies = Sequence[ComparedPolicy]
+_STYLE = (
+    STYLE
+    + CHART_STYLE
+    + """
+.charts { display: grid; gap: 1.2rem; }
+.charts { grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
+.charts svg.chart { max-width: 32rem; }
+figcaption { color: var(--quiet); }
+pre { overflow-x: auto; line-height: 1.35; }
+@media print {
+  pre { white-space: pre-wrap; overflow: visible; }
+  details > summary { display: list-item; }
+  details:not([open])::details-content { content-visibility: hidden; }
+}
+"""
+)
 
 
 def write_page(found: Policies, costs: Sequence[PromiseCost]) -> str:
@@ -61,7 +76,8 @@ def _render(template: str, found: Policies, costs: Sequence[PromiseCost]) -> str
             paths=_paths(found),
             version=__version__,
             day=date.today().isoformat(),
-            style=Markup(STYLE + CHART_STYLE),  # noqa: S704  # our own constants
+            style=Markup(_STYLE),  # noqa: S704  # our own constants
+            content_policy=allow_only(_STYLE),
             chart_style=Markup(CHART_STYLE),  # noqa: S704
         )
     )
@@ -151,14 +167,10 @@ def write_policy(one: ComparedPolicy) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("hierdata.comparison"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: escape(value) if type(value) is str else value,
+    return read_templates(
+        "hierdata.comparison",
+        percent=percent,
+        signed=write_difference,
+        numbers=numbers,
+        write_lines=lambda one: write_policy(one).splitlines(),
     )
-    own: dict[str, Any] = {"percent": percent, "signed": write_difference, "numbers": numbers}
-    made.globals.update(own, write_lines=lambda one: write_policy(one).splitlines())
-    return made

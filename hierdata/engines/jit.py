@@ -1,7 +1,8 @@
-"""Compilation of kernels; with ``code_cache`` the only file that imports numba."""
+"""Compilation of kernels; with ``code_cache`` and ``machine_code`` the only file that imports numba."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,14 +13,13 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import ir
 from numba.core import event
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.extending import lower_builtin, type_callable
 from numba.np import linalg
 
 from hierdata.engines.code_cache import code_cache
+from hierdata.engines.machine_code import KernelCompiler
 from hierdata.engines.uncompiled import call_plainly, is_plain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -55,41 +55,6 @@ _ROOM = 192 * 2**20
 """Bytes of addresses that compiling or loading a kernel takes at most."""
 
 
-class _BranchingCode(JITCodeLibrary):
-    """The machine code of a lean kernel, with the code of all kernels that it calls by name."""
-
-    def _optimize_final_module(self) -> None:
-        """Optimize once, at level 2 and without vectors: more takes long, and branches gain nothing by it.
-
-        numba optimizes cheaply first, to find operations of reference counting that it can leave out; lean
-        kernels have none.
-        """
-        own: Any = self
-        manager, builder = own._codegen._module_pass_manager(opt=2, loop_vectorize=False, slp_vectorize=False)
-        manager.run(own._final_module, builder)
-
-
-class _InnerCode(JITCodeLibrary):
-    """The code of a kernel that is called by other kernels only: it is optimized as a part of theirs."""
-
-    def _optimize_final_module(self) -> None:
-        """Do nothing."""
-
-
-class _KernelCompiler(Compiler):
-    """numba's compiler with our libraries of code."""
-
-    def _compile_core(self) -> Any:
-        state: Any = self.state
-        if state.library is None:
-            inner = state.flags.no_cpython_wrapper or state.flags.forceinline
-            kind: Any = _InnerCode if inner else JITCodeLibrary if state.flags.nrt else _BranchingCode
-            state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
-            state.library.enable_object_caching()
-        base: Any = super()
-        return base._compile_core()
-
-
 class Kernel(CPUDispatcher):
     """A function that is compiled at first use, once for all signed integer types, and cached on disk.
 
@@ -101,7 +66,13 @@ class Kernel(CPUDispatcher):
         """Call the compiled code, or the Python function where a run is ``without_compiler``."""
         if is_plain():
             return call_plainly(self.py_func, arguments)
+        self.require_own_code()
         return super().__call__(*arguments)
+
+    def require_own_code(self) -> None:
+        """Raise TypeError for a kernel that is only compiled as a part of others."""
+        if self.targetoptions["no_cpython_wrapper"]:
+            raise TypeError(f"{self.py_func.__name__} is called by other kernels only")
 
     def compile(self, sig: Any) -> Any:
         """Compile for these types, or load the code that was compiled from the same files from disk."""
@@ -109,12 +80,26 @@ class Kernel(CPUDispatcher):
         widened = tuple(map(_widen, arguments))
         self._cache = self.compiled_code
         _require_room()
-        return super().compile(widened if answer is None else answer(*widened))
+        with _without_collection():
+            return super().compile(widened if answer is None else answer(*widened))
 
     @cached_property
     def compiled_code(self) -> Any:
         """The cache of compiled code on disk; one that keeps nothing if there is no folder for it."""
         return code_cache(self.py_func)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Keep Python from looking for garbage: the compiler makes many small objects, most are still in use."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _require_room() -> None:
@@ -136,27 +121,42 @@ KERNELS: list[Kernel] = []
 
 
 def jit(function: Function) -> Function:
-    """Compile at first use and cache the result on disk, in a folder of this user (see ``code_folder``)."""
-    return _make_kernel(function)
+    """Compile at first use and cache the result on disk, in a folder of this user (see ``code_folder``).
+
+    A function whose name begins with an underscore is a ``part`` of those that call it.
+    """
+    return _make_kernel(function, no_cpython_wrapper=_is_own(function))
 
 
 def lean(function: Function) -> Function:
     """Compile like ``jit`` but without reference counting, for loops that only use arrays they are given.
 
     Such a function must not create arrays. Where arrays are passed on, reference counting costs more than the
-    loop itself. A function whose name begins with an underscore can be called from other kernels only,
-    because the wrapper for calls from Python takes longer to compile than some loops.
+    loop itself.
     """
-    return _make_kernel(function, _nrt=False, no_cpython_wrapper=function.__name__.startswith("_"))
+    return _make_kernel(function, _nrt=False, no_cpython_wrapper=_is_own(function))
+
+
+def part(function: Function) -> Function:
+    """Compile like ``lean``, but as a part of the kernels that call the function: nothing else can call it.
+
+    Otherwise it would be optimized and made machine code by itself too, for nobody.
+    """
+    return _make_kernel(function, _nrt=False, no_cpython_wrapper=True)
 
 
 def inline_kernel(function: Function) -> Function:
-    """Compile like ``lean`` and inline the function into its callers, so that passing arguments is free."""
-    return _make_kernel(function, _nrt=False, forceinline=True)
+    """Compile like ``part`` and inline the function into its callers, so that passing arguments is free."""
+    return _make_kernel(function, _nrt=False, no_cpython_wrapper=True, forceinline=True)
+
+
+def _is_own(function: Callable[..., Any]) -> bool:
+    """Return whether only functions of the same file may call one, by its name."""
+    return function.__name__.startswith("_")
 
 
 def _make_kernel(function: Function, **options: bool) -> Function:
-    kernel: Any = Kernel(function, targetoptions=_OPTIONS | options, pipeline_class=_KernelCompiler)
+    kernel: Any = Kernel(function, targetoptions=_OPTIONS | options, pipeline_class=KernelCompiler)
     KERNELS.append(kernel)
     compiled: Function = kernel
     return compiled
@@ -179,6 +179,7 @@ def address_of(kernel: Any, signature: Any) -> int:
     """
     if is_plain():
         return KERNELS.index(kernel)
+    kernel.require_own_code()
     kernel.compile(signature.args)
     compiled = kernel.overloads[signature.args]
     if compiled.signature.return_type != signature.return_type:

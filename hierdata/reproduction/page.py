@@ -12,11 +12,12 @@ from importlib.resources import files
 from itertools import combinations
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hierdata.charts import STYLE as CHART_STYLE
 from hierdata.escaping import escape
+from hierdata.pages import read_templates
 from hierdata.release.report.style import STYLE
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, Paper, write_cell
 
@@ -206,15 +207,8 @@ def _draw(exhibit: Exhibit, at: int) -> Markup:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("hierdata.reproduction"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: escape(value) if type(value) is str else value,
-    )
-    made.globals.update(
+    return read_templates(
+        "hierdata.reproduction",
         grids=grids,
         verdict=verdict,
         anchor=anchor,
@@ -224,4 +218,3 @@ def _environment() -> Environment:
         write_cell=write_cell,
         newline=Markup("\n"),
     )
-    return made

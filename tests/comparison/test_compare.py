@@ -104,6 +104,9 @@ def test_a_comparison_resumes_and_measures_what_is_missing(
     out = capsys.readouterr().out
     assert "strong.json" in out
     assert "no release" in out
+    assert all(
+        len(line) <= 80 for line in out.splitlines() if not line.startswith(("The", "5:", " ")) or "%" in line
+    )
     page = (desk / "out" / PAGE).read_text("utf-8")
     assert page.count("<svg") == 3  # both fields together, and each
     assert "<script" not in page

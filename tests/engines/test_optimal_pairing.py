@@ -17,7 +17,6 @@ from scipy.optimize import linear_sum_assignment
 from hierdata.engines.alignment import alignment as aligning
 from hierdata.engines.alignment import arrays
 from hierdata.engines.alignment.alignment import Alignment
-from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
     COLUMN_OF,
@@ -34,6 +33,7 @@ from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, 
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from tests import naive, random_collections
+from tests.aligned import align
 from tests.naive_trees import Number
 from tests.random_collections import (
     LEVELS,

@@ -13,7 +13,7 @@ import numpy as np
 from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules, Scratch, Settings
 from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
-from hierdata.engines.jit import lean
+from hierdata.engines.jit import lean, part
 from hierdata.engines.local_search.kernel_state import (
     NOBODY,
     SearchBuffers,
@@ -44,7 +44,7 @@ def _saving_with(
     return (settings.scale * np.int64(rep[0, WEIGHT] + ground.rows[root, WEIGHT]) - loss) // 2
 
 
-@lean
+@part
 def nearest_classes(
     record: int, largest: int, ground: SearchInput, standing: Standing, buffers: SearchBuffers
 ) -> int:

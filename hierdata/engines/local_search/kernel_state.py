@@ -34,7 +34,7 @@ from hierdata.engines.alignment.kernels.representative import (
     plant,
     weigh,
 )
-from hierdata.engines.jit import lean
+from hierdata.engines.jit import lean, part
 
 NOBODY = -1
 
@@ -102,7 +102,7 @@ class SearchBuffers(NamedTuple):
     party_gains: Ordinals  # [position of the class]: gain if they join
 
 
-@lean
+@part
 def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
     """Return the rules for a class of ``size`` records."""
     return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors, rules.nests)
@@ -119,7 +119,7 @@ def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -
     return saved
 
 
-@lean
+@part
 def trace(
     rep: Rows, first: int, count: int, worth: Ordinals, passes: Ordinals, passed: Ordinals, paths: Rows
 ) -> int:
@@ -152,7 +152,7 @@ def trace_all(ground: SearchInput, passed: Ordinals) -> None:
         )  # fmt: skip
 
 
-@lean
+@part
 def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
     """Return an upper bound of the saving of two trees: the worth of all nodes that values of both pass."""
     most = np.int64(0)
@@ -162,7 +162,7 @@ def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) ->
     return most
 
 
-@lean
+@part
 def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: np.int64) -> int:
     """Insert one into the list of the ``best``, if there is room or its value is above the least.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hierdata.charts import STYLE as CHART_STYLE
 from hierdata.charts import Chart
-from hierdata.escaping import escape, quote
+from hierdata.escaping import quote
+from hierdata.pages import allow_only, read_templates
 from hierdata.release.report.drawings import describe_risk, draw_guesses, draw_kept, list_pictures
 from hierdata.release.report.glossary import glossary
 from hierdata.release.report.importance import rank_limitations
@@ -31,8 +30,7 @@ from hierdata.release.report.wording import (
 )
 
 _ALL_STYLE = STYLE + CHART_STYLE
-_STYLE_HASH = base64.b64encode(hashlib.sha256(_ALL_STYLE.encode()).digest()).decode()
-CONTENT_POLICY = f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; form-action 'none'"
+CONTENT_POLICY = allow_only(_ALL_STYLE)
 """What a page may do: apply its own style, and nothing else."""
 MOST_LIMITATIONS = 3
 """Things that are not promised, on the first screen."""
@@ -69,15 +67,8 @@ def _draw(chart: Chart, name: str) -> Markup:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("hierdata.release.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: escape(value) if type(value) is str else value,
-    )
-    made.globals.update(
+    return read_templates(
+        "hierdata.release.report",
         style=Markup(_ALL_STYLE),  # noqa: S704  # our own constant
         content_policy=CONTENT_POLICY,
         draw=_draw,
@@ -92,4 +83,3 @@ def _environment() -> Environment:
         describe_outcome=describe_outcome,
         describe_standing=describe_standing,
     )
-    return made

@@ -50,7 +50,7 @@ _FEW = 16  # up to this many pairs of children are bounded before they are align
 
 
 @lean
-def _walk(
+def align_in_turn(
     first_a: int,
     count_a: int,
     first_b: int,
@@ -309,7 +309,7 @@ _call = call_of(_SIGNATURE)
 
 def aligner(pairing: int) -> int:
     """Return the address of the code that aligns with this pairing; compile it if needed."""
-    return address_of(align_optimally if pairing == OPTIMAL else _walk, _SIGNATURE)
+    return address_of(align_optimally if pairing == OPTIMAL else align_in_turn, _SIGNATURE)
 
 
 @inline_kernel

@@ -25,7 +25,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
-from hierdata.engines.jit import jit, lean
+from hierdata.engines.jit import jit, lean, part
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
@@ -42,7 +42,7 @@ class ClassBuffers(NamedTuple):
     queue: Ordinals  # [vertex of the representative, 2]: aligned vertices of representative and record
 
 
-@lean
+@part
 def copy_rows(rep: Rows, count: int, target: Rows) -> None:
     """Run ``target[:count] = rep[:count]``; a slice assignment takes seconds to compile."""
     for row in range(count):
@@ -50,7 +50,7 @@ def copy_rows(rep: Rows, count: int, target: Rows) -> None:
             target[row, column] = rep[row, column]
 
 
-@lean
+@part
 def copy_members(members: Ordinals, size: int, count: int, target: Ordinals) -> None:
     """Run ``target[:size, :count] = members[:size, :count]``; see ``copy_rows``."""
     for row in range(size):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import KIND
 from hierdata.engines.alignment.kernels.vertices import FEW_GROUPS, full_of
-from hierdata.engines.jit import lean
+from hierdata.engines.jit import part
 
 
 class CappedValues(NamedTuple):
@@ -30,7 +30,7 @@ class CappedValues(NamedTuple):
     pairs: NDArray[np.int64]  # [vertex type]: working memory of ``loss_by_room``
 
 
-@lean
+@part
 def find_room(
     count: int,
     size: int,
@@ -67,7 +67,7 @@ def find_room(
     return some
 
 
-@lean
+@part
 def loss_by_room(record: int, scale: int, values: CappedValues) -> np.int64:
     """Return a lower bound of the loss of aligning a record with the representative of ``find_room``.
 

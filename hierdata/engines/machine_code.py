@@ -1,0 +1,97 @@
+"""How much each kernel is optimized, and which kernels become machine code of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite.binding.newpassmanagers import create_new_function_pass_manager
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+
+class _BranchingCode(JITCodeLibrary):
+    """The machine code of a lean kernel, with the code of all kernels that it calls by name."""
+
+    def _optimize_final_module(self) -> None:
+        """Optimize once, at level 2 and without vectors: more takes long, and branches gain nothing by it.
+
+        numba optimizes cheaply first, to find operations of reference counting that it can leave out; lean
+        kernels have none.
+        """
+        own: Any = self
+        manager, builder = own._codegen._module_pass_manager(opt=2, loop_vectorize=False, slp_vectorize=False)
+        manager.run(own._final_module, builder)
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Tidy up each function; all are optimized together."""
+        _tidy_functions(self, module)
+
+
+class _InnerCode(JITCodeLibrary):
+    """The code of a kernel that only other kernels call: it becomes machine code as a part of theirs."""
+
+    @property
+    def codegen(self) -> Any:
+        """The generator of machine code, which does not know this code."""
+        return _NO_GENERATOR
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: no function has an address of its own."""
+        own: Any = self
+        own._ensure_finalized()
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what is kept on disk."""
+        own: Any = self
+        return own.serialize_using_bitcode()
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Tidy up each function; it is optimized where it is called."""
+        _tidy_functions(self, module)
+
+    def _optimize_final_module(self) -> None:
+        """Do nothing."""
+
+    def _finalize_final_module(self) -> None:
+        """Make no machine code."""
+        own: Any = self
+        own._finalize_dynamic_globals()
+        own._finalized = True
+
+
+class _NoGenerator:
+    """Stands for the generator of machine code where there is none."""
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Do nothing: the environment is needed where Python objects are made, and kernels make none."""
+
+
+_NO_GENERATOR = _NoGenerator()
+
+
+def _tidy_functions(library: Any, module: Any) -> None:
+    """Keep variables in registers and drop what is not used, before functions are put together."""
+    module.data_layout = library._codegen._data_layout
+    manager = create_new_function_pass_manager()
+    manager.add_sroa_pass()
+    manager.add_dead_code_elimination_pass()
+    manager.add_simplify_cfg_pass()
+    builder = library._codegen._pass_builder(opt=1)
+    for function in module.functions:
+        if not function.is_declaration:
+            manager.run(function, builder)
+
+
+class KernelCompiler(Compiler):
+    """numba's compiler with our libraries of code."""
+
+    def _compile_core(self) -> Any:
+        state: Any = self.state
+        if state.library is None:
+            own: Any = JITCodeLibrary if state.flags.nrt else _BranchingCode
+            kind = _InnerCode if state.flags.no_cpython_wrapper else own
+            state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+        base: Any = super()
+        return base._compile_core()

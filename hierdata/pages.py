@@ -1,0 +1,33 @@
+"""Pages from templates: what all of them share."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from hierdata.escaping import escape
+
+
+def read_templates(package: str, **names: object) -> Environment:
+    """Return the templates in the folder ``templates`` of a package, in which ``names`` are known.
+
+    Every text is escaped for HTML unless it is marked as markup, and for the eye by ``escape``.
+    """
+    made = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: escape(value) if type(value) is str else value,
+    )
+    made.globals.update(names)
+    return made
+
+
+def allow_only(style: str) -> str:
+    """Return the content security policy of a page that applies its own style, and does nothing else."""
+    found = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{found}'; base-uri 'none'; form-action 'none'"
