@@ -11,44 +11,18 @@ from numpy.typing import NDArray
 from hierdata.domains.base import Hierarchy
 
 
-def nest_nodes(tree: Hierarchy) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the parent of each node by the depths that nest, and which nodes are at these.
-
-    Depths are taken from the finest up. Where two steps do not nest, as 4 and 6, the wider is left out.
-    """
-    rows = np.array(tree.ancestors, np.int64)
-    own = np.array([max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors])
-    kept = [tree.depths - 1]
-    for depth in range(tree.depths - 2, 0, -1):
-        if all(_is_nested(rows, depth, finer) for finer in kept):
-            kept.append(depth)
-    parents = np.zeros(len(rows), np.int64)
-    for depth in sorted(kept):
-        above = (rows[:, depth] >= 0) & (depth < own)
-        parents[above] = rows[above, depth]
-    parents[0] = -1
-    return parents, np.isin(own, [0, *kept])
-
-
-def _is_nested(rows: NDArray[np.int64], depth: int, finer: int) -> bool:
-    """Whether all that lies below a node of one depth lies below one node of a lesser depth."""
-    there = rows[rows[:, finer] >= 0]
-    pairs = np.unique(there[:, [finer, depth]], axis=0)
-    return len(pairs) == len(np.unique(pairs[:, 0]))
-
-
 @dataclass(frozen=True)
 class NodeNesting:
-    """A hierarchy by ``nest_nodes``; ``missing`` is the node of a missing value, -1 if there is none."""
+    """The nodes of a hierarchy by which records may be published together.
+
+    ``parents`` has the parent of each node, -1 for the root; the subtrees of two ``published`` nodes are
+    nested or disjoint, and no other node is published. ``missing`` is the node of a missing value, -1 if
+    there is none.
+    """
 
     parents: NDArray[np.int64]
     published: NDArray[np.bool_]
     missing: int
-
-    @classmethod
-    def of(cls, tree: Hierarchy) -> NodeNesting:
-        """Return the nesting of a hierarchy."""
-        return cls(*nest_nodes(tree), tree.labels.index(None) if None in tree.labels else -1)
 
     @cached_property
     def depths(self) -> NDArray[np.int64]:
@@ -75,3 +49,30 @@ class NodeNesting:
         while not self.published[node]:
             node = int(self.parents[node])
         return node
+
+
+def nest_nodes(tree: Hierarchy) -> NodeNesting:
+    """Return the nesting of a hierarchy: parents by the depths that nest; nodes at these are published.
+
+    Depths are taken from the finest up. Where two steps do not nest, as 4 and 6, the wider is left out.
+    """
+    rows = np.array(tree.ancestors, np.int64)
+    own = np.array([max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors])
+    kept = [tree.depths - 1]
+    for depth in range(tree.depths - 2, 0, -1):
+        if all(_is_nested(rows, depth, finer) for finer in kept):
+            kept.append(depth)
+    parents = np.zeros(len(rows), np.int64)
+    for depth in sorted(kept):
+        above = (rows[:, depth] >= 0) & (depth < own)
+        parents[above] = rows[above, depth]
+    parents[0] = -1
+    missing = tree.labels.index(None) if None in tree.labels else -1
+    return NodeNesting(parents, np.isin(own, [0, *kept]), missing)
+
+
+def _is_nested(rows: NDArray[np.int64], depth: int, finer: int) -> bool:
+    """Whether all that lies below a node of one depth lies below one node of a lesser depth."""
+    there = rows[rows[:, finer] >= 0]
+    pairs = np.unique(there[:, [finer, depth]], axis=0)
+    return len(pairs) == len(np.unique(pairs[:, 0]))

@@ -54,10 +54,10 @@ def root_nodes(forest: Forest) -> RootNodes:
     """Return the columns of the cut; they depend on the hierarchies and the scale only."""
     found = []
     for position, tree in enumerate(forest.hierarchies[0]):
-        parents, published = nest_nodes(tree)
+        nest = nest_nodes(tree)
         for node, label in enumerate(tree.labels):
-            if node and published[node] and label is not None:
-                found.append((_depth(node, parents), position, node))
+            if node and nest.published[node] and label is not None:
+                found.append((int(nest.depths[node]), position, node))
     chosen = sorted(sorted(found)[:_MOST_COLUMNS], key=lambda one: one[1:])
     losses = forest.losses[0]
     return RootNodes(
@@ -68,20 +68,13 @@ def root_nodes(forest: Forest) -> RootNodes:
     )
 
 
-def _depth(node: int, parents: Integers) -> int:
-    depth = 0
-    while (node := int(parents[node])) >= 0:
-        depth += 1
-    return depth
-
-
 def below_nodes(forest: Forest) -> NDArray[np.uint8]:
     """Return for each record and column of ``root_nodes`` 1 if the record's value is at or below the node."""
     columns = root_nodes(forest)
     counts = np.zeros((forest.record_count, len(columns.node)), np.uint8)
     first = forest.first_node[forest.roots[:-1]]
     for position, tree in enumerate(forest.hierarchies[0]):
-        parents, _ = nest_nodes(tree)
+        parents = nest_nodes(tree).parents
         own = np.flatnonzero(columns.position == position)
         column_of = np.full(len(tree.labels), -1, np.int64)
         column_of[columns.node[own]] = own

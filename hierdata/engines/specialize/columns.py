@@ -9,35 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
-from hierdata.forest.nesting import nest_nodes
+from hierdata.forest.nesting import NodeNesting, nest_nodes
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(NodeNesting):
     """One quasi-identifier of a vertex type; ``position`` None: the presence of vertices that have none.
 
-    ``parents`` has the parent of each node, -1 for the root; the subtrees of two ``published`` nodes are
-    nested or disjoint, and no other node is published. ``losses`` has the loss of each node, ``full`` that
-    of suppression. ``missing`` is the node of a missing value.
+    ``losses`` has the loss of each node, ``full`` that of suppression.
     """
 
     kind: int
     position: int | None
-    parents: NDArray[np.int64]
-    published: NDArray[np.bool_]
     losses: NDArray[np.int64]
     full: int
-    missing: int
-
-    @cached_property
-    def depths(self) -> NDArray[np.int64]:
-        """The number of nodes above each node."""
-        depths = np.zeros(len(self.parents), np.int64)
-        above = self.parents.copy()
-        while (above >= 0).any():
-            depths += above >= 0
-            above = np.where(above >= 0, self.parents[above], -1)
-        return depths
 
     @cached_property
     def chains(self) -> NDArray[np.int64]:
@@ -62,16 +47,21 @@ def columns_of(forest: Forest, *, counted: bool) -> list[Column]:
             continue
         for position, tree in enumerate(own):
             weight = 1 if weights is None else weights[kind][position]
-            missing = tree.labels.index(None) if None in tree.labels else -1
+            nest = nest_nodes(tree)
             columns.append(
                 Column(
-                    kind, position, *nest_nodes(tree), forest.losses[kind][position],
-                    weight * forest.scale, missing,
+                    nest.parents,
+                    nest.published,
+                    nest.missing,
+                    kind,
+                    position,
+                    forest.losses[kind][position],
+                    weight * forest.scale,
                 )
-            )  # fmt: skip
+            )
         if not own and kind:
             columns.append(
-                Column(kind, None, np.array([-1]), np.ones(1, np.bool_), np.zeros(1, np.int64), 0, -1)
+                Column(np.array([-1]), np.ones(1, np.bool_), -1, kind, None, np.zeros(1, np.int64), 0)
             )
     return columns
 

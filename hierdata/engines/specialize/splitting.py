@@ -14,7 +14,7 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.guarding.contents import GroupContents, count_groups
 from hierdata.engines.specialize.cutting import Cutter
 from hierdata.forest.forest import Forest
-from hierdata.forest.nesting import NodeNesting
+from hierdata.forest.nesting import NodeNesting, nest_nodes
 
 Members: TypeAlias = "tuple[NDArray[np.int64], tuple[int, ...]]"
 """Records, ascending, and the root vector that they are published by."""
@@ -50,7 +50,7 @@ class Splitter:
     @cached_property
     def nestings(self) -> list[NodeNesting]:
         """The hierarchies of the root's quasi-identifiers."""
-        return [NodeNesting.of(tree) for tree in self.forest.hierarchies[0]]
+        return [nest_nodes(tree) for tree in self.forest.hierarchies[0]]
 
     @cached_property
     def values(self) -> NDArray[np.int32]:
