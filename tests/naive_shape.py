@@ -73,6 +73,20 @@ def take(document: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def count(document: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+    number = sum(len(holder[key]) for holder, key in lists(document, stated["path"]))
+    if "bins" not in stated:
+        return document | {stated["to"].removeprefix("$."): number}
+    below = [edge for edge in stated["bins"] if edge <= number]
+    above = [edge for edge in stated["bins"] if edge > number]
+    first = max(below, default=0)
+    if not above:
+        told = f"{first} or more"
+    else:
+        told = str(first) if min(above) - 1 == first else f"[{first}, {min(above) - 1}]"
+    return document | {stated["to"].removeprefix("$."): told}
+
+
 def drop_below(documents: list[dict[str, Any]], stated: dict[str, Any]) -> list[dict[str, Any]]:
     def value(item: Any) -> str:
         return content(item.get(stated["by"]) if "by" in stated else item)

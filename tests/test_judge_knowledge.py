@@ -15,7 +15,7 @@ import pytest
 from hierdata.errors import PolicyError
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge, merge_verdicts
 from hierdata.judge.knowledge import counting, judged, patterns, shares
-from hierdata.policy.plan.plan import judge_rules, stated_scales
+from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.policy import Policy
 from tests import naive_knowledge as naive
 from tests.cases import naming

@@ -44,6 +44,18 @@ class BoundedValues:
 
 
 @dataclass(frozen=True)
+class CountedVertices:
+    """A vertex type of which bounded knowledge declares the number, and where the root has its bin.
+
+    ``position`` is that of the quasi-identifier of the root. It is published as it is, and no vertex of the
+    type is removed.
+    """
+
+    kind: int
+    position: int
+
+
+@dataclass(frozen=True)
 class Constraints:
     """All models of a policy, bound.
 
@@ -51,7 +63,8 @@ class Constraints:
     attribute of vertex type t, at every vertex of a class representative. ``population`` counts the rows of
     the policy's population table that match the nodes of a root, if a model needs that count. No class may
     be smaller than ``least``. ``guarded``: what is suppressed must be none or satisfy them too, as a whole
-    (see engines.guarding). ``bounded`` are the values that alpha of bounded knowledge limits.
+    (see engines.guarding). ``bounded`` are the values that alpha of bounded knowledge limits,
+    ``counts`` the vertices that it counts.
     """
 
     on_records: tuple[Constraint, ...]
@@ -60,6 +73,7 @@ class Constraints:
     least: int = 1
     guarded: bool = False
     bounded: tuple[BoundedValues, ...] = ()
+    counts: tuple[CountedVertices, ...] = ()
 
     def all(self) -> Iterator[Constraint]:
         """Iterate over all constraints."""

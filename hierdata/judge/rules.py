@@ -89,6 +89,8 @@ class JudgeRules:
     - ``quasi``: the quasi-identifiers with the labels that may be published: a value in a finer form than the
       policy allows is forbidden.
     - ``bounded_values``: the sensitive values that bounded knowledge bounds, by path; None for all.
+    - ``counts``: by the path of vertices the field of the record that has the bin of their number, and where
+      bins begin. Any other value there is forbidden.
     - ``not_judged``: models without the facts they need: they never pass.
     """
 
@@ -109,6 +111,7 @@ class JudgeRules:
     references: Mapping[Keys, str] = field(default_factory=dict)
     steady: frozenset[Keys] = frozenset()
     bounded_values: Mapping[Keys, tuple[Scalar, ...]] | None = None
+    counts: Mapping[Keys, tuple[Keys, tuple[int, ...]]] = field(default_factory=dict)
 
     @property
     def links(self) -> dict[Keys, Link]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hierdata.errors import MissingPluginError, VerificationError
 from hierdata.pipeline.look_over import LookedOver, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
-from hierdata.policy.plan.plan import judge_rules, stated_scales
+from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.policy import Policy
 from hierdata.progress import Progress, silent

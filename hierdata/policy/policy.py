@@ -16,6 +16,7 @@ from hierdata.engines import Engine
 from hierdata.errors import PolicyError
 from hierdata.policy.positions import PolicyFile
 from hierdata.policy.problems import InconsistencyError, mistakes
+from hierdata.policy.spec.counts import with_counts
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
@@ -304,8 +305,8 @@ class Policy(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
-        """Add the models of a preset; other mistakes are found by the validation that follows."""
-        return with_preset(data)
+        """Add the models of a preset and the fields of counts; the validation that follows finds mistakes."""
+        return with_counts(with_preset(data))
 
     @model_validator(mode="after")
     def _has_paths(self) -> Policy:

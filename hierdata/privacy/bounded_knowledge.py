@@ -34,7 +34,7 @@ class BoundedKnowledge(PrivacyModel):
     ``alpha`` is the largest share, among the records that match a pattern, of a sensitive value at what the
     pattern speaks of: at the record, at a vertex of a fact, or at an ancestor of one. ``values`` names by
     path the values that it bounds, by default all. ``counts`` gives by vertex type the edges of the bins in
-    which the number of its vertices is known too.
+    which the number of its vertices is known too: the bin is a value of the root, published as it is.
 
     >>> BoundedKnowledge(k=5, m=2).bind(None).min_class_size
     5
@@ -99,8 +99,10 @@ class BoundedKnowledge(PrivacyModel):
         """Return the promise for the reader."""
         facts = "one fact" if self.m == 1 else f"{self.m} facts"
         if self.root == "known":
+            bins = (f", the stated bin of how many {path} it has" for path in self.counts or ())
             known = (
-                f"every quasi-identifier value of a person's record itself and up to {facts} from below it"
+                f"every quasi-identifier value of a person's record itself{''.join(bins)} and up to {facts} "
+                "from below it"
             )
         else:
             known = f"up to {facts} of a person, from the record itself or from below it"

@@ -21,7 +21,8 @@ from hierdata.domains.scales import FrequencyScale
 from hierdata.errors import TargetError, VerificationError
 from hierdata.escaping import quote
 from hierdata.policy.checks.readings import Readings
-from hierdata.policy.plan.plan import References, many_keys, references, semantics
+from hierdata.policy.plan.judging import References, semantics
+from hierdata.policy.plan.plan import many_keys, references
 from hierdata.policy.policy import Policy
 from hierdata.privacy import population
 from hierdata.privacy.base import SensitiveReading

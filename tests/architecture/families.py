@@ -74,6 +74,7 @@ FAMILIES = {
             "sensitive": "the domain of a sensitive attribute",
             "sameness": "texts that are one value, for sensitive attributes",
             "proximity": "numbers near each other, for models and steps",
+            "count_bins": "bins of counts of vertices, for shape and judge",
             "published": "published labels and what they lose, for every domain",
             "semantic_partition": "values in semantic domains: no quasi-identifier's domain",
             "similarity": "semantic distance in taxonomies",

@@ -33,10 +33,14 @@ EACH: list[dict[str, Any]] = [
     {"take": {"path": NESTED, "first": 2, "by": "at"}},
     {"take": {"path": NESTED, "last": 1, "by": "at"}},
     {"take": {"path": NESTED, "sample": 2}},
+    {"count": {"path": NESTED, "to": "$.codes_count"}},
+    {"count": {"path": NESTED, "to": "$.codes_count", "bins": [1, 2, 4]}},
 ]
 ORDERED = [step for step in EACH if "cap" not in step]
 """Steps that do not ask for the order of items."""
-TWICE = [step for step in EACH if "lift" not in step and "count" not in step.get("distinct", {})]
+TWICE = [
+    step for step in EACH if not {"lift", "count"} & step.keys() and "count" not in step.get("distinct", {})
+]
 """Steps that can be done twice."""
 
 codes = st.fixed_dictionaries(
@@ -160,6 +164,9 @@ def test_a_step_invents_no_value(step: dict[str, Any], documents: list[dict[str,
         for items in items_in(made):
             for item in items:
                 del item["times"]
+    if "count" in step:
+        for document in made:
+            del document["codes_count"]
     assert len(made) == len(documents)
     for before, after in zip(documents, made, strict=True):
         allowed = scalars_in(before)
@@ -286,6 +293,8 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (EACH[2], {"visits": [{"codes": [{"cod": 1}, {}]}]}, "the field code has no value at any of 2 items"),
     (EACH[5], {"visits": [{"codes": [{"cod": 1}]}]}, "the field code has no value at any of 1 items"),
     (LIFT, {"visits": [{"date": 1, "codes": [{}]}]}, "the field day has no value at any of 1 items"),
+    (EACH[-1], {"visits": [{"codes": 3}]}, "a value is not a list (in 1 cases)"),
+    (EACH[-1], {"codes_count": 1, "visits": [{"codes": []}]}, "the record has the field of `to` already"),
     (EACH[6], {"visits": [{"codes": [{"at": [1]}]}]}, "the field of `by` is a list or an object"),
     (EACH[6], {"visits": [{"codes": [{"at": 1}, {"at": "x"}]}]}, "which have no common order"),
 ]

@@ -24,7 +24,7 @@ from hierdata.pipeline.judge import judge_files
 from hierdata.pipeline.published import Wanted, read_published
 from hierdata.pipeline.read_back import Judged, read_back
 from hierdata.policy.load import from_data
-from hierdata.policy.plan.plan import judge_rules
+from hierdata.policy.plan.judging import judge_rules
 from hierdata.progress import silent
 from hierdata.release.layout import (
     description,

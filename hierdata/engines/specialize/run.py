@@ -22,6 +22,7 @@ from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
 from hierdata.privacy import BoundedKnowledge
+from hierdata.records.schema import VertexType
 
 DIVISIONS = (1.0, 2.5, 0.4)
 """The factors of the support that a node needs, when root classes are split; more effort tries more."""
@@ -33,12 +34,18 @@ _SAMPLED = 8
 """Beyond, they are tried on one of so many classes."""
 IMPOSSIBLE = (
     "bounded knowledge cannot be kept: fewer than k records have a vertex that cannot be left out, as it "
-    "does not repeat; drop it from the policy, or ask for a smaller k"
+    "does not repeat or is counted; drop it from the policy, leave its count out, or ask for a smaller k"
 )
 ALPHA_MISSED = (
     "bounded knowledge cannot be kept: even among all records a sensitive value has a share above alpha, or "
     "fewer than k have a vertex that does not repeat; raise alpha, name under `values` those that matter "
     "(lint with --data tells which are too common), or ask for a smaller k"
+)
+
+
+COUNTS_MISSED = (
+    "bounded knowledge cannot be kept: fewer than k records have the same bins of counts; state fewer edges "
+    "under `counts`, or ask for a smaller k"
 )
 
 
@@ -48,7 +55,7 @@ def specialize(given: StepInput, effort: int) -> Partition:
     knowledge = constraints.knowledge
     assert knowledge is not None, "this engine keeps bounded knowledge"
     counted = knowledge.root == "counted"
-    facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest))
+    facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest, constraints))
     cutter = Cutter(Supports(facts), knowledge.k, knowledge.m, knowledge.vertex == "whole")
     sensitive = (
         SensitiveEntries.of(forest, constraints.bounded, knowledge.alpha)
@@ -60,20 +67,40 @@ def specialize(given: StepInput, effort: int) -> Partition:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
     else:
         factors = sorted(DIVISIONS[:effort])
-        divisions = [Splitter(forest, cutter, factor, constraints).split() for factor in factors]
+        splitters = [Splitter(forest, cutter, factor, constraints) for factor in factors]
+        if np.bincount(splitters[0].by_counts).min() < constraints.min_class_size:
+            return _refuse(forest, COUNTS_MISSED)
+        divisions = [splitter.split() for splitter in splitters]
     found = search.mend_divisions(_different(divisions))
     found.append(align_whole_trees(given))
     answers = [(loss_by_root(forest, one), at, one) for at, one in enumerate(found) if one is not None]
     if not answers:
-        nobody = np.full(forest.record_count, SUPPRESSED)
-        reason = IMPOSSIBLE if sensitive is None else ALPHA_MISSED
-        return Partition(nobody, np.full(forest.vertex_count, SUPPRESSED), forest.nodes, reason=reason)
+        return _refuse(forest, IMPOSSIBLE if sensitive is None else ALPHA_MISSED)
     return min(answers)[-1]
 
 
-def _removable_types(forest: Forest) -> frozenset[int]:
-    """Return the vertex types that may repeat below their parent."""
-    return frozenset(kind.index for kind in forest.schema.types[1:] if kind.many)
+def _refuse(forest: Forest, reason: str) -> Partition:
+    """Return a partition without classes, and why there are none."""
+    nobody = np.full(forest.record_count, SUPPRESSED)
+    return Partition(nobody, np.full(forest.vertex_count, SUPPRESSED), forest.nodes, reason=reason)
+
+
+def _removable_types(forest: Forest, constraints: Constraints) -> frozenset[int]:
+    """Return the vertex types that may repeat below their parent, and are not, or above or below, counted."""
+    types = forest.schema.types
+    counted = frozenset(one.kind for one in constraints.counts)
+    above = frozenset[int]().union(*(_line(types, kind) for kind in counted))
+    return frozenset(
+        kind.index
+        for kind in types[1:]
+        if kind.many and kind.index not in above and not counted & _line(types, kind.index)
+    )
+
+
+def _line(types: Sequence[VertexType], kind: int) -> frozenset[int]:
+    """Return a vertex type and all above it."""
+    parent = types[kind].parent
+    return frozenset([kind]) | (frozenset() if parent is None else _line(types, parent))
 
 
 def _different(divisions: Sequence[RootClasses]) -> list[RootClasses]:

@@ -1,4 +1,7 @@
-"""Root classes, from the whole collection down: each split by the quasi-identifier that saves most."""
+"""Root classes, from the whole collection down: each split by the quasi-identifier that saves most.
+
+Where counts are declared, records with other bins are never in one class.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,8 @@ _CELLS = 2**22
 class RootClasses:
     """A division of records by root vector; ``vectors[c]`` has the nodes of class c.
 
-    ``above[c]`` is the class that c was split from, -1 for the first; only classes without others below have
-    records in ``class_of``.
+    ``above[c]`` is the class that c was split from, -1 for the first ones; only classes without others below
+    have records in ``class_of``.
     """
 
     class_of: NDArray[np.int64]
@@ -59,12 +62,19 @@ class Splitter:
         columns = [self.forest.nodes[roots + at] for at, _ in enumerate(self.nestings)]
         return np.stack(columns, 1) if columns else np.zeros((len(roots), 0), np.int32)
 
+    @cached_property
+    def by_counts(self) -> NDArray[np.int64]:
+        """The class of each record before any is split: those with the same bins of counts."""
+        shown = self.values[:, [one.position for one in self.constraints.counts]]
+        return np.unique(shown, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
     def split(self) -> RootClasses:
-        """Return the classes, from one of all records at the finest nodes that they share."""
-        every = np.arange(self.forest.record_count)
-        found = RootClasses(np.zeros_like(every), [self._find_vector(every)])
-        active = [0]
-        losses = {0: float(self._lose(found.class_of, found.vectors)[0])}
+        """Return the classes, each from those by counts on at the finest nodes that its records share."""
+        first = self.by_counts.copy()
+        active = [*range(int(first.max()) + 1)]
+        vectors = [self._find_vector(np.flatnonzero(first == one)) for one in active]
+        found = RootClasses(first, vectors, [-1] * len(active))
+        losses = dict(zip(active, self._lose(first, vectors).tolist(), strict=True))
         while active:
             active = self._split_level(found, active, losses)
         return found

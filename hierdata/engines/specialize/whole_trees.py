@@ -21,14 +21,15 @@ _MOST_WORK = 5 * 10**8
 def align_whole_trees(given: StepInput) -> Partition | None:
     """Return the classes of the engines for whole trees, published by root; None where they do not serve.
 
-    They are searched where the estimated work is small, alpha is not asked for, and root values are known.
+    They are searched where the estimated work is small, neither alpha nor counts are asked for, and root
+    values are known.
     All records of a class have one form, so at least k match whatever pattern one of them matches. None too
     if a record would be left out, or a vertex that must stay, or if a model fails in a root class.
     """
     forest, scope, constraints = given.problem
     knowledge = constraints.knowledge
     assert knowledge is not None
-    if knowledge.alpha is not None or knowledge.root == "counted":
+    if knowledge.alpha is not None or knowledge.root == "counted" or constraints.counts:
         return None
     engines: tuple[Engine, ...] = (KMember(), LocalSearch())
     pairs = sum(

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from hierdata.documents.document import LIST_IN_ITEM, TEXT, Document, Scalar, Siblings, Value
 from hierdata.domains.base import ROOT_LABEL
+from hierdata.domains.count_bins import label_count
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.knowledge.vertex_types import VertexTypes
 from hierdata.judge.rules import JudgeRules
@@ -27,6 +28,7 @@ ROOT_DIGEST = 20
 """The bytes of the digest of a root vector."""
 _NOT_THERE: Any = object()
 SPELLED_APART = " (what is absent is spelled in more than one way)"
+MISCOUNTED = " (not the bin of the number of vertices)"
 MISPLACED = " (a list, where the policy has a single value: mark it with [*] or vertex: true)"
 
 
@@ -80,6 +82,7 @@ class FactReader:
             () if own or not kind else (self._code((-1 - kind, None)),)
             for kind, own in enumerate(types.quasi)
         ]
+        self._bins = [*self._plan_bins(rules)]
 
     def _plan(self, rules: JudgeRules, types: VertexTypes) -> list[_Place]:
         every = [self._root]
@@ -107,6 +110,14 @@ class FactReader:
             place_at(sensitive.keys).sensitive = index
         return every
 
+    def _plan_bins(self, rules: JudgeRules) -> Iterator[tuple[int, int, tuple[int, ...], str]]:
+        """Yield each vertex type that is counted, where the root shows the bin, where bins begin, a path."""
+        numbers = {rule.keys: number for number, rule in enumerate(rules.quasi)}
+        for keys, (field, edges) in rules.counts.items():
+            number = numbers[field]
+            slot = self._types.quasi[0].index(number)
+            yield self._types.types.index(keys), slot, edges, rules.quasi[number].path
+
     def read(self, record: Document) -> tuple[bytes, list[int], list[int], list[int]]:
         """Return the digest of the root vector, the vertices in pre-order, and the sensitive values.
 
@@ -119,6 +130,9 @@ class FactReader:
         told = "\0".join(
             f"{index}\1{type(value).__name__}\1{value}" for index, value in map(self._label_of, labels)
         )
+        for kind, slot, edges, path in self._bins:
+            if self._label_of(labels[slot])[1] != label_count(self._counts[kind], edges):
+                self.found[f"{path}{MISCOUNTED}"] += 1
         vertices: list[int] = []
         values: list[int] = []
         _flatten(form, -1, vertices, values)

@@ -9,6 +9,8 @@ from hierdata.documents.document import Scalar
 from hierdata.engines import ENGINES
 from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem, nearest
+from hierdata.policy.spec.counts import COUNT_RULE, name_count
+from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.values import Keep
 from hierdata.recodings import DEFAULT
 from hierdata.records.schema import Schema
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
     from hierdata.privacy import BoundedKnowledge
 
+ONCE = "does not repeat, so there is nothing to count: name a list, such as $.visits[*]"
 NO_FACTS = "has no facts below the record, so m bounds nothing: take k-anonymity"
 
 
@@ -41,8 +44,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _check_references(policy, kind)
     if not any(len(path.keys) > 1 or path.steps[-1].many is not False for path in policy.paths):
         yield where, f"{kind}: the policy {NO_FACTS}"
-    if model.counts is not None:
-        yield (*where, "counts"), "counts of vertices are not published yet: leave `counts` out"
+    yield from _check_counts(policy, model, (*where, "counts"))
     yield from _check_values(policy, model, where)
 
 
@@ -74,6 +76,31 @@ def _check_references(policy: Policy, kind: str) -> Iterator[Problem]:
             yield ("fields", path), reason
 
 
+def _check_counts(policy: Policy, model: BoundedKnowledge, where: tuple[str | int, ...]) -> Iterator[Problem]:
+    if model.counts and model.root == "counted":
+        yield where, "counts are known values of the record, and always published: state `root: known`"
+    expected = FieldRule.model_validate(COUNT_RULE)
+    for text, edges in (model.counts or {}).items():
+        try:
+            path = policy.path(text)
+        except PolicyError as error:
+            yield where, str(error)
+            continue
+        if not path.steps or path.steps[-1].many is False:
+            yield where, f"{text} {ONCE}"
+            continue
+        if path.keys in policy.maps:
+            yield where, f"{text} is a map, whose entries are not counted: leave it out"
+            continue
+        field = name_count(path)
+        rule = policy.rules_by_keys.get(policy.path(field).keys, (None, None))[1]
+        counting = [spec.step for spec in policy.shape if spec.step.new_field == field]
+        if rule != expected or [(step.source, getattr(step, "bins", None)) for step in counting] != [
+            (text, edges)
+        ]:
+            yield where, f"the counts of {text} are published as {field}: leave that field out of the policy"
+
+
 def _check_values(policy: Policy, model: BoundedKnowledge, where: tuple[str | int, ...]) -> Iterator[Problem]:
     if model.alpha is None:
         return
@@ -101,6 +128,12 @@ def check_facts(policy: Policy, schema: Schema) -> None:
         return
     if len(schema.types) == 1:
         raise PolicyError(f"{model.kind}: the collection {NO_FACTS}")
+    kinds = {schema.keys(kind.index): kind for kind in schema.types[1:]}
+    for keys, (field, _) in known_counts(policy).items():
+        if keys not in kinds:
+            raise PolicyError("counts: no record has vertices to be counted here", path=".".join(field))
+        if not kinds[keys].many:
+            raise PolicyError(f"counts: this vertex {ONCE}", path=kinds[keys].path)
     for kind in schema.types[1:]:
         if policy.place and schema.keys(kind.index) not in policy.vertices:
             raise PolicyError(
@@ -116,6 +149,13 @@ def bounded_values(policy: Policy) -> dict[Keys, tuple[Scalar, ...]] | None:
     if model is None or model.values is None:
         return None
     return {policy.path(text).keys: values for text, values in model.values.items()}
+
+
+def known_counts(policy: Policy) -> dict[Keys, tuple[Keys, tuple[int, ...]]]:
+    """Return by counted vertices the field that has the bin of their number, and where bins begin."""
+    stated = {} if policy.knowledge is None else policy.knowledge.counts or {}
+    paths = {text: policy.path(text) for text in stated}
+    return {path.keys: (policy.path(name_count(path)).keys, stated[text]) for text, path in paths.items()}
 
 
 def bounds_values_at(policy: Policy, keys: Keys) -> bool:

@@ -68,7 +68,9 @@ def _check_nested(
 ) -> Iterator[Problem]:
     """Yield rules on fields where they are no more, since the records were nested."""
     kept = {policy.path(text).keys[0] for text in (individual.by, *individual.own)}
-    kept |= {notation.read(spec.step.target)[0] for spec in policy.shape if spec.step.target is not None}
+    for spec in policy.shape:
+        new = (spec.step.target, spec.step.new_field)
+        kept |= {notation.read(text)[0] for text in new if text is not None}
     for path, text in zip(policy.paths, policy.fields, strict=True):
         if path.keys and path.keys[0] not in {*kept, *nest.keys}:
             here = f"`individual` nests this field below {nest}"

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import Constraints
-from hierdata.engines.base import BoundedValues
-from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at
+from hierdata.engines.base import BoundedValues, CountedVertices
+from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at, known_counts
 from hierdata.policy.checks.readings import Readings
 from hierdata.policy.policy import Policy
 from hierdata.privacy.base import Constraint
 from hierdata.privacy.grouping import protected_codes
-from hierdata.records.schema import Attribute
+from hierdata.records.schema import Attribute, Role, Schema
 from hierdata.records.survey import Keys
 
 
 def bind_constraints(
     policy: Policy,
+    schema: Schema,
     readings: Readings,
     sensitive: list[list[tuple[Keys, Attribute]]],
     domains: tuple[tuple[SensitiveDomain, ...], ...],
@@ -39,7 +40,17 @@ def bind_constraints(
         tuple(tuple(tuple(constraints) for constraints in own) for own in on_values),
         guarded=policy.guards_suppressed,
         bounded=tuple(_bound_values(policy, readings, sensitive, domains)),
+        counts=tuple(_find_counted(policy, schema)),
     )
+
+
+def _find_counted(policy: Policy, schema: Schema) -> Iterator[CountedVertices]:
+    """Yield the vertex types that are counted; one that no record has is left out, and refused later."""
+    kinds = {schema.keys(kind.index): kind.index for kind in schema.types}
+    root = [attribute.steps for attribute in schema.root.of_role(Role.QUASI)]
+    for keys, (field, _) in known_counts(policy).items():
+        if keys in kinds:
+            yield CountedVertices(kinds[keys], root.index(field))
 
 
 def _bound_values(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hierdata.records.shape.base import ShapeStep
 from hierdata.records.shape.cap import Cap
+from hierdata.records.shape.count import CountItems
 from hierdata.records.shape.distinct import Distinct
 from hierdata.records.shape.drop_below import DropBelow
 from hierdata.records.shape.lift import Lift
@@ -15,6 +16,7 @@ STEPS: dict[str, type[ShapeStep]] = {
     "cap": Cap,
     "distinct": Distinct,
     "drop_below": DropBelow,
+    "count": CountItems,
 }
 
-__all__ = ["STEPS", "Cap", "Distinct", "DropBelow", "Lift", "ShapeStep", "Take"]
+__all__ = ["STEPS", "Cap", "CountItems", "Distinct", "DropBelow", "Lift", "ShapeStep", "Take"]

@@ -69,6 +69,8 @@ class ShapeStep(BaseModel, ABC):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: ClassVar[str]
+    changes_lists: ClassVar[bool] = True
+    """Whether items are moved or left out."""
 
     optional: bool = Field(default=False, description="whether no record needs to have the list")
 
@@ -80,6 +82,11 @@ class ShapeStep(BaseModel, ABC):
     @property
     def target(self) -> str | None:
         """The path of a list that is new, None if there is none."""
+        return None
+
+    @property
+    def new_field(self) -> str | None:
+        """The path of a field that is new in the record, None if there is none."""
         return None
 
     @property

@@ -26,8 +26,8 @@ _MORE_FACTS = (
     "themselves with {m} of the values that are published for them{root}, and {two} with {more}."
 )
 _COUNTS = (
-    "How often something occurs is not among the facts. Of the same persons, {share} by themselves with "
-    "{m}{root} and the number of vertices of each type that is published for them."
+    "How often something occurs is not among the facts{beyond}. Of the same persons, {share} by themselves "
+    "with {m}{root} and the number of vertices of each type that is published for them."
 )
 _LACK = (
     "That a person lacks a value is not among the facts, unless a vertex is known to have none. Of the same "
@@ -79,7 +79,8 @@ def knowledge_sentences(model: BoundedKnowledge, told_apart: ToldApart | None) -
         yield _MORE_FACTS.format(
             persons=persons, one=one, m=model.m + 1, root=root, two=two, more=model.m + 2
         )
-        yield _COUNTS.format(share=counts, m=m, root=root)
+        beyond = ", beyond the stated bins of counts" if model.counts else ""
+        yield _COUNTS.format(beyond=beyond, share=counts, m=m, root=root)
         yield _LACK.format(share=lack, m=m, root=root)
     yield _ORDER
     yield _SIBLINGS

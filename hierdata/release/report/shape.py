@@ -72,6 +72,6 @@ def _describe_nest(nest: str, own: Sequence[str]) -> str:
 def limit_shape(steps: Iterable[ShapeStep]) -> Iterator[str]:
     """Yield what is not promised where lists were shaped."""
     listed = list(steps)
-    if listed:
+    if any(step.changes_lists for step in listed):
         yield _SHAPED
     yield from (step.limitation for step in listed if step.limitation is not None)

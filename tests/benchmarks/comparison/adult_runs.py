@@ -15,7 +15,7 @@ from typing import Any
 
 from hierdata.judge import judge_counted
 from hierdata.policy.load import from_data
-from hierdata.policy.plan.plan import judge_rules
+from hierdata.policy.plan.judging import judge_rules
 from hierdata.sources import form_of
 from tests.benchmarks import adult
 from tests.benchmarks.commands import anonymize, watched

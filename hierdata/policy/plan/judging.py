@@ -1,0 +1,136 @@
+"""The rules of the judge, from what a policy promises."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import Hierarchy
+from hierdata.domains.levels import LevelScale
+from hierdata.errors import PolicyError
+from hierdata.judge import JudgeRules, Keys, SensitiveRule
+from hierdata.policy.checks.knowledge import bounded_values, known_counts
+from hierdata.policy.checks.readings import Readings, resolve_readings
+from hierdata.policy.plan.labels import label_rules
+from hierdata.policy.plan.links import dropped_references, identities, steady_references
+from hierdata.policy.plan.treatment import unlinked_domains
+from hierdata.policy.policy import Policy
+from hierdata.policy.spec.values import Keep
+from hierdata.privacy.population import Compared, Population, read_population
+
+Scales = Mapping[Keys, LevelScale | None]
+References = Mapping[Keys, Mapping[Scalar, int]]
+"""By sensitive attribute, how often each value occurs in the original collection."""
+
+
+def semantics(policy: Policy) -> dict[Keys, Hierarchy | None]:
+    """Return the taxonomy of each sensitive attribute's values, None where the policy gives none."""
+    return {keys: rule.semantics(policy.folder) for keys, rule in policy.sensitive.items()}
+
+
+def stated_scales(policy: Policy) -> Scales:
+    """Return the scales that the policy alone determines.
+
+    A scale that depends on the collection is None, and the judge then rejects a model that asks for it.
+    """
+    return {
+        keys: None if rule.levels is None or rule.levels.by == "frequency" else rule.scale({})
+        for keys, rule in policy.sensitive.items()
+    }
+
+
+def population_of(policy: Policy, vertices: Collection[Keys]) -> Population | None:
+    """Read the policy's population table over the quasi-identifiers of the root; None if there is none.
+
+    ``vertices`` are the paths of the vertex types below the root. Raises PolicyError for a column that is
+    missing or belongs to no such quasi-identifier.
+    """
+    table = policy.population
+    if table is None:
+        return None
+    below = policy.vertices | frozenset(vertices)
+    at_root = [
+        keys for keys in policy.quasi if not any(keys[:end] in below for end in range(1, len(keys) + 1))
+    ]
+    named = {keys: ".".join(key.removeprefix("@") for key in keys) for keys in at_root}
+    if table.columns is not None:
+        named = {policy.path(text).keys: column for text, column in table.columns.items()}
+    for keys in named.keys() - set(at_root):
+        raise PolicyError(
+            "a population table is compared with the record itself, not with vertices below it",
+            path=str(policy.rules_by_keys[keys][0]),
+        )
+    compared = [
+        Compared(
+            keys,
+            str(policy.rules_by_keys[keys][0]),
+            column,
+            policy.quasi[keys],
+            frozenset(policy.rules_by_keys[keys][1].missing),
+        )
+        for keys, column in named.items()
+    ]
+    return read_population(policy.folder / table.file, table.delimiter, compared, policy.folder)
+
+
+def judge_rules(
+    policy: Policy,
+    scales: Scales,
+    references: References,
+    vertices: Collection[Keys] = (),
+    *,
+    readings: Readings | None = None,
+) -> JudgeRules:
+    """Build the judge's rules from the policy's promise, independent of the search.
+
+    ``readings`` are those of the collection; without them the policy alone tells.
+    """
+    readings = resolve_readings(policy) if readings is None else readings
+    taxonomies = semantics(policy)
+    return JudgeRules(
+        sensitive=tuple(
+            SensitiveRule(
+                keys,
+                str(policy.rules_by_keys[keys][0]),
+                scales[keys],
+                rule.number,
+                frozenset(rule.missing),
+                taxonomies[keys],
+                references.get(keys),
+                readings[keys],
+                rule.pattern,
+                rule.sameness,
+                respelled=policy.spelling is not None,
+            )
+            for keys, rule in policy.sensitive.items()
+        ),
+        models=policy.scoped_models,
+        exempt=frozenset(policy.exempt),
+        tokens=unlinked_domains(policy),
+        identities=identities(policy),
+        references=dropped_references(policy),
+        steady=steady_references(policy) - policy.vertices - frozenset(vertices),
+        patterns={
+            keys: rule.pattern
+            for keys, (_, rule) in policy.rules_by_keys.items()
+            if keys not in policy.sensitive and rule.pattern is not None
+        },
+        forbidden=policy.forbidden_fields,
+        listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.rules_by_keys),
+        vertices=policy.vertices | frozenset(vertices),
+        recoding=policy.recoding_traits.judged_as,
+        tables=_tables(policy),
+        population=population_of(policy, vertices),
+        quasi=label_rules(policy),
+        bounded_values=bounded_values(policy),
+        counts=known_counts(policy),
+    )
+
+
+def _tables(policy: Policy) -> int | Literal["correlated"] | tuple[frozenset[Keys], ...] | None:
+    """Return which sensitive attributes share a table, as far as the policy says."""
+    if not isinstance(policy.table_division, tuple):
+        return policy.table_division
+    keys_of = {str(path): keys for keys, (path, _) in policy.rules_by_keys.items()}
+    return tuple(frozenset(keys_of[path] for path in table) for table in policy.table_division)
