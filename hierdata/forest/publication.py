@@ -106,30 +106,26 @@ def publish_generalized(forest: Forest, partition: Partition, part: PublishedPar
     """Publish one partition of whole records by the nodes of its representatives.
 
     Records that look alike are one class, and vertices that look alike one position, whatever the search
-    found. Where the partition is ``by_root``, a class is the records of one root vector, and all vertices of
-    a type are one position of it.
+    found. Where the partition is ``by_root``, a class is the records of one root vector, and a value that the
+    input lacks loses nothing.
     """
-    if partition.by_root:
-        return _publish_by_root(forest, partition, part)
     shown = partition.representative
     place, classes = group_by_form(forest, shown, partition.nodes)
+    measured = None
+    if partition.by_root:
+        of_record = group_by_root(forest, partition.nodes)
+        classes = np.where(shown >= 0, of_record[forest.record_of], SUPPRESSED)
+        measured = _keep_missing(forest, partition.nodes)
     reasons = _reasons((partition,))
     return Publication(
-        (part,), shown, partition.nodes, place, classes, partition.costs, reasons, representative=shown
-    )
+        (part,), shown, partition.nodes, place, classes, partition.costs, reasons,
+        representative=shown, measured=measured,
+    )  # fmt: skip
 
 
-def _publish_by_root(forest: Forest, partition: Partition, part: PublishedPart) -> Publication:
-    """Publish root classes; a value that the input lacks loses nothing."""
-    shown = partition.representative
-    of_record = group_by_root(forest, partition.nodes)
-    classes = np.where(shown >= 0, of_record[forest.record_of], SUPPRESSED)
-    cells = classes * len(forest.schema.types) + forest.type
-    kept = np.flatnonzero(shown >= 0)
-    _, first, number = np.unique(cells[kept], return_index=True, return_inverse=True)
-    place = np.full(forest.vertex_count, SUPPRESSED, np.int64)
-    place[kept] = kept[first][number.reshape(-1)]
-    measured = partition.nodes.copy()
+def _keep_missing(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return published nodes, with values that the input lacks as missing."""
+    measured = nodes.copy()
     for kind, own in enumerate(forest.hierarchies):
         vertices = np.flatnonzero(forest.type == kind)
         for position, tree in enumerate(own):
@@ -138,11 +134,7 @@ def _publish_by_root(forest: Forest, partition: Partition, part: PublishedPart) 
                 missing = tree.labels.index(None)
                 lacking = at[forest.nodes[at] == missing]
                 measured[lacking] = missing
-    reasons = _reasons((partition,))
-    return Publication(
-        (part,), shown, partition.nodes, place, classes, partition.costs, reasons,
-        representative=place, measured=measured,
-    )  # fmt: skip
+    return measured
 
 
 def group_by_root(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.int64]:

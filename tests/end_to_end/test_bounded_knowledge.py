@@ -110,6 +110,18 @@ def test_a_release_is_verified_from_its_files_and_against_the_original(
     assert codebook["missing"] == "A missing value, and one that was left out, is *."
 
 
+def test_the_report_says_of_sensitive_values_what_its_files_say(people: list[Any], released: Path) -> None:
+    """A vertex shows its own values: those of other records of its root class do not hide them."""
+    report = json.loads((released / "steward" / "report.json").read_text("utf-8"))
+    measured = hierdata.measure_release(released, POLICY, original=people).as_dict()
+    names = {
+        *("discrimination_rate", "disclosure_rate", "classification_metric", "reconstruction_error"),
+        *("additional_information_loss", "skewness_distance", "skewness_divergence"),
+    }
+    for name in names:
+        assert measured["metrics"][name] == report["metrics"][name]
+
+
 def test_a_value_at_another_node_is_no_longer_true_of_the_original(people: list[Any], released: Path) -> None:
     """Each raw value has one node: nodes are disjoint, and a published value generalizes its own."""
     (file,) = (released / "public").glob("records.*")
