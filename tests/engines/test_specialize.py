@@ -9,6 +9,9 @@ from unittest.mock import patch
 
 import numpy as np
 
+from hierdata.engines.base import StepInput, silent
+from hierdata.engines.specialize.whole_trees import align_whole_trees, loss_by_root
+from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication
 from hierdata.policy.load import from_data
@@ -98,8 +101,6 @@ def encoded(records: list[dict[str, Any]], **model: Any) -> EncodedRecords:
 def searched(own: EncodedRecords) -> Partition:
     (stage,) = own.prepared.stages
     (engine,) = stage.steps
-    from hierdata.forest.forest import Scope
-
     rng = np.random.default_rng(0)
     return engine.step(own.forest, Scope.of(own.forest), stage.constraints, None, rng)
 
@@ -149,6 +150,24 @@ def test_a_raw_value_has_one_node_in_a_root_class_and_what_cannot_repeat_stays()
                 if node and kind:
                     shown_of.setdefault((group, kind, at, raw), set()).add(node)
         assert max(map(len, shown_of.values())) == 1
+
+
+def test_whole_trees_are_given_up_where_they_seem_to_lose_more() -> None:
+    own = encoded(documents(Random(3), 14), k=2, m=2)
+    (stage,) = own.prepared.stages
+    given = StepInput(
+        own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
+    )
+    to_the_end = align_whole_trees(given, None)
+    assert to_the_end is not None
+    lost = loss_by_root(own.forest, to_the_end)
+    with patch("hierdata.engines.specialize.whole_trees._LITTLE_WORK", 0):
+        for most, found in [(lost // 3, False), (lost, True), (3 * lost, True)]:
+            partition = align_whole_trees(given, most)
+            assert (partition is not None) == found
+            assert partition is None or loss_by_root(own.forest, partition) == lost
+    # With little work nothing is given up, so that the classes that lose least are always found.
+    assert align_whole_trees(given, 0) is not None
 
 
 def test_a_missing_value_loses_nothing_although_it_is_written_as_deleted() -> None:

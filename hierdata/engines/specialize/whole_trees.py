@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
 from hierdata.engines.base import Engine, StepInput, silent
 from hierdata.engines.guarding.contents import count_groups
 from hierdata.engines.k_member.engine import KMember
+from hierdata.engines.k_member.sizes import SAMPLE
 from hierdata.engines.local_search.engine import LocalSearch
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -16,31 +18,50 @@ from hierdata.forest.publication import group_by_root
 
 _MOST_WORK = 5 * 10**8
 """The most pairs of vertices that are aligned: some seconds."""
+_LITTLE_WORK = 5 * 10**7
+"""With up to so many pairs, whole trees are searched to the end, whatever the beginning loses."""
+_SAMPLED_LOSS = 2
+"""They are given up if classes of a sample lose so many times what they must not lose; a sample of a fifth
+loses about a quarter more than the whole."""
+_LEAST_LEFT = Fraction(9, 10)
+"""They are given up too if classes would have to lose less than this share after exchanges, which was 0.96 to
+0.99 on six collections."""
 
 
-def align_whole_trees(given: StepInput) -> Partition | None:
+def align_whole_trees(given: StepInput, most: int | None) -> Partition | None:
     """Return the classes of the engines for whole trees, published by root; None where they do not serve.
 
     They are searched where the estimated work is small, neither alpha nor counts are asked for, and root
     values are known.
     All records of a class have one form, so at least k match whatever pattern one of them matches. None too
-    if a record would be left out, or a vertex that must stay, or if a model fails in a root class.
+    if a record would be left out, or a vertex that must stay, or if a model fails in a root class; and, with
+    more than a little work, if they seem to lose more than ``most``, a loss times the scale.
     """
     forest, scope, constraints = given.problem
     knowledge = constraints.knowledge
     assert knowledge is not None
     if knowledge.alpha is not None or knowledge.root == "counted" or constraints.counts:
         return None
-    engines: tuple[Engine, ...] = (KMember(), LocalSearch())
+    first: Engine = KMember()
+    then = LocalSearch()
     pairs = sum(
-        engine.estimate_work(forest.record_count, forest.vertex_count, constraints) for engine in engines
+        engine.estimate_work(forest.record_count, forest.vertex_count, constraints)
+        for engine in (first, then)
     )
-    if pairs * (forest.vertex_count / forest.record_count) ** 2 > _MOST_WORK:
+    work = pairs * (forest.vertex_count / forest.record_count) ** 2
+    if work > _MOST_WORK:
         return None
-    partition: Partition | None = None
-    for engine in engines:
-        partition = engine.step(forest, scope, constraints, partition, given.rng, silent)
-    assert partition is not None
+    most = None if work <= _LITTLE_WORK else most
+    if most is not None:
+        trials = first.run_trials(forest, scope, constraints, given.rng)
+        sampled = min(SAMPLE, forest.record_count) / forest.record_count
+        if min(one.loss for one in trials.values()) > _SAMPLED_LOSS * sampled * most:
+            return None
+        first = first.choose_by_trials(trials)
+    partition = first.step(forest, scope, constraints, None, given.rng, silent)
+    if most is not None and loss_by_root(forest, _publish_by_root(forest, partition)) * _LEAST_LEFT > most:
+        return None
+    partition = then.step(forest, scope, constraints, partition, given.rng, silent)
     gone = partition.representative == SUPPRESSED
     stays = np.array([not kind.many for kind in forest.schema.types], np.bool_)
     stays[0] = True

@@ -1,0 +1,242 @@
+"""Divisions of a collection, each class of them mended: the cut and the deletions that lose least."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.guarding.contents import count_groups
+from hierdata.engines.specialize.columns import FactArrays
+from hierdata.engines.specialize.cutting import Cutter, cut_nodes
+from hierdata.engines.specialize.groups import GroupRecords
+from hierdata.engines.specialize.mending import Mended, mend
+from hierdata.engines.specialize.sensitive import SensitiveEntries
+from hierdata.engines.specialize.splitting import RootClasses
+from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.forest.publication import group_by_root
+from hierdata.privacy import BoundedKnowledge
+
+FACTORS = (0.3, 0.55, 1.0)
+"""The same, when a class is cut."""
+_MOST_TRIED = 10**6
+"""The most occurrences of patterns with which every division is mended by every factor."""
+_SAMPLED = 8
+"""Beyond, they are tried on one of so many classes."""
+
+_MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
+"""Classes by number: their facts, and what mending made of them."""
+
+
+@dataclass
+class ClassSearch:
+    """Mends divisions: what all of them share."""
+
+    forest: Forest
+    facts: FactArrays
+    cutter: Cutter
+    constraints: Constraints
+    knowledge: BoundedKnowledge
+    sensitive: SensitiveEntries | None
+    progress: Callable[[int], None]
+
+    def mend_divisions(self, divisions: list[RootClasses], most: float) -> list[Partition | None]:
+        """Mend each division with every factor; where that is much work, only what a trial finds best.
+
+        Then nothing is mended if by the trials all lose more than ``most``.
+        """
+        if count_occurrences(self.facts, self.knowledge.m) <= _MOST_TRIED:
+            return [self.mend_classes(division, FACTORS) for division in divisions]
+        best = most, len(divisions), 0.0
+        kept: _MendedClasses = {}
+        # Those with the fewest classes first: they mostly lose least, so that others are given up early.
+        for at in reversed(range(len(divisions))):
+            for factor in FACTORS:
+                estimate, mended = self._try_classes(divisions[at], factor, best[0])
+                if (estimate, at, factor) < best:
+                    best, kept = (estimate, at, factor), mended
+        _, at, factor = best
+        return [self.mend_classes(divisions[at], (factor,), kept)] if at < len(divisions) else []
+
+    def _try_classes(self, division: RootClasses, factor: float, most: float) -> tuple[float, _MendedClasses]:
+        """Estimate what a division loses by a sample of its classes, and return these as they were mended.
+
+        Gives up, and returns infinity, as soon as that is more than ``most``.
+        """
+        numbers, sizes = np.unique(division.class_of, return_counts=True)
+        order = numbers[np.argsort(sizes, kind="stable")]
+        # Classes of all sizes: every n-th, from the largest.
+        step = max(1, min(_SAMPLED, len(order) // 2))
+        sample = sorted(order[::-1][step // 2 :: step].tolist())
+        class_of, failed = division.class_of, list[int]()
+        mended: _MendedClasses = {}
+        records, roots, below = self.forest.record_count, self._lose_at_roots(division), 0
+        scale = records / int(np.isin(class_of, np.array(sample, np.int64)).sum())
+        for number, own, found in self._mend_each(class_of, sample, (factor,)):
+            if found is None:
+                failed.append(number)
+                continue
+            mended[number] = own, found
+            below += found.loss
+            if float(scale * below + roots) > most:
+                return np.inf, {}
+        failed += self._find_failing(class_of, [*mended], mended)
+        tried = np.isin(class_of, np.array(sorted(set(sample) - set(failed)), np.int64)).sum()
+        estimate = float(records / int(tried) * below + roots) if tried else np.inf
+        return estimate, {number: one for number, one in mended.items() if number not in failed}
+
+    def _lose_at_roots(self, division: RootClasses) -> float:
+        """Return what the roots lose by their vectors."""
+        if self.knowledge.root == "counted":
+            return 0.0
+        vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[division.class_of]
+        return float(sum(int(own[vectors[:, at]].sum()) for at, own in enumerate(self.forest.losses[0])))
+
+    def mend_classes(
+        self, division: RootClasses, factors: Sequence[float], known: _MendedClasses | None = None
+    ) -> Partition | None:
+        """Mend all classes of a division; one that cannot be, or fails a model then, joins its neighbours.
+
+        They are the classes that were split from the same one. ``known`` are some classes as these factors
+        mend them. Returns None if all records together fail.
+        """
+        class_of, mended = division.class_of.copy(), dict(known or {})
+        missing = set(np.unique(class_of).tolist()) - mended.keys()
+        while missing:
+            failed = self._mend_missing(class_of, missing, factors, mended)
+            missing = set()
+            for number in failed:
+                above = division.above[number]
+                if above < 0:
+                    return None
+                missing.add(above)
+            # Of classes above each other the uppermost takes all.
+            for above in sorted(missing):
+                below = _all_below(division, above)
+                class_of[np.isin(class_of, below)] = above
+                for one in below:
+                    mended.pop(one, None)
+            missing &= set(np.unique(class_of).tolist())
+        return self._join_classes(division, class_of, mended)
+
+    def _mend_missing(
+        self, class_of: NDArray[np.int64], missing: set[int], factors: Sequence[float], mended: _MendedClasses
+    ) -> list[int]:
+        """Mend some classes; return those that cannot be, or that fail a model."""
+        failed, done = [], []
+        for number, own, found in self._mend_each(class_of, sorted(missing), factors):
+            if found is None:
+                failed.append(number)
+            else:
+                mended[number] = own, found
+                done.append(number)
+        return failed + self._find_failing(class_of, done, mended)
+
+    def _mend_each(
+        self, class_of: NDArray[np.int64], numbers: Sequence[int], factors: Sequence[float]
+    ) -> Iterator[tuple[int, NDArray[np.int64], Mended | None]]:
+        """Yield some classes with their facts, mended by the factor that loses least; None: by none."""
+        which = np.full(int(class_of.max()) + 1, -1, np.int64)
+        which[np.array(numbers, np.int64)] = np.arange(len(numbers))
+        groups = which[class_of]
+        order = np.argsort(groups, kind="stable")
+        bounds = np.searchsorted(groups[order], np.arange(len(numbers) + 1))
+        columns = self.facts.columns
+        chosen = [self.cutter.lose(groups, len(numbers), factor)[1] for factor in factors]
+        done = 0
+        for at, number in enumerate(numbers):
+            members = order[bounds[at] : bounds[at + 1]]
+            records = GroupRecords(self.facts, members)
+            best: Mended | None = None
+            for is_cut in chosen:
+                cut = [cut_nodes(column, own[at]) for column, own in zip(columns, is_cut, strict=True)]
+                found = mend(records, cut, self.knowledge, self.sensitive)
+                if found is not None and (best is None or found.loss < best.loss):
+                    best = found
+            done += len(members)
+            self.progress(done)
+            yield number, records.own, best
+
+    def _find_failing(
+        self,
+        class_of: NDArray[np.int64],
+        numbers: list[int],
+        mended: _MendedClasses,
+    ) -> list[int]:
+        """Return the classes that fail a model once vertices have been removed."""
+        if not numbers or not any(any(own) for own in self.constraints.on_values):
+            return []
+        removed = self._find_removed([mended[one] for one in numbers])
+        forest = self.forest
+        sensitive = forest.sensitive.copy()
+        for kind, own in enumerate(forest.domains):
+            vertices = np.flatnonzero((forest.type == kind) & removed)
+            for position in range(len(own)):
+                sensitive[forest.first_sensitive[vertices] + position] = MISSING
+        which = np.full(int(class_of.max()) + 1, -1, np.int64)
+        which[numbers] = np.arange(len(numbers))
+        left = replace(forest, sensitive=sensitive)
+        contents = count_groups(left, self.constraints, 0, which[class_of], len(numbers))
+        return [
+            one for one, held in zip(numbers, contents, strict=True) if not held.satisfies(self.constraints)
+        ]
+
+    def _find_removed(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.bool_]:
+        """Return which vertices are removed."""
+        removed = np.zeros(self.forest.vertex_count, np.bool_)
+        for own, one in mended:
+            removed[self.facts.owner[own[one.group.label == 0]]] = True
+        return removed
+
+    def _join_classes(
+        self,
+        division: RootClasses,
+        class_of: NDArray[np.int64],
+        mended: _MendedClasses,
+    ) -> Partition:
+        """Return the partition by root classes."""
+        forest, facts = self.forest, self.facts
+        nodes = np.zeros_like(forest.nodes)
+        for own, one in mended.values():
+            group = one.group
+            published = np.where(group.label == group.shown, one.published, 0)
+            for number, column in enumerate(facts.columns):
+                if column.position is not None:
+                    there = facts.column[own] == number
+                    at = forest.first_node[facts.owner[own[there]]] + column.position
+                    nodes[at] = published[there]
+        roots = forest.first_node[forest.roots[:-1]]
+        if self.knowledge.root == "known":
+            vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[class_of]
+            for position in range(len(forest.hierarchies[0])):
+                nodes[roots + position] = vectors[:, position]
+        shown = np.arange(forest.vertex_count)
+        removed = self._find_removed(list(mended.values()))
+        shown[removed] = SUPPRESSED
+        costs = Counter(vertices_removed=int(removed.sum()))
+        classes = group_by_root(forest, nodes)
+        return Partition(classes, shown, nodes, costs, by_root=True)
+
+
+def count_occurrences(facts: FactArrays, m: int) -> int:
+    """Return how many combinations of m facts all records have."""
+    counts = np.bincount(facts.record, minlength=facts.forest.record_count).astype(np.float64)
+    found = counts
+    for q in range(2, m + 1):
+        found = found * np.maximum(counts - q + 1, 0) / q
+    return int(found.sum())
+
+
+def _all_below(division: RootClasses, above: int) -> NDArray[np.int64]:
+    """Return a class and all that were split from it."""
+    inside = {above}
+    for number in range(above + 1, len(division.above)):
+        if division.above[number] in inside:
+            inside.add(number)
+    return np.array(sorted(inside), np.int64)
