@@ -36,7 +36,10 @@ _MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
 
 @dataclass
 class ClassSearch:
-    """Mends divisions: what all of them share."""
+    """Mends divisions: what all of them share.
+
+    ``fails_models``: all records together failed a model of sensitive values.
+    """
 
     forest: Forest
     facts: FactArrays
@@ -45,6 +48,7 @@ class ClassSearch:
     knowledge: BoundedKnowledge
     sensitive: SensitiveEntries | None
     progress: Callable[[int], None]
+    fails_models: bool = False
 
     def mend_divisions(self, divisions: list[RootClasses], most: float) -> list[Partition | None]:
         """Mend each division with every factor; where that is much work, only what a trial finds best.
@@ -114,6 +118,7 @@ class ClassSearch:
             for number in failed:
                 above = division.above[number]
                 if above < 0:
+                    self.fails_models |= number in mended
                     return None
                 missing.add(above)
             # Of classes above each other the uppermost takes all.

@@ -32,6 +32,10 @@ ALPHA_MISSED = (
 )
 
 
+MODELS_MISSED = (
+    "bounded knowledge cannot be kept together with the other models: even all records as one class fail a "
+    "model of sensitive values; weaken that model, drop the attribute, or state alpha instead"
+)
 COUNTS_MISSED = (
     "bounded knowledge cannot be kept: fewer than k records have the same bins of counts; state fewer edges "
     "under `counts`, or ask for a smaller k"
@@ -72,7 +76,8 @@ def specialize(given: StepInput, effort: int) -> Partition:
     if whole is not None:
         answers.append((loss_by_root(forest, whole), len(found), whole))
     if not answers:
-        return _refuse(forest, IMPOSSIBLE if sensitive is None else ALPHA_MISSED)
+        missed = IMPOSSIBLE if sensitive is None else ALPHA_MISSED
+        return _refuse(forest, MODELS_MISSED if search.fails_models else missed)
     return min(answers)[-1]
 
 
