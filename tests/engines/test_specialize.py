@@ -170,6 +170,22 @@ def test_whole_trees_are_given_up_where_they_seem_to_lose_more() -> None:
     assert align_whole_trees(given, 0) is not None
 
 
+def test_classes_unite_only_where_that_loses_less() -> None:
+    """Without it as much or more is lost; values of the record must weigh little for it to pay."""
+    rng, less = Random(2), 0
+    unite = "hierdata.engines.specialize.class_search.ClassSearch._unite_classes"
+    for _ in range(20):
+        own = encoded(documents(rng, 40), k=2, m=1)
+        with patch("hierdata.engines.specialize.run.align_whole_trees", return_value=None):
+            united = searched(own)
+            with patch(unite):
+                apart = searched(own)
+        lost, before = loss_by_root(own.forest, united), loss_by_root(own.forest, apart)
+        assert lost <= before
+        less += lost < before
+    assert less > 2
+
+
 def test_a_missing_value_loses_nothing_although_it_is_written_as_deleted() -> None:
     own = encoded(documents(Random(5), 14), k=2, m=1)
     publication = published(own, searched(own))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,14 @@ _MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
 """Classes by number: their facts, and what mending made of them."""
 
 
+class _Mending(NamedTuple):
+    """A division of which all classes are mended; some may have been joined since (``class_of``)."""
+
+    division: RootClasses
+    class_of: NDArray[np.int64]
+    mended: _MendedClasses
+
+
 @dataclass
 class ClassSearch:
     """Mends divisions: what all of them share.
@@ -56,7 +64,7 @@ class ClassSearch:
         Then nothing is mended if by the trials all lose more than ``most``.
         """
         if count_occurrences(self.facts, self.knowledge.m) <= _MOST_TRIED:
-            return [self.mend_classes(division, FACTORS) for division in divisions]
+            return [self._mend_and_unite(division) for division in divisions]
         best = most, len(divisions), 0.0
         kept: _MendedClasses = {}
         # Those with the fewest classes first: they mostly lose least, so that others are given up early.
@@ -66,7 +74,19 @@ class ClassSearch:
                 if (estimate, at, factor) < best:
                     best, kept = (estimate, at, factor), mended
         _, at, factor = best
-        return [self.mend_classes(divisions[at], (factor,), kept)] if at < len(divisions) else []
+        if at == len(divisions):
+            return []
+        mending = self._mend_all(divisions[at], (factor,), kept)
+        return [None if mending is None else self._partition_of(mending)]
+
+    def _mend_and_unite(self, division: RootClasses) -> Partition | None:
+        """Mend a division by all factors, and unite classes where that loses less; None where that fails."""
+        mending = self._mend_all(division, FACTORS, {})
+        if mending is None:
+            return None
+        if self.knowledge.root == "known":
+            self._unite_classes(mending, FACTORS)
+        return self._partition_of(mending)
 
     def _try_classes(self, division: RootClasses, factor: float, most: float) -> tuple[float, _MendedClasses]:
         """Estimate what a division loses by a sample of its classes, and return these as they were mended.
@@ -102,15 +122,15 @@ class ClassSearch:
         vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[division.class_of]
         return float(sum(int(own[vectors[:, at]].sum()) for at, own in enumerate(self.forest.losses[0])))
 
-    def mend_classes(
-        self, division: RootClasses, factors: Sequence[float], known: _MendedClasses | None = None
-    ) -> Partition | None:
+    def _mend_all(
+        self, division: RootClasses, factors: Sequence[float], known: _MendedClasses
+    ) -> _Mending | None:
         """Mend all classes of a division; one that cannot be, or fails a model then, joins its neighbours.
 
         They are the classes that were split from the same one. ``known`` are some classes as these factors
         mend them. Returns None if all records together fail.
         """
-        class_of, mended = division.class_of.copy(), dict(known or {})
+        class_of, mended = division.class_of.copy(), dict(known)
         missing = set(np.unique(class_of).tolist()) - mended.keys()
         while missing:
             failed = self._mend_missing(class_of, missing, factors, mended)
@@ -123,12 +143,52 @@ class ClassSearch:
                 missing.add(above)
             # Of classes above each other the uppermost takes all.
             for above in sorted(missing):
-                below = _all_below(division, above)
+                below = division.all_below(above)
                 class_of[np.isin(class_of, below)] = above
-                for one in below:
+                for one in below.tolist():
                     mended.pop(one, None)
             missing &= set(np.unique(class_of).tolist())
-        return self._join_classes(division, class_of, mended)
+        return _Mending(division, class_of, mended)
+
+    def _unite_classes(self, mending: _Mending, factors: Sequence[float]) -> None:
+        """Unite the classes that were split from one where that loses less once all is mended, from below.
+
+        What a split saves is expected, not known: patterns are counted when classes are mended.
+        """
+        division, class_of, mended = mending
+        at_roots = self._lose_at_root(division, class_of)
+        lost = {number: one.loss + at_roots[number] for number, (_, one) in mended.items()}
+        for level in division.levels():
+            apart = {one: [lost[child] for child in below if child in lost] for one, below in level.items()}
+            lost |= {one: sum(losses) for one, losses in apart.items() if losses and one not in lost}
+            tried = [one for one in level if one not in mended and at_roots[one] < lost.get(one, 0)]
+            if not tried:
+                continue
+            together = class_of.copy()
+            for one in tried:
+                together[np.isin(class_of, division.all_below(one))] = one
+            found: _MendedClasses = {}
+            failed = self._mend_missing(together, set(tried), factors, found)
+            for one in tried:
+                if one in failed or (whole := found[one][1].loss + at_roots[one]) >= lost[one]:
+                    continue
+                lost[one] = whole
+                for inner in division.all_below(one).tolist():
+                    mended.pop(inner, None)
+                mended[one] = found[one]
+                class_of[together == one] = one
+
+    def _lose_at_root(self, division: RootClasses, class_of: NDArray[np.int64]) -> list[int]:
+        """Return what the records of each class, and of all split from it, lose at the root by its vector."""
+        sizes = np.bincount(class_of, minlength=len(division.vectors))
+        for number in reversed(range(len(sizes))):
+            if division.above[number] >= 0:
+                sizes[division.above[number]] += sizes[number]
+        found = []
+        for size, vector in zip(sizes.tolist(), division.vectors, strict=True):
+            own = zip(self.forest.losses[0], vector, strict=True)
+            found.append(size * sum(int(losses[node]) for losses, node in own))
+        return found
 
     def _mend_missing(
         self, class_of: NDArray[np.int64], missing: set[int], factors: Sequence[float], mended: _MendedClasses
@@ -199,13 +259,9 @@ class ClassSearch:
             removed[self.facts.owner[own[one.group.label == 0]]] = True
         return removed
 
-    def _join_classes(
-        self,
-        division: RootClasses,
-        class_of: NDArray[np.int64],
-        mended: _MendedClasses,
-    ) -> Partition:
+    def _partition_of(self, mending: _Mending) -> Partition:
         """Return the partition by root classes."""
+        division, class_of, mended = mending
         forest, facts = self.forest, self.facts
         nodes = np.zeros_like(forest.nodes)
         for own, one in mended.values():
@@ -236,12 +292,3 @@ def count_occurrences(facts: FactArrays, m: int) -> int:
     for q in range(2, m + 1):
         found = found * np.maximum(counts - q + 1, 0) / q
     return int(found.sum())
-
-
-def _all_below(division: RootClasses, above: int) -> NDArray[np.int64]:
-    """Return a class and all that were split from it."""
-    inside = {above}
-    for number in range(above + 1, len(division.above)):
-        if division.above[number] in inside:
-            inside.add(number)
-    return np.array(sorted(inside), np.int64)

@@ -37,6 +37,27 @@ class RootClasses:
     vectors: list[tuple[int, ...]]
     above: list[int] = field(default_factory=lambda: [-1])
 
+    def all_below(self, above: int) -> NDArray[np.int64]:
+        """Return a class and all that were split from it."""
+        inside = {above}
+        for number in range(above + 1, len(self.above)):
+            if self.above[number] in inside:
+                inside.add(number)
+        return np.array(sorted(inside), np.int64)
+
+    def levels(self) -> Iterator[dict[int, list[int]]]:
+        """Yield from the deepest level up the classes that were split, each with those it was split into."""
+        depths = [0] * len(self.above)
+        below: dict[int, list[int]] = {}
+        for number, above in enumerate(self.above):
+            if above >= 0:
+                depths[number] = depths[above] + 1
+                below.setdefault(above, []).append(number)
+        for depth in range(max(depths), -1, -1):
+            level = {number: own for number, own in below.items() if depths[number] == depth}
+            if level:
+                yield level
+
 
 @dataclass(frozen=True)
 class Splitter:
