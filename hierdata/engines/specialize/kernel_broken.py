@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import inline_kernel, part
 from hierdata.engines.specialize.kernel_change import loss_of_removal
 from hierdata.engines.specialize.kernel_facts import FactGroup, Row, compare_paths, is_gone, key_of_vertex
 from hierdata.engines.specialize.kernel_table import (
@@ -18,7 +18,7 @@ from hierdata.engines.specialize.kernel_table import (
 )
 
 
-@jit
+@inline_kernel
 def note_broken(found: NDArray[np.int64], count: int, a: int, b: int, c: int) -> int:
     """Note an occurrence if there is room; return how many are noted."""
     if count == len(found):
@@ -29,7 +29,7 @@ def note_broken(found: NDArray[np.int64], count: int, a: int, b: int, c: int) ->
     return count + 1
 
 
-@jit
+@part
 def find_broken(
     group: FactGroup,
     asked: Asked,
@@ -74,7 +74,7 @@ def find_broken(
     return count
 
 
-@jit
+@part
 def number_of(group: FactGroup, vertex: int) -> int:
     """Return a number that changes with any label of a vertex."""
     number = 0
@@ -83,7 +83,7 @@ def number_of(group: FactGroup, vertex: int) -> int:
     return number
 
 
-@jit
+@part
 def keep_labels(group: FactGroup, found: NDArray[np.int64], count: int) -> None:
     """Note the labels at which occurrences were found; of a whole vertex a number of all its labels."""
     for at in range(count):
@@ -95,7 +95,7 @@ def keep_labels(group: FactGroup, found: NDArray[np.int64], count: int) -> None:
             found[at, 4] = number_of(group, vertex)
 
 
-@jit
+@part
 def drop_mended(group: FactGroup, found: NDArray[np.int64], count: int) -> int:
     """Keep the occurrences of which no fact was deleted; return how many are left.
 
@@ -118,7 +118,7 @@ def drop_mended(group: FactGroup, found: NDArray[np.int64], count: int) -> int:
     return left
 
 
-@jit
+@part
 def score_vertices(
     group: FactGroup, found: NDArray[np.int64], count: int, scores: NDArray[np.int64], base: int
 ) -> None:
@@ -148,7 +148,7 @@ def score_vertices(
                     scores[above - base, 0] += 1
 
 
-@jit
+@part
 def choose_deletion(group: FactGroup, record: int, scores: NDArray[np.int64]) -> tuple[int, int]:
     """Return vertex and fact (-1: all of it) whose deletion mends most for what it loses; -1, -1: none."""
     base, end = group.first_vertex[record], group.first_vertex[record + 1]

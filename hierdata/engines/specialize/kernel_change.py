@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import jit, part
 from hierdata.engines.specialize.kernel_facts import (
     FactGroup,
     Row,
@@ -17,7 +17,7 @@ from hierdata.engines.specialize.kernel_facts import (
 from hierdata.engines.specialize.kernel_table import Asked, PatternTable, find_slot, make_room, widen_clauses
 
 
-@jit
+@part
 def loss_of_vertex(group: FactGroup, vertex: int) -> int:
     """Return what a vertex alone would lose if it were removed, beyond what it loses already."""
     lost = group.constant[vertex]
@@ -27,7 +27,7 @@ def loss_of_vertex(group: FactGroup, vertex: int) -> int:
     return int(lost)
 
 
-@jit
+@part
 def loss_of_removal(group: FactGroup, vertex: int) -> int:
     """Return what removing a vertex with its subtree would lose beyond what is lost already."""
     lost = loss_of_vertex(group, vertex)
@@ -51,7 +51,7 @@ def loss_of_removal(group: FactGroup, vertex: int) -> int:
     return lost
 
 
-@jit
+@part
 def mark_subtree(group: FactGroup, row: Row, vertex: int, end: int, value: bool) -> None:
     """Mark or unmark the labels of what a vertex and its descendants show; vertices end before ``end``."""
     depth = group.depth[vertex]
@@ -62,7 +62,7 @@ def mark_subtree(group: FactGroup, row: Row, vertex: int, end: int, value: bool)
     row.marks[0] = False
 
 
-@jit
+@part
 def remove_subtree(group: FactGroup, vertex: int, end: int) -> None:
     """Remove a vertex with its descendants."""
     depth = group.depth[vertex]
@@ -72,7 +72,7 @@ def remove_subtree(group: FactGroup, vertex: int, end: int) -> None:
                 group.label[fact] = 0
 
 
-@jit
+@part
 def take_out(
     group: FactGroup,
     asked: Asked,
@@ -137,7 +137,7 @@ def change_record(
     return put_in(group, asked, table, clauses, row, record, changed)
 
 
-@jit
+@part
 def is_harmless(asked: Asked, table: PatternTable, changed: NDArray[np.int64]) -> bool:
     """Return whether all noted keys are matched by none or enough records."""
     if changed[0] + 1 > len(changed):
@@ -179,7 +179,7 @@ def restore_record(
     return table
 
 
-@jit
+@part
 def show_vertex(group: FactGroup, vertex: int) -> None:
     """Show all values of a removed vertex again."""
     for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import inline_kernel, jit, part
 from hierdata.engines.specialize.kernel_table import (
     CLAUSE,
     Asked,
@@ -67,14 +67,14 @@ class Row(NamedTuple):
     size: NDArray[np.int64]
 
 
-@jit
+@inline_kernel
 def is_gone(group: FactGroup, vertex: int) -> bool:
     """Return whether a vertex was removed; one without facts never is."""
     first = group.first_fact[vertex]
     return bool(first < group.first_fact[vertex + 1] and group.label[first] == 0)
 
 
-@jit
+@part
 def has_children(group: FactGroup, vertex: int) -> bool:
     """Return whether a vertex has children that are not removed."""
     first = group.first_child[vertex]
@@ -84,7 +84,7 @@ def has_children(group: FactGroup, vertex: int) -> bool:
     return False
 
 
-@jit
+@part
 def looks_like(group: FactGroup, left: int, right: int) -> bool:
     """Return whether two vertices of one type without children show the same now."""
     first, other = group.first_fact[left], group.first_fact[right]
@@ -99,7 +99,7 @@ def looks_like(group: FactGroup, left: int, right: int) -> bool:
     return True
 
 
-@jit
+@part
 def is_repeated(group: FactGroup, vertex: int, m: int) -> bool:
     """Return whether m siblings before a vertex without children look like it: no pattern needs it then."""
     depth = group.depth[vertex]
@@ -115,9 +115,25 @@ def is_repeated(group: FactGroup, vertex: int, m: int) -> bool:
     return False
 
 
-@jit
+@part
+def sort_facts(group: FactGroup, row: Row, first: int, end: int) -> None:
+    """Sort some gathered facts by label, so that their patterns are near each other in a table."""
+    for at in range(first + 1, end):
+        fact = row.facts[at]
+        label = group.label[fact]
+        to = at
+        while to > first and group.label[row.facts[to - 1]] > label:
+            row.facts[to] = row.facts[to - 1]
+            to -= 1
+        row.facts[to] = fact
+
+
+@part
 def gather_facts(group: FactGroup, asked: Asked, record: int, row: Row) -> int:
-    """Gather what a record shows now, those with marked labels first; return how many these are."""
+    """Gather what a record shows now, those with marked labels first; return how many these are.
+
+    Either are in the order of their labels.
+    """
     size = 0
     for vertex in range(group.first_vertex[record], group.first_vertex[record + 1]):
         if is_gone(group, vertex) or is_repeated(group, vertex, asked.m):
@@ -133,13 +149,15 @@ def gather_facts(group: FactGroup, asked: Asked, record: int, row: Row) -> int:
             row.facts[at] = row.facts[marked]
             row.facts[marked] = fact
             marked += 1
+    sort_facts(group, row, 0, marked)
+    sort_facts(group, row, marked, size)
     for at in range(size):
         row.labels[at] = group.label[row.facts[at]]
     row.size[0] = size
     return marked
 
 
-@jit
+@part
 def compare_paths(group: FactGroup, row: Row) -> None:
     """Fill in the depths of the lowest common ancestors of all pairs of gathered facts."""
     size = row.size[0]
@@ -156,7 +174,7 @@ def compare_paths(group: FactGroup, row: Row) -> None:
             row.common[j, i] = depth
 
 
-@jit
+@part
 def count_enumerated(size: int, marked: int, m: int) -> int:
     """Return how many patterns of up to m of the gathered facts have one of the first ``marked``."""
     left = size - marked
@@ -168,7 +186,7 @@ def count_enumerated(size: int, marked: int, m: int) -> int:
     return total
 
 
-@jit
+@part
 def key_of_vertex(group: FactGroup, asked: Asked, clauses: PatternTable, vertex: int) -> int:
     """Return the key of what a vertex shows in all its fields."""
     number = 0
@@ -177,7 +195,7 @@ def key_of_vertex(group: FactGroup, asked: Asked, clauses: PatternTable, vertex:
     return (1 << CLAUSE) | number
 
 
-@jit
+@part
 def starts_vertex(group: FactGroup, row: Row, at: int) -> bool:
     """Return whether a gathered fact is the first with a marked label of a vertex below the root."""
     fact = row.facts[at]
@@ -189,7 +207,7 @@ def starts_vertex(group: FactGroup, row: Row, at: int) -> bool:
     return True
 
 
-@jit
+@part
 def count_record(
     group: FactGroup,
     asked: Asked,

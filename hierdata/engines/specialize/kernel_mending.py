@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import jit, part
 from hierdata.engines.specialize.kernel_broken import (
     choose_deletion,
     drop_mended,
@@ -81,7 +81,7 @@ def mend_record(
             return table, False
 
 
-@jit
+@part
 def labels_of_key(asked: Asked, clauses: PatternTable, key: int, labels: NDArray[np.int64]) -> int:
     """Write the labels of a key, of a whole vertex those of its last fields; return how many."""
     labels[:] = 0
@@ -95,7 +95,6 @@ def labels_of_key(asked: Asked, clauses: PatternTable, key: int, labels: NDArray
             number = sequence >> asked.label_bits
             count += 1
         return count
-    key >>= 3 * asked.depth_bits
     mask = (1 << asked.label_bits) - 1
     for place in range(3):
         label = (key >> (asked.label_bits * (2 - place))) & mask
@@ -105,16 +104,16 @@ def labels_of_key(asked: Asked, clauses: PatternTable, key: int, labels: NDArray
     return count
 
 
-@jit
+@part
 def has_labels(group: FactGroup, record: int, labels: NDArray[np.int64], count: int) -> bool:
     """Return whether a record shows each of some labels."""
     first = group.first_fact[group.first_vertex[record]]
     end = group.first_fact[group.first_vertex[record + 1]]
     for place in range(count):
-        there = False
-        for fact in range(first, end):
-            there |= group.label[fact] == labels[place]
-        if not there:
+        at = first
+        while at < end and group.label[at] != labels[place]:
+            at += 1
+        if at == end:
             return False
     return True
 

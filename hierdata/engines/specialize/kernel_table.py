@@ -1,7 +1,9 @@
 """Counts of records by pattern, in open addressing; patterns are exact keys of 63 bits.
 
-A key has the labels of up to three facts in ascending order, and the depths of the lowest common ancestors of
-each pair of their vertices. Different patterns have different keys.
+A key has the depths of the lowest common ancestors of each pair of vertices of up to three facts, and behind
+these the labels of the facts in ascending order. Different patterns have different keys. Keys that differ in
+their last bits only are neighbours in a table: the patterns of a record that have two facts in common are
+counted one after the other, and mostly differ in the last label.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import inline_kernel, jit, part
 
+_NEIGHBOURS = 6
+"""The bits of a key by which it is moved from where keys with the same other bits are."""
 CLAUSE = 62
 """The bit of keys that stand for what one vertex shows in all its fields."""
 
@@ -54,18 +58,18 @@ def make_table(bits: int) -> PatternTable:
     return PatternTable(np.zeros(room, np.int64), np.zeros(room, np.int32), np.zeros(room, np.int32), used)
 
 
-@jit
+@inline_kernel
 def find_key(keys: NDArray[np.int64], key: int) -> int:
     """Return where a key is in open addressing, or the empty place where it belongs."""
     mask = len(keys) - 1
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    at = np.int64(mixed >> np.uint64(20)) & mask
+    mixed = np.uint64(key >> _NEIGHBOURS) * np.uint64(0x9E3779B97F4A7C15)
+    at = (np.int64(mixed >> np.uint64(20)) + (key & ((1 << _NEIGHBOURS) - 1))) & mask
     while keys[at] != 0 and keys[at] != key:
         at = (at + 1) & mask
     return int(at)
 
 
-@jit
+@inline_kernel
 def find_slot(table: PatternTable, key: int) -> int:
     """Return where a key of a table is, or the empty place where it belongs."""
     return find_key(table.keys, key)
@@ -91,22 +95,21 @@ def make_room(table: PatternTable, more: int) -> PatternTable:
     return wider
 
 
-@jit
+@inline_kernel
 def key_of_one(asked: Asked, a: int) -> int:
     """Return the key of one fact."""
-    return (a << (2 * asked.label_bits)) << (3 * asked.depth_bits)
+    return a
 
 
-@jit
+@inline_kernel
 def key_of_two(asked: Asked, a: int, b: int, ab: int) -> int:
     """Return the key of two facts by their labels and common depth."""
     if a > b:
         a, b = b, a
-    bits = asked.label_bits
-    return ((((a << bits) | b) << bits) << (3 * asked.depth_bits)) | (ab << (2 * asked.depth_bits))
+    return (((ab << (2 * asked.label_bits)) | a) << asked.label_bits) | b
 
 
-@jit
+@inline_kernel
 def key_of_three(asked: Asked, a: int, b: int, c: int, ab: int, ac: int, bc: int) -> int:
     """Return the key of three facts by their labels and common depths; the order of facts does not matter."""
     if a > b:
@@ -122,11 +125,11 @@ def key_of_three(asked: Asked, a: int, b: int, c: int, ab: int, ac: int, bc: int
         if a == b and ac > bc:
             ac, bc = bc, ac
     bits, deep = asked.label_bits, asked.depth_bits
-    labels = (((a << bits) | b) << bits) | c
-    return (((((labels << deep) | ab) << deep) | ac) << deep) | bc
+    depths = (((ab << deep) | ac) << deep) | bc
+    return (((((depths << bits) | a) << bits) | b) << bits) | c
 
 
-@jit
+@inline_kernel
 def note_key(changed: NDArray[np.int64], key: int) -> None:
     """Note a key if there is room; more than fit are counted only."""
     if changed[0] + 1 < len(changed):
@@ -134,7 +137,7 @@ def note_key(changed: NDArray[np.int64], key: int) -> None:
     changed[0] += 1
 
 
-@jit
+@inline_kernel
 def add_key(table: PatternTable, key: int, step: int, k: int, changed: NDArray[np.int64]) -> None:
     """Count a key once in this visit; note it where a pattern begins to be matched by too few.
 
@@ -158,7 +161,7 @@ def add_key(table: PatternTable, key: int, step: int, k: int, changed: NDArray[n
     table.last[slot] = visit
 
 
-@jit
+@part
 def number_key(numbered: PatternTable, key: int) -> int:
     """Return the number of a key; new ones are numbered. There must be room for it (``widen_clauses``)."""
     slot = find_slot(numbered, key)
@@ -170,7 +173,7 @@ def number_key(numbered: PatternTable, key: int) -> int:
     return int(numbered.counts[slot])
 
 
-@jit
+@part
 def intern(clauses: PatternTable, prefix: int, label: int, bits: int) -> int:
     """Return the number of a sequence of labels by that of its beginning; new ones are numbered."""
     return number_key(clauses, ((prefix << bits) | label) + 1)

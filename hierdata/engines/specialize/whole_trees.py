@@ -23,7 +23,7 @@ _LITTLE_WORK = 5 * 10**7
 _SAMPLED_LOSS = 2
 """They are given up if classes of a sample lose so many times what they must not lose; a sample of a fifth
 loses about a quarter more than the whole."""
-_LEAST_LEFT = Fraction(9, 10)
+_LEAST_LEFT = Fraction(19, 20)
 """They are given up too if classes would have to lose less than this share after exchanges, which was 0.96 to
 0.99 on six collections."""
 
