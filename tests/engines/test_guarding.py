@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Any
@@ -19,7 +20,13 @@ from hierdata.engines.guarding.coverage import uncovered_records
 from hierdata.engines.guarding.guard import contents_of, dissolve, guard_suppressed, suppressed_rows
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
-from hierdata.privacy import AlphaK, FrequencyLDiversity
+from hierdata.privacy import (
+    AlphaK,
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    RecursiveCLDiversity,
+    TCloseness,
+)
 from hierdata.recodings import TRAITS
 from tests.random_collections import MISSING, Collection, collection
 
@@ -87,39 +94,72 @@ def test_a_record_is_covered_if_a_form_fits_it() -> None:
     assert min(met[True], met[False]) > 50
 
 
-def contents(records: int, **counts: int) -> GroupContents:
-    held = Counter({"abc".index(name): many for name, many in counts.items() if many})
-    return GroupContents(records, ((HeldValues(held, None),),))
-
-
-def test_the_cheapest_classes_are_dissolved_and_none_in_vain() -> None:
-    rng, found = random.Random(1), Counter[str]()
-    model = AlphaK(k=3, alpha="1/2").bind(SensitiveDomain("$.s", ("a", "b", "c")))
-    bound = Constraints((), (((model,),),), guarded=True)
-    for _ in range(300):
-        left = contents(n := rng.randint(1, 6), a=n)
-        classes = [
-            Candidate(rng.randint(0, 5), contents(a + b + c, a=a, b=b, c=c))
-            for a, b, c in (tuple(rng.randint(0, 3) for _ in "abc") for _ in range(5))
-            if a + b + c
+def drawn(rng: random.Random, records: int, shares: Sequence[float], *, presence: bool) -> GroupContents:
+    """What some records hold: each one of the values at two attributes, or some of them with presence."""
+    held = []
+    for _ in range(2):
+        shown = [
+            frozenset(code for code, share in enumerate(shares) if rng.random() < share)
+            if presence
+            else frozenset(rng.choices(range(len(shares)), shares))
+            for _ in range(records)
         ]
-        chosen = choose_classes(left, classes, bound, lambda whole, own: True)
-        enough = [
-            some
+        counts = Counter(code for own in shown for code in own)
+        held.append(HeldValues(counts, Counter(filter(None, shown)) if presence else None))
+    return GroupContents(records, (tuple(held),))
+
+
+DOMAIN = SensitiveDomain("$.s", ("a", "b", "c"), reference=(4, 3, 3))
+CHOSEN_UNDER = {
+    "alpha": AlphaK(k=3, alpha="1/2").bind(DOMAIN),
+    "frequency": FrequencyLDiversity(l=2).bind(DOMAIN),
+    "entropy": EntropyLDiversity(l=2).bind(DOMAIN),
+    "recursive": RecursiveCLDiversity(c=2, l=2).bind(DOMAIN),
+    "closeness": TCloseness(t="1/4", distance="equal").bind(DOMAIN),
+    "presence": FrequencyLDiversity(l=2).bind_presence(DOMAIN),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN_UNDER)
+def test_classes_are_dissolved_where_a_choice_is_enough_and_none_in_vain(name: str) -> None:
+    rng, found = random.Random(1), Counter[str]()
+    model = CHOSEN_UNDER[name]
+    bound = Constraints((), (((model,), (model,)),), guarded=True)
+    shares = (0.5, 0.3, 0.3)
+    least = taken = 0
+    for _ in range(150):
+        left = drawn(rng, 1, (0.9, 0.1, 0.1), presence=name == "presence")
+        classes = [
+            Candidate(rng.randint(0, 5), drawn(rng, rng.randint(2, 6), shares, presence=name == "presence"))
+            for _ in range(7)
+        ]
+        enough = {
+            some: sum(classes[own].loss for own in some)
             for size in range(len(classes) + 1)
             for some in combinations(range(len(classes)), size)
             if sum((classes[own].contents for own in some), left).satisfies(bound)
-        ]
+        }
+        chosen = choose_classes(left, classes, bound, lambda whole, own: True)
         if chosen is None:
-            found["none"] += 1
-            # All classes together were tried; other choices may be enough, where classes break the model.
-            assert not sum((own.contents for own in classes), left).satisfies(bound)
+            found["missed" if enough else "none"] += 1
             continue
         found["some"] += 1
-        assert tuple(sorted(chosen)) in enough
+        taken, least = taken + enough[tuple(chosen)], least + min(enough.values())
         for own in chosen:
             assert tuple(sorted(set(chosen) - {own})) not in enough
-    assert min(found.values()) > 20
+        assert enough[tuple(chosen)] <= min(enough.get((own,), 99) for own in range(len(classes)))
+    assert found["some"] > 20
+    assert found["missed"] <= 0.06 * found["some"], found
+    assert least <= taken <= 1.3 * least, (taken, least)
+
+
+def test_all_classes_are_too_few_where_each_has_too_much_of_a_value() -> None:
+    """What cannot be is refused at once, by what the remaining classes can take away."""
+    rng = random.Random(1)
+    model = CHOSEN_UNDER["frequency"]
+    bound = Constraints((), (((model,), (model,)),), guarded=True)
+    classes = [Candidate(1, drawn(rng, 4, (1, 0, 0), presence=False)) for _ in range(5)]
+    assert choose_classes(classes[0].contents, classes[1:], bound, lambda whole, own: True) is None
 
 
 @pytest.mark.parametrize("recoding", ["generalization", "slicing"])
@@ -128,7 +168,7 @@ def test_the_guarded_are_none_or_satisfy_the_models(recoding: str) -> None:
     for seed in range(40):
         built, partition = partitioned(seed)
         forest = built.forest
-        asked = FrequencyLDiversity(l=2 + seed % 2) if seed % 3 else MODEL
+        asked = FrequencyLDiversity(l=2 + seed % 4) if seed % 3 else MODEL
         constraints = replace(built.bind(asked), guarded=True)
         guarded = guard_suppressed(forest, Scope.of(forest), partition, constraints, TRAITS[recoding])
         everybody = contents_of(forest, 0, constraints, np.ones(forest.record_count, np.bool_))

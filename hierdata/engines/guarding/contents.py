@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import Forest
-from hierdata.privacy.base import ClassView
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
+
+
+class Excess(NamedTuple):
+    """Values of which a group has too much, at the sensitive attribute ``position`` of vertex type ``kind``.
+
+    ``allowed`` is the share that the model's caps allow them, rounded; 1 without caps.
+    """
+
+    kind: int
+    position: int
+    codes: frozenset[int]
+    allowed: float
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,25 @@ class HeldValues:
         """Return the values without those of a group that is part of this one."""
         sets = None if self.sets is None or other.sets is None else self.sets - other.sets
         return HeldValues(self.counts - other.counts, sets)
+
+    @property
+    def total(self) -> int:
+        """The number of values, or of records that show any if a constraint asks for presence."""
+        return self.counts.total() if self.sets is None else self.sets.total()
+
+    def count(self, codes: Collection[int]) -> int:
+        """Return how many of them are, or show, one of some values."""
+        if self.sets is None:
+            return sum(self.counts[code] for code in codes)
+        return sum(times for shown, times in self.sets.items() if not shown.isdisjoint(codes))
+
+    def count_groups(self, group_of: Sequence[int]) -> Counter[int]:
+        """Return how many of them are, or show, a value of each group."""
+        counts: Counter[int] = Counter()
+        for shown, times in self.counts.items() if self.sets is None else self.sets.items():
+            own = {shown} if isinstance(shown, int) else shown
+            counts.update(dict.fromkeys({group_of[code] for code in own}, times))
+        return counts
 
 
 @dataclass(frozen=True)
@@ -65,12 +98,34 @@ class GroupContents:
         empty = ClassView(self.records, {})
         if not all(one.holds(empty) for one in constraints.on_records if not one.needs_population):
             return False
-        return all(
-            one.holds(ClassView(self.records, values.counts, sets=values.sets))
-            for own, attributes in zip(self.held, constraints.on_values, strict=True)
-            for values, bound in zip(own, attributes, strict=True)
-            for one in bound
-        )
+        return next(self._failing(constraints), None) is None
+
+    def find_excess(self, constraints: Constraints) -> Excess | None:
+        """Return what there is too much of at the first attribute where a model fails, None if none fails.
+
+        It is the group of the model's caps that exceeds its share most; without caps the most frequent value.
+        """
+        for kind, position, one in self._failing(constraints):
+            values = self.held[kind][position]
+            codes = range(max(values.counts) + 1)
+            caps = one.caps or FrequencyCaps(tuple(codes), (Fraction(1),) * len(codes))
+            counts = values.count_groups(caps.group_of)
+            most = max(counts, key=lambda group: (counts[group] - values.total * caps.share[group], -group))
+            own = frozenset(code for code, group in enumerate(caps.group_of) if group == most)
+            return Excess(kind, position, own, float(caps.share[most]))
+        return None
+
+    def count(self, excess: Excess) -> tuple[int, int]:
+        """Return how many there are, or show them, of the values of an excess and of all at its attribute."""
+        values = self.held[excess.kind][excess.position]
+        return values.count(excess.codes), values.total
+
+    def _failing(self, constraints: Constraints) -> Iterator[tuple[int, int, Constraint]]:
+        """Yield each model on values that fails, after vertex type and position of its attribute."""
+        for kind, (own, attributes) in enumerate(zip(self.held, constraints.on_values, strict=True)):
+            for position, (values, bound) in enumerate(zip(own, attributes, strict=True)):
+                view = ClassView(self.records, values.counts, sets=values.sets)
+                yield from ((kind, position, one) for one in bound if not one.holds(view))
 
 
 def count_groups(
