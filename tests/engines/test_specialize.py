@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 
 from hierdata.engines.base import StepInput, silent
-from hierdata.engines.specialize.whole_trees import align_whole_trees, loss_by_root
+from hierdata.engines.specialize.whole_trees import align_whole_trees, draft_whole_trees, loss_by_root
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication
@@ -158,16 +158,21 @@ def test_whole_trees_are_given_up_where_they_seem_to_lose_more() -> None:
     given = StepInput(
         own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
     )
-    to_the_end = align_whole_trees(given, None)
+
+    def searched_below(most: int | None) -> Partition | None:
+        drafted = draft_whole_trees(given, most)
+        return None if drafted is None else align_whole_trees(given, drafted, most)
+
+    to_the_end = searched_below(None)
     assert to_the_end is not None
     lost = loss_by_root(own.forest, to_the_end)
     with patch("hierdata.engines.specialize.whole_trees._LITTLE_WORK", 0):
         for most, found in [(lost // 3, False), (lost, True), (3 * lost, True)]:
-            partition = align_whole_trees(given, most)
+            partition = searched_below(most)
             assert (partition is not None) == found
             assert partition is None or loss_by_root(own.forest, partition) == lost
     # With little work nothing is given up, so that the classes that lose least are always found.
-    assert align_whole_trees(given, 0) is not None
+    assert searched_below(0) is not None
 
 
 def test_classes_unite_only_where_that_loses_less() -> None:
@@ -184,6 +189,19 @@ def test_classes_unite_only_where_that_loses_less() -> None:
         assert lost <= before
         less += lost < before
     assert less > 2
+
+
+def test_a_draft_of_whole_trees_that_does_not_serve_ends_no_search() -> None:
+    own = encoded(documents(Random(5), 30), k=2, m=1)
+    folder = "hierdata.engines.specialize."
+    with (
+        patch(folder + "run._MANY_OCCURRENCES", 0),
+        patch(folder + "class_search._MOST_TRIED", 0),
+        patch(folder + "run.lose_whole_trees", return_value=0),
+    ):
+        assert searched(own).class_count
+        with patch(folder + "run.align_whole_trees", return_value=None):
+            assert searched(own).class_count
 
 
 def test_a_missing_value_loses_nothing_although_it_is_written_as_deleted() -> None:

@@ -12,7 +12,12 @@ from hierdata.engines.specialize.columns import columns_of, find_facts
 from hierdata.engines.specialize.cutting import Cutter, Supports
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.specialize.splitting import RootClasses, Splitter
-from hierdata.engines.specialize.whole_trees import align_whole_trees, loss_by_root
+from hierdata.engines.specialize.whole_trees import (
+    align_whole_trees,
+    draft_whole_trees,
+    lose_whole_trees,
+    loss_by_root,
+)
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.records.schema import VertexType
@@ -66,15 +71,18 @@ def specialize(given: StepInput, effort: int) -> Partition:
         divisions = [splitter.split() for splitter in splitters]
     # What takes longer comes last, so that it can be given up.
     first = count_occurrences(facts, knowledge.m) > _MANY_OCCURRENCES
-    whole = align_whole_trees(given, None) if first else None
-    found = search.mend_divisions(
-        _different(divisions), np.inf if whole is None else loss_by_root(forest, whole)
-    )
-    answers = [(loss_by_root(forest, one), at, one) for at, one in enumerate(found) if one is not None]
+    drafted = draft_whole_trees(given, None) if first else None
+    divisions = _different(divisions)
+    found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
+    most = min((loss_by_root(forest, one) for one in found if one is not None), default=None)
     if not first:
-        whole = align_whole_trees(given, min((loss for loss, *_ in answers), default=None))
-    if whole is not None:
-        answers.append((loss_by_root(forest, whole), len(found), whole))
+        drafted = draft_whole_trees(given, most)
+    whole = None if drafted is None else align_whole_trees(given, drafted, most)
+    if first and most is None and whole is None:  # the draft does not serve
+        found = search.mend_divisions(divisions, np.inf)
+    answers = [
+        (loss_by_root(forest, one), at, one) for at, one in enumerate([*found, whole]) if one is not None
+    ]
     if not answers:
         missed = IMPOSSIBLE if sensitive is None else ALPHA_MISSED
         return _refuse(forest, MODELS_MISSED if search.fails_models else missed)

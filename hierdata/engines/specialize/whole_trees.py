@@ -28,40 +28,54 @@ _LEAST_LEFT = Fraction(19, 20)
 0.99 on six collections."""
 
 
-def align_whole_trees(given: StepInput, most: int | None) -> Partition | None:
-    """Return the classes of the engines for whole trees, published by root; None where they do not serve.
+def draft_whole_trees(given: StepInput, most: int | None) -> Partition | None:
+    """Return classes of whole trees by `k-member`, before exchanges; None where they do not serve.
 
     They are searched where the estimated work is small, neither alpha nor counts are asked for, and root
-    values are known.
-    All records of a class have one form, so at least k match whatever pattern one of them matches. None too
-    if a record would be left out, or a vertex that must stay, or if a model fails in a root class; and, with
-    more than a little work, if they seem to lose more than ``most``, a loss times the scale.
+    values are known. With more than a little work, they are given up if a sample seems to lose more than
+    ``most``, a loss times the scale.
     """
     forest, scope, constraints = given.problem
     knowledge = constraints.knowledge
     assert knowledge is not None
     if knowledge.alpha is not None or knowledge.root == "counted" or constraints.counts:
         return None
-    first: Engine = KMember()
-    then = LocalSearch()
-    pairs = sum(
-        engine.estimate_work(forest.record_count, forest.vertex_count, constraints)
-        for engine in (first, then)
-    )
-    work = pairs * (forest.vertex_count / forest.record_count) ** 2
+    engine: Engine = KMember()
+    work = _estimate_work(given)
     if work > _MOST_WORK:
         return None
-    most = None if work <= _LITTLE_WORK else most
-    if most is not None:
-        trials = first.run_trials(forest, scope, constraints, given.rng)
+    if most is not None and work > _LITTLE_WORK:
+        trials = engine.run_trials(forest, scope, constraints, given.rng)
         sampled = min(SAMPLE, forest.record_count) / forest.record_count
         if min(one.loss for one in trials.values()) > _SAMPLED_LOSS * sampled * most:
             return None
-        first = first.choose_by_trials(trials)
-    partition = first.step(forest, scope, constraints, None, given.rng, silent)
-    if most is not None and loss_by_root(forest, _publish_by_root(forest, partition)) * _LEAST_LEFT > most:
-        return None
-    partition = then.step(forest, scope, constraints, partition, given.rng, silent)
+        engine = engine.choose_by_trials(trials)
+    return engine.step(forest, scope, constraints, None, given.rng, silent)
+
+
+def _estimate_work(given: StepInput) -> float:
+    """Return about how many pairs of vertices are aligned."""
+    forest, _, constraints = given.problem
+    engines: tuple[Engine, ...] = (KMember(), LocalSearch())
+    pairs = sum(
+        engine.estimate_work(forest.record_count, forest.vertex_count, constraints) for engine in engines
+    )
+    return pairs * (forest.vertex_count / forest.record_count) ** 2
+
+
+def align_whole_trees(given: StepInput, drafted: Partition, most: int | None) -> Partition | None:
+    """Return ``drafted`` classes after exchanges by `local-search`, published by root.
+
+    All records of a class have one form, so at least k match whatever pattern one of them matches. None if a
+    record would be left out, or a vertex that must stay, or if a model fails in a root class; and, with more
+    than a little work, if exchanges would have to save too much for less than ``most`` to be lost.
+    """
+    forest, scope, constraints = given.problem
+    if most is not None and _estimate_work(given) > _LITTLE_WORK:
+        lost = lose_whole_trees(forest, drafted)
+        if lost * _LEAST_LEFT > most:
+            return None
+    partition = LocalSearch().step(forest, scope, constraints, drafted, given.rng, silent)
     gone = partition.representative == SUPPRESSED
     stays = np.array([not kind.many for kind in forest.schema.types], np.bool_)
     stays[0] = True
@@ -72,6 +86,11 @@ def align_whole_trees(given: StepInput, most: int | None) -> Partition | None:
     classes = partition.class_count
     contents = count_groups(forest, constraints, 0, partition.equivalence_class, classes)
     return partition if all(one.satisfies(constraints) for one in contents) else None
+
+
+def lose_whole_trees(forest: Forest, partition: Partition) -> int:
+    """Return what classes of whole trees lose published by root, times the scale."""
+    return loss_by_root(forest, _publish_by_root(forest, partition))
 
 
 def _publish_by_root(forest: Forest, partition: Partition) -> Partition:
