@@ -27,6 +27,8 @@ FACTORS = (0.3, 0.55, 1.0)
 """The same, when a class is cut."""
 _MOST_TRIED = 10**6
 """The most occurrences of patterns with which every division is mended by every factor."""
+_HOPEFUL = 2
+"""Classes of the finest division unite unless its trial loses so many times what the best one does."""
 _SAMPLED = 8
 """Beyond, they are tried on one of so many classes."""
 
@@ -59,33 +61,45 @@ class ClassSearch:
     fails_models: bool = False
 
     def mend_divisions(self, divisions: list[RootClasses], most: float) -> list[Partition | None]:
-        """Mend each division with every factor; where that is much work, only what a trial finds best.
+        """Mend each division with every factor; where that is much work, only what trials find best.
 
-        Then nothing is mended if by the trials all lose more than ``most``.
+        ``divisions`` begin with the finest one. Where it is much work, nothing is mended that by the trials
+        loses more than ``most``, and classes unite only in the finest one: where it is not much worse than
+        the best, much can be saved.
         """
         if count_occurrences(self.facts, self.knowledge.m) <= _MOST_TRIED:
-            return [self._mend_and_unite(division) for division in divisions]
+            return [self._mend_and_unite(division, FACTORS, {}) for division in divisions]
         best = most, len(divisions), 0.0
-        kept: _MendedClasses = {}
+        finest = np.inf, 0.0
+        known: _MendedClasses = {}
+        known_finest: _MendedClasses = {}
         # Those with the fewest classes first: they mostly lose least, so that others are given up early.
         for at in reversed(range(len(divisions))):
             for factor in FACTORS:
-                estimate, mended = self._try_classes(divisions[at], factor, best[0])
+                limit = best[0] if at else _HOPEFUL * best[0]
+                estimate, mended = self._try_classes(divisions[at], factor, limit)
                 if (estimate, at, factor) < best:
-                    best, kept = (estimate, at, factor), mended
+                    best, known = (estimate, at, factor), mended
+                if not at and (estimate, factor) < finest:
+                    finest, known_finest = (estimate, factor), mended
         _, at, factor = best
-        if at == len(divisions):
-            return []
-        mending = self._mend_all(divisions[at], (factor,), kept)
-        return [None if mending is None else self._partition_of(mending)]
+        found = []
+        if 0 < at < len(divisions):
+            mending = self._mend_all(divisions[at], (factor,), known)
+            found.append(None if mending is None else self._partition_of(mending))
+        if finest[0] < np.inf:
+            found.append(self._mend_and_unite(divisions[0], finest[1:], known_finest))
+        return found
 
-    def _mend_and_unite(self, division: RootClasses) -> Partition | None:
-        """Mend a division by all factors, and unite classes where that loses less; None where that fails."""
-        mending = self._mend_all(division, FACTORS, {})
+    def _mend_and_unite(
+        self, division: RootClasses, factors: Sequence[float], known: _MendedClasses
+    ) -> Partition | None:
+        """Mend a division, and unite classes where that loses less (see ``_mend_all``)."""
+        mending = self._mend_all(division, factors, known)
         if mending is None:
             return None
         if self.knowledge.root == "known":
-            self._unite_classes(mending, FACTORS)
+            self._unite_classes(mending, factors)
         return self._partition_of(mending)
 
     def _try_classes(self, division: RootClasses, factor: float, most: float) -> tuple[float, _MendedClasses]:

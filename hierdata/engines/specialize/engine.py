@@ -19,8 +19,8 @@ class Specialize(Engine):
     - **Root classes.** All records start as one class at the roots of all hierarchies, as in top-down
       specialization (Fung, Wang, Yu, ICDE 2005). A class is split by the quasi-identifier of the root that
       saves most, as long as that is expected to save anything and all models hold; children of fewer than k
-      records stay together in their class. In small collections classes unite again where that proves to lose
-      less.
+      records stay together in their class. Classes unite again where that proves to lose less: in large
+      collections only those of the finest division, if it is not much worse than the best.
     - **Cuts.** In each class, a dynamic program finds the cut of each taxonomy that is expected to lose
       least: of a node that s of n records have, the share 1 / (1 + (s / tau)^2) is expected to be deleted,
       with tau = c * k^(1/m) * n^(1 - 1/m). Several c are tried in each class.

@@ -22,7 +22,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.records.schema import VertexType
 
-DIVISIONS = (1.0, 2.5, 0.4, 0.2)
+DIVISIONS = (1.0, 2.5, 0.4, 0.1)
 """The factors of the support that a node needs, when root classes are split; more effort tries more."""
 _MANY_OCCURRENCES = 10**7
 """With more, whole trees are searched first."""
