@@ -107,6 +107,24 @@ class LocalSearch:
             self.seen.pop(one, None)  # suppressed now
         return True
 
+    def take_in(self, record: int) -> bool:
+        """Put a suppressed record into the class that loses least by it; False if it fits none."""
+        best: tuple[Number, int, Standing] | None = None
+        for at, one in enumerate(self.classes):
+            order = [*one.order, record]
+            representative = None if len(order) > self.largest else self.aligned(order, len(order))
+            if representative is None:
+                continue
+            published = close(representative, self.rules.caps, self.closings)
+            if published is None:
+                continue
+            standing = Standing(order, representative, len(order) * self.saved(published))
+            if best is None or standing.kept - one.kept > best[0]:
+                best = standing.kept - one.kept, at, standing
+        if best is not None:
+            self.classes[best[1]] = best[2]
+        return best is not None
+
     def class_of(self, record: int) -> int | None:
         return next((at for at, one in enumerate(self.classes) if record in one.order), None)
 

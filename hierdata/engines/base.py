@@ -246,6 +246,14 @@ class Engine(ABC, BaseModel):
     def find_classes(self, given: StepInput) -> Partition:
         """Return a partition of the scope in which all classes satisfy the constraints."""
 
+    def take_in(self, given: StepInput) -> Partition | None:
+        """Return the previous partition with all suppressed records in classes, even where that loses more.
+
+        It is asked of the last step, where records that stay suppressed would be a risk. None if the engine
+        cannot, or not for these records.
+        """
+        return None
+
     def estimate_work(self, records: int, vertices: int, constraints: Constraints) -> float:
         """Return about how many pairs of records this engine aligns; 0 where that takes no time to speak of.
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from hierdata.engines import ENGINES
-from hierdata.engines.base import Trial
+from hierdata.engines.base import StepInput, Trial, silent
 from hierdata.engines.code_cache import is_first_compilation
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
-from hierdata.engines.guarding.guard import contents_of, guard_suppressed
+from hierdata.engines.guarding.guard import contents_of, guard_suppressed, kept_by_record
 from hierdata.engines.jit import announcing_compilation
 from hierdata.errors import PromiseError
 from hierdata.forest.forest import Forest, Scope
@@ -70,7 +70,7 @@ def search(
         if prepared.policy.recoding_traits.separates_values:
             # Ties depend on the order of rows, so groups would reveal neighbours in the input.
             scope = scope.shuffle_rows(rng)
-        partition = run_steps(forest, scope, stage, rng, report_progress)
+        partition = found = run_steps(forest, scope, stage, rng, report_progress)
         original = forest
         if not prepared.policy.recoding_traits.partitions_each_type:
             forest, partition = recoding.prepare(original, partition)
@@ -84,7 +84,8 @@ def search(
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         if alone:
-            forest, partition = _guard(original, forest, scope, partition, stage, prepared, recoding)
+            given = StepInput(original, scope, stage.constraints, found, rng, silent)
+            forest, partition = _guard(given, forest, partition, stage, prepared, recoding)
         gone |= partition.representative < 0
         partitions.append(partition)
     return forest, tuple(partitions)
@@ -106,9 +107,8 @@ def run_steps(
 
 
 def _guard(
-    original: Forest,
+    given: StepInput,
     forest: Forest,
-    scope: Scope,
     partition: Partition,
     stage: Stage,
     prepared: Prepared,
@@ -116,21 +116,43 @@ def _guard(
 ) -> tuple[Forest, Partition]:
     """Guard the suppressed (see ``guard_suppressed``); return the forest and partition as prepared again.
 
-    ``original`` is the forest without the nodes of the recoding. Raises PromiseError if it cannot be done.
+    ``given`` has the forest without the nodes of the recoding, and the partition as it was found. If it must
+    be mended, the last step is asked too to take the suppressed in, and what keeps more is returned.
+    Raises PromiseError if it cannot be done.
     """
+    mended = _mend(given, forest, partition, stage, prepared, recoding)
+    if mended is not None and mended[1] is partition:
+        return mended
+    ways = [mended]
+    if not prepared.policy.recoding_traits.partitions_each_type:
+        taken = stage.steps[-1].take_in(given)
+        if taken is not None:
+            forest, taken = recoding.prepare(given.forest, taken)
+            taken = coalesce(forest, taken, stage.constraints)
+            ways.append(_mend(given, forest, taken, stage, prepared, recoding))
+    possible = [way for way in ways if way is not None]
+    if not possible:
+        raise PromiseError(explain_unguarded(prepared, _whole(forest, stage)))
+    return max(possible, key=lambda way: sum(kept_by_record(*way).tolist()))
+
+
+def _mend(
+    given: StepInput,
+    forest: Forest,
+    partition: Partition,
+    stage: Stage,
+    prepared: Prepared,
+    recoding: Recoding,
+) -> tuple[Forest, Partition] | None:
+    """Return the forest and the partition with the suppressed guarded, None if that cannot be done."""
     traits = prepared.policy.recoding_traits
     aligned = stage.steps[0].aligns or not traits.partitions_each_type
-    guarded = guard_suppressed(forest, scope, partition, stage.constraints, traits, aligned=aligned)
-    if guarded is partition:
-        return forest, partition
-    if guarded is not None and traits.partitions_each_type:
-        return forest, guarded
-    if guarded is not None:
-        forest, partition = recoding.prepare(original, guarded)
-        partition = coalesce(forest, partition, stage.constraints)
-        if (partition.equivalence_class == guarded.equivalence_class).all():
-            return forest, partition
-    raise PromiseError(explain_unguarded(prepared, _whole(forest, stage)))
+    guarded = guard_suppressed(forest, given.scope, partition, stage.constraints, traits, aligned=aligned)
+    if guarded is None or guarded is partition or traits.partitions_each_type:
+        return None if guarded is None else (forest, guarded)
+    forest, partition = recoding.prepare(given.forest, guarded)
+    partition = coalesce(forest, partition, stage.constraints)
+    return (forest, partition) if (partition.equivalence_class == guarded.equivalence_class).all() else None
 
 
 def _nothing_is_left(forest: Forest, stage: Stage, prepared: Prepared) -> str:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT
+from hierdata.engines.base import StepInput, silent
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.local_search.engine import LocalSearch
 from hierdata.engines.local_search.state import ExchangedClasses
@@ -145,11 +146,38 @@ def agree(
     twin: naive_local_search.LocalSearch,
 ) -> None:
     """Whether the engine comes to the classes and the loss of its twin, whose passes have been made."""
-    after = searched(built, model, clustered(built, model, seed, size), engine)
+    agrees(built, searched(built, model, clustered(built, model, seed, size), engine), twin)
+
+
+def agrees(built: Collection, after: Partition, twin: naive_local_search.LocalSearch) -> None:
+    """Whether a partition has the classes and the loss of a twin."""
     classes = [np.flatnonzero(after.equivalence_class == at).tolist() for at in range(after.class_count)]
     assert classes == [sorted(one.order) for one in twin.classes]
     kept = sum(twin.kept(at) for at in range(len(twin.classes)))
     assert loss(built, after) == sum(map(built.naive_schema.cost, built.trees)) - kept
+
+
+def test_the_suppressed_join_the_classes_that_lose_least_by_them() -> None:
+    found = Counter[str]()
+    engine = LocalSearch(pairing="greedy")
+    for seed in range(40):
+        setting = [*SETTINGS][seed % len(SETTINGS)]
+        model = SETTINGS[setting]
+        built = collection(seed + 7000, records=14, depth=1 + seed % 2, most=3)
+        before = clustered(built, model, seed)
+        left = np.flatnonzero(before.equivalence_class < 0).tolist()
+        scope, rng = Scope.of(built.forest), np.random.default_rng(0)
+        after = engine.take_in(StepInput(built.forest, scope, bind(built, model), before, rng, silent))
+        twin = twin_of(built, model, seed, None, 1)
+        if not (left and all(twin.take_in(record) for record in left)):
+            found["none suppressed" if not left else "fits no class"] += 1
+            assert after is None
+            continue
+        assert after is not None
+        found["worse" if loss(built, after) > loss(built, before) else "no worse"] += 1
+        agrees(built, after, twin)
+        judged(built, model, after)
+    assert min(found["fits no class"], found["no worse"], found["worse"]) > 1, found
 
 
 @settings(max_examples=25, deadline=None)

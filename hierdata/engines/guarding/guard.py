@@ -171,7 +171,7 @@ def weigh_classes(
     kind = partition.kind
     gain = forest.weight[forest.type == kind] * np.int64(1)
     if not traits.partitions_each_type:
-        gain = _kept_by_record(forest, partition)
+        gain = kept_by_record(forest, partition)
     kept = ~suppressed_rows(partition)
     losses = np.zeros(partition.class_count, np.int64)
     np.add.at(losses, partition.equivalence_class[kept], gain[kept])
@@ -179,7 +179,7 @@ def weigh_classes(
     return [Candidate(loss, contents) for loss, contents in zip(losses.tolist(), held, strict=True)]
 
 
-def _kept_by_record(forest: Forest, partition: Partition) -> NDArray[np.int64]:
+def kept_by_record(forest: Forest, partition: Partition) -> NDArray[np.int64]:
     """Return how much more would be lost of each record if it were suppressed.
 
     In units of 1/scale; low bits are dropped where the sum over all records would not fit into 64 bits.

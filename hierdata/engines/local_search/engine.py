@@ -49,6 +49,9 @@ class LocalSearch(Engine):
     one of the two classes has changed. The search ends when a pass changes nothing, as further passes would
     not either.
 
+    If suppressed records would be a risk, they can be taken in afterwards (``take_in``), one by one, each by
+    the class that loses least by it with all records aligned again, the first of equal ones.
+
     A class may grow to twice the size of the largest class of the previous step. Classes of more than 64
     records are not changed, nor classes whose loss times the scale may not fit into 64 bits.
     """
@@ -92,3 +95,9 @@ class LocalSearch(Engine):
         return descend_partition(
             *given.problem, given.previous, self.passes, near, self.pairing, given.progress
         )
+
+    def take_in(self, given: StepInput) -> Partition | None:
+        """Let each suppressed record join the class that loses least by it, even at a loss."""
+        from hierdata.engines.local_search.run import take_in_suppressed
+
+        return take_in_suppressed(*given.problem, given.previous, self.pairing)

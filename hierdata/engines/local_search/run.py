@@ -10,6 +10,8 @@ from hierdata.engines.local_search.state import ExchangedClasses
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 
+_MOST_PAIRS = 10**5
+
 
 def descend_partition(
     forest: Forest,
@@ -32,4 +34,20 @@ def descend_partition(
                 progress(min(at, len(visits)))
         if classes.exchange_count == made:
             break
+    return classes.partition()
+
+
+def take_in_suppressed(
+    forest: Forest, scope: Scope, constraints: Constraints, partition: Partition, pairing: Pairing
+) -> Partition | None:
+    """Return the partition with each suppressed record in the class that loses least by it, one by one.
+
+    None if one of them fits no class, or if there are more than 100,000 pairs of such a record and a class.
+    """
+    left = scope.records[partition.equivalence_class[scope.records] < 0]
+    if not 0 < len(left) * partition.class_count <= _MOST_PAIRS:
+        return None
+    classes = ExchangedClasses(forest, constraints, partition, pairing, 1)
+    if not all(classes.take_in(record) for record in left.tolist()):
+        return None
     return classes.partition()

@@ -138,6 +138,26 @@ class ExchangedClasses(Alignment):
             self._join_together(int(visits[at]), visits)
         return at
 
+    def take_in(self, record: int) -> bool:
+        """Let a suppressed record join the class where that raises the loss least; False if it fits none."""
+        best: tuple[int, int, list[int], _Aligned] | None = None
+        for to, size in enumerate(self.standing.sizes.tolist()):
+            if size >= self.largest:
+                continue
+            records = [*self._members(to), record]
+            aligned = self._align_class(records)
+            if aligned is None:
+                continue
+            gain = len(records) * aligned[1] - size * int(self.standing.saved[to])
+            if best is None or gain > best[0]:
+                best = gain, to, records, aligned
+        if best is None:
+            return False
+        _, to, records, aligned = best
+        self.standing.class_of[record] = to
+        self._change({to: records}, [aligned], False)
+        return True
+
     def _try_exchange(self, record: int, to: int, who: int) -> bool:
         """Make an exchange if it lowers the loss under all models; return whether it was made."""
         standing = self.standing
