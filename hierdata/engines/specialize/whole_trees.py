@@ -25,7 +25,7 @@ _SAMPLED_LOSS = 2
 loses about a quarter more than the whole."""
 _LEAST_LEFT = Fraction(19, 20)
 """They are given up too if classes would have to lose less than this share after exchanges, which was 0.96 to
-0.99 on six collections."""
+0.99 on five collections."""
 
 
 def draft_whole_trees(given: StepInput, most: int | None) -> Partition | None:
