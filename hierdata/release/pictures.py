@@ -11,12 +11,15 @@ from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.metrics.tallies import Counted
 from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.spec.fields import FieldRule
+from hierdata.records.schema import Schema, VertexType
+from hierdata.records.survey import Keys
 from hierdata.release.public import ReadBack, losses_of
-from hierdata.release.report.pictures import Change, ExampleField, Pictures
+from hierdata.release.report.pictures import Change, ExampleLine, Pictures
 
 BANDS = ("as they were", "up to a tenth", "up to a third", "more than a third", "everything (*)")
 """How finely a value is published: by the share of its domain that the published form may stand for."""
-MISSING, LEFT_OUT = "missing", "left out"
+MISSING, LEFT_OUT, LEFT_OUT_IN_MOST = "missing", "left out", "left out, in most"
 _MOST_FREQUENT = 6
 """Values of a sensitive attribute that are shown each by itself."""
 
@@ -103,50 +106,82 @@ def _changes(
         yield Change(name=name, input=there, published=left)
 
 
-def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[ExampleField]:
-    """Yield the fields of an invented record: as each is published most often."""
-    traits = prepared.policy.recoding_traits
+def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[ExampleLine]:
+    """Yield the lines of an invented record: each vertex before its fields, as it is published most often."""
+    schema = prepared.schema
+    fields: list[list[tuple[Keys, str, FieldRule]]] = [[] for _ in schema.types]
     for keys, (path, rule) in prepared.policy.rules_by_keys.items():
-        kind = _type_of(prepared, keys)
-        lost = kind is not None and 2 * counts.published[kind] < counts.vertices[kind]
-        if rule.role is None or (rule.published_as is not None and kind is None):
-            continue
-        if rule.published_as is None:
-            before, after = "a value", "left out"
-        elif keys in found.policy.quasi:
-            # Sets and ranges are made of values of the class, which the report does not repeat.
-            sets = traits.publishes_value_sets
-            before, after = ("a value", "a set or range") if sets else _invent(_most_frequent(found, keys))
-        elif rule.role == "sensitive":
-            before, after = "a value", "one value of a group" if traits.separates_values else "the same value"
-        else:
-            before, after = "a value", "another value" if rule.stated_action else "the same value"
-        yield ExampleField(path=str(path), before=before, after="left out, in most" if lost else after)
+        if rule.role is not None and (rule.published_as is None or _type_of(prepared, keys) is not None):
+            fields[_innermost(schema, keys)].append((keys, str(path), rule))
+    for kind in schema.types:
+        above = schema.keys(kind.index)
+        depth = _depth(schema, kind)
+        lost = 2 * counts.published[kind.index] < counts.vertices[kind.index]
+        what = "one of a list" if kind.many else "an object"
+        if depth:
+            name = ".".join(kind.steps)
+            after = LEFT_OUT_IN_MOST if lost else what
+            yield ExampleLine(path=kind.path, name=name, depth=depth - 1, before=what, after=after)
+        for keys, text, rule in fields[kind.index]:
+            before, after = _show_field(prepared, found, keys, rule)
+            after = LEFT_OUT_IN_MOST if lost and rule.published_as is not None else after
+            name = ".".join(keys[len(above) :]) or "value"
+            yield ExampleLine(path=text, name=name, depth=depth, before=before, after=after)
 
 
-def _most_frequent(found: ReadBack, keys: tuple[str, ...]) -> str | None:
-    """Return the most frequent form that is generalized; None where none is."""
+def _show_field(prepared: Prepared, found: ReadBack, keys: Keys, rule: FieldRule) -> tuple[str, str]:
+    """Return an invented value of a field, and as it is published most often."""
+    traits = prepared.policy.recoding_traits
+    if rule.published_as is None:
+        return "a value", LEFT_OUT
+    if keys in found.policy.quasi:
+        # Sets and ranges are made of values of the class, which the report does not repeat.
+        sets = traits.publishes_value_sets
+        return ("a value", "a set or range") if sets else _show_generalized(found, keys)
+    if rule.role == "sensitive":
+        return "a value", "one value of a group" if traits.separates_values else "the same value"
+    return "a value", "another value" if rule.stated_action else "the same value"
+
+
+def _innermost(schema: Schema, keys: Keys) -> int:
+    """Return the vertex type that a path lies in; that of the record for others."""
+    places = {schema.keys(kind.index): kind.index for kind in schema.types}
+    return next(places[keys[:end]] for end in range(len(keys), -1, -1) if keys[:end] in places)
+
+
+def _depth(schema: Schema, kind: VertexType) -> int:
+    """Return the number of vertex types above one."""
+    return 0 if kind.parent is None else 1 + _depth(schema, schema.types[kind.parent])
+
+
+def _show_generalized(found: ReadBack, keys: Keys) -> tuple[str, str]:
+    """Return an invented value and the most frequent form that is generalized; values that stay are equal.
+
+    Where that is ``*``, the value is invented from the most frequent other form.
+    """
     forms = [(count, str(label)) for label, count, loss in _labels(found, keys) if loss]
-    return max(forms)[1] if forms else None
+    if not forms:
+        return "a value", "the same value"
+    _, after = max(forms)
+    others = [form for form in forms if form[1] != ROOT_LABEL]
+    return _invent(max(others)[1] if others else after), after
 
 
-def _invent(form: str | None) -> tuple[str, str]:
+def _invent(form: str) -> str:
     """Invent a value that a published form may stand for. Nothing but the form is used.
 
     >>> _invent("[1985, 1989]"), _invent("2001-03"), _invent("481**"), _invent("*")
-    (('1987', '[1985, 1989]'), ('2001-03-15', '2001-03'), ('48147', '481**'), ('a value', '*'))
+    ('1987', '2001-03-15', '48147', 'a value')
     """
-    if form is None:
-        return "a value", "the same value"
     if form == ROOT_LABEL:
-        return "a value", form
+        return "a value"
     if whole := re.fullmatch(r"\[(-?\d+), (-?\d+)\]", form):
         low, high = int(whole[1]), int(whole[2])
         if high - low > 1:
-            return str((low + high) // 2), form
+            return str((low + high) // 2)
     if re.fullmatch(r"\d{4}-\d{2}", form):
-        return f"{form}-15", form
+        return f"{form}-15"
     if re.fullmatch(r"[^*]+\*{1,9}", form):
         stars = form.count("*")
-        return f"{form[:-stars]}{'4747474747'[:stars]}", form
-    return f"a value in {form}", form
+        return f"{form[:-stars]}{'4747474747'[:stars]}"
+    return f"a value in {form}"

@@ -14,7 +14,7 @@ from hierdata.release.report.glossary import glossary
 from hierdata.release.report.importance import rank_limitations
 from hierdata.release.report.models import Exact, Promise, PublishedFile, StewardReport, costs
 from hierdata.release.report.page import CONTENT_POLICY, render_report, render_summary
-from hierdata.release.report.pictures import Change, ExampleField, Fingerprints, Pictures
+from hierdata.release.report.pictures import Change, ExampleLine, Fingerprints, Pictures
 from hierdata.release.report.style import STYLE
 from tests.report.sample import GPA, GRADE, grade_levels, judgement, release_file, steward_report
 
@@ -25,7 +25,7 @@ PICTURES = Pictures(
         GPA: (Change(name="level 1", input=400, published=100), Change(name="v2", input=0, published=0))
     },
     class_sizes={"5": 100, "50": 500},
-    example=(ExampleField(path="$.year", before="1987", after="[1985, 1989]"),),
+    example=(ExampleLine(path="$.year", name="year", depth=0, before="1987", after="[1985, 1989]"),),
 )
 
 

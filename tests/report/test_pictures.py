@@ -97,6 +97,12 @@ def test_an_invented_record_repeats_no_value_but_published_forms(
     pictures, records = found
     told = {own.path: (own.before, own.after) for own in pictures.example}
     assert told["$.id"] == ("a value", "left out")
+    # As a tree: the visits below the fields of the record, and their fields below them.
+    tree = [(own.depth, own.name) for own in pictures.example]
+    at = tree.index((0, "visits"))
+    assert all(depth == 0 for depth, _ in tree[:at])
+    assert {(1, "ward"), (1, "reason")} <= set(tree[at + 1 :])
+    assert told["$.visits[*]"] in {("one of a list", "one of a list"), ("one of a list", "left out, in most")}
     _, after = told["$.age"]
     assert after in {str(own.get("age")) for own in records} | {"the same value"}
     sets, _ = release_of({**POLICY, "recoding": "sets_and_ranges"})

@@ -20,10 +20,15 @@ class Change(Plain):
     published: Whole
 
 
-class ExampleField(Plain):
-    """A field of an invented record: before, and as it is published most often."""
+class ExampleLine(Plain):
+    """A line of an invented record: a vertex or a field, before, and as it is published most often.
+
+    ``depth`` is the number of vertices above it, ``name`` what it is called there.
+    """
 
     path: Shown
+    name: Shown
+    depth: Whole
     before: Shown
     after: Shown
 
@@ -35,14 +40,14 @@ class Pictures(Plain):
     that a published form stands for. ``distributions`` has by sensitive attribute its levels, or its most
     frequent values as v1, v2 .., before and after.
     ``class_sizes`` is the number of published records by the size of their class; it is empty where values
-    are published apart, so that groups hide values and not records. ``example`` is an invented record, field
-    by field.
+    are published apart, so that groups hide values and not records. ``example`` is an invented record, line
+    by line from its root down.
     """
 
     depths: dict[str, dict[str, Whole]] = Field(default={})
     distributions: dict[str, tuple[Change, ...]] = Field(default={})
     class_sizes: dict[str, Whole] = Field(default={})
-    example: tuple[ExampleField, ...] = ()
+    example: tuple[ExampleLine, ...] = ()
 
 
 class Fingerprints(Plain):
