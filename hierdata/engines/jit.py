@@ -19,7 +19,7 @@ from numba.extending import lower_builtin, type_callable
 from numba.np import linalg
 
 from hierdata.engines.code_cache import code_cache
-from hierdata.engines.machine_code import KernelCompiler
+from hierdata.engines.machine_code import BranchingCompiler, KernelCompiler
 from hierdata.engines.uncompiled import call_plainly, is_plain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -128,6 +128,11 @@ def jit(function: Function) -> Function:
     return _make_kernel(function, no_cpython_wrapper=_is_own(function))
 
 
+def branching(function: Function) -> Function:
+    """Compile like ``jit``, but optimize like ``lean``, for functions whose loops gain nothing by vectors."""
+    return _make_kernel(function, BranchingCompiler, no_cpython_wrapper=_is_own(function))
+
+
 def lean(function: Function) -> Function:
     """Compile like ``jit`` but without reference counting, for loops that only use arrays they are given.
 
@@ -155,8 +160,8 @@ def _is_own(function: Callable[..., Any]) -> bool:
     return function.__name__.startswith("_")
 
 
-def _make_kernel(function: Function, **options: bool) -> Function:
-    kernel: Any = Kernel(function, targetoptions=_OPTIONS | options, pipeline_class=KernelCompiler)
+def _make_kernel(function: Function, compiler: Any = KernelCompiler, **options: bool) -> Function:
+    kernel: Any = Kernel(function, targetoptions=_OPTIONS | options, pipeline_class=compiler)
     KERNELS.append(kernel)
     compiled: Function = kernel
     return compiled

@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite.binding.newpassmanagers import create_new_function_pass_manager
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import DEFAULT_FLAGS, Compiler, Flags
 
 
 class _BranchingCode(JITCodeLibrary):
@@ -83,15 +83,55 @@ def _tidy_functions(library: Any, module: Any) -> None:
             manager.run(function, builder)
 
 
+class KernelSettings(Flags):
+    """numba's settings for a function, which it compares for every operation whose types it looks up.
+
+    Its own comparison builds two dictionaries of all settings, most of which nobody has set.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KernelSettings):
+            base: Any = super()
+            return bool(base.__eq__(other))
+        if self._values == other._values:
+            return True
+        either = self._values.keys() | other._values.keys()  # others have their defaults
+        return all(getattr(self, name) == getattr(other, name) for name in either)
+
+    def __hash__(self) -> int:
+        """Return numba's hash, which is the same for all settings."""
+        return _HASH
+
+
+_HASH: int = hash(DEFAULT_FLAGS)
+
+
 class KernelCompiler(Compiler):
     """numba's compiler with our libraries of code."""
+
+    _vectorizes = True
+
+    def __init__(
+        self, types: Any, target: Any, library: Any, arguments: Any, answer: Any, settings: Any, local: Any
+    ) -> None:
+        base: Any = super()
+        own: Any = KernelSettings
+        base.__init__(types, target, library, arguments, answer, own(settings), local)
 
     def _compile_core(self) -> Any:
         state: Any = self.state
         if state.library is None:
-            own: Any = JITCodeLibrary if state.flags.nrt else _BranchingCode
+            own: Any = JITCodeLibrary if state.flags.nrt and self._vectorizes else _BranchingCode
             kind = _InnerCode if state.flags.no_cpython_wrapper else own
             state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
         base: Any = super()
         return base._compile_core()
+
+
+class BranchingCompiler(KernelCompiler):
+    """The compiler of kernels that create arrays, but whose loops gain nothing by vectors."""
+
+    _vectorizes = False

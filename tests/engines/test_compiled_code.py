@@ -7,11 +7,15 @@ import shutil
 import subprocess
 import sys
 from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba.core.compiler import Flags
 
 import hierdata
+from hierdata.engines.machine_code import KernelSettings
 
 CALLEE = """
 from {jit} import inline_kernel
@@ -115,3 +119,27 @@ answer = added(Pair(2, 3))
     assert run_alone(tmp_path) == "5"
     module.write_text(kernel.replace("Pair", "Couple"))
     assert run_alone(tmp_path) == "5"
+
+
+def test_settings_of_kernels_compare_as_the_compiler_compares_its_own() -> None:
+    """Set, set to the default, or not set; the compiler looks code up by them."""
+    own = []
+    theirs: Any = Flags
+    for values in (
+        {},
+        {"nrt": True},
+        {"nrt": False},
+        {"release_gil": False},
+        {"nrt": True, "forceinline": False},
+    ):
+        flags = theirs()
+        for name, value in values.items():
+            setattr(flags, name, value)
+        own.append(flags)
+    answers = set()
+    for one, other in product(own, own):
+        ours: Any = KernelSettings
+        answers.add(one == other)
+        assert (ours(one) == ours(other)) is (ours(one) == other) is (one == ours(other)) is (one == other)
+        assert hash(ours(one)) == hash(one)
+    assert answers == {True, False}

@@ -27,7 +27,7 @@ from hierdata.engines.alignment.kernels.representative import (
 )
 from hierdata.engines.alignment.kernels.room import CappedValues, find_room, loss_by_room
 from hierdata.engines.alignment.kernels.vertices import hold, open_alignment
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import branching
 from hierdata.engines.k_member.kernel_window import window_of
 
 _HIGHEST = 2**62
@@ -44,7 +44,7 @@ class Proposals(NamedTuple):
     closed: NDArray[np.bool_]  # [record]: all models have been asked about the class
 
 
-@jit
+@branching
 def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
     """Return the value (weights minus losses, times ``scale``) that each member keeps of a representative.
 
@@ -59,7 +59,7 @@ def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losse
     return saved
 
 
-@jit
+@branching
 def grow(
     count: int,
     have: int,
@@ -147,7 +147,7 @@ def grow(
     return count, have, evaluated
 
 
-@jit
+@branching
 def first_class(
     fresh: Ordinals,
     size: int,

@@ -6,10 +6,10 @@ import numpy as np
 
 from hierdata.engines.alignment.kernels.representative import Ordinals
 from hierdata.engines.alignment.kernels.room import CappedValues
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import branching
 
 
-@jit
+@branching
 def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> int:
     """Fill ``near`` with the others of least ``bounds[record]``, without the seed; return their number.
 
@@ -33,7 +33,7 @@ def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> in
     return count
 
 
-@jit
+@branching
 def window_of(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals, values: CappedValues) -> int:
     """Fill ``near`` as ``nearest`` does, but to a third with records that relieve the seed, if there are any.
 

@@ -20,13 +20,13 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
 )
 from hierdata.engines.alignment.kernels.vertices import price_run
-from hierdata.engines.jit import inline_kernel, lean
+from hierdata.engines.jit import inline_kernel, part
 
 MOST = 64
 """The longest second list that is priced at once; in longer lists most pairs gain nothing."""
 
 
-@lean
+@part
 def price_families(
     first_a: int,
     count_a: int,

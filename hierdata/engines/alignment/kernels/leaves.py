@@ -29,12 +29,12 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
-from hierdata.engines.jit import lean, lowest_bit
+from hierdata.engines.jit import lean, lowest_bit, part
 
 _FREE = 2**62 - 1  # room of a vertex without caps
 
 
-@lean
+@part
 def leaves_gain(
     first_a: int,
     count_a: int,

@@ -16,7 +16,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
 )
 from hierdata.engines.alignment.kernels.vertices import price_run
-from hierdata.engines.jit import inline_kernel, lean
+from hierdata.engines.jit import inline_kernel, part
 
 CANDIDATES = 12
 """The number of candidates of each vertex."""
@@ -44,7 +44,7 @@ def _weigh_common(x: int, y: int, rep: NDArray[np.int32], rows: NDArray[np.int32
     return common
 
 
-@lean
+@part
 def find_best(
     first_a: int,
     count_a: int,

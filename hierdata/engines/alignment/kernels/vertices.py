@@ -23,7 +23,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Rules,
     Settings,
 )
-from hierdata.engines.jit import inline_kernel, lean
+from hierdata.engines.jit import inline_kernel, lean, part
 
 # Bits of ``full_of``; the lower bits are groups.
 FEW_GROUPS = 60
@@ -79,8 +79,8 @@ def meets(first: int, stop: int, column: int, low: int, high: int, rep: NDArray[
     return found
 
 
-@inline_kernel
-def full_of(
+@lean
+def _find_full(
     x: int,
     size: int,
     first_slot: int,
@@ -88,17 +88,10 @@ def full_of(
     caps: NDArray[np.int64],
     full: NDArray[np.int64],
 ) -> np.int64:
-    """Return what the caps rule out at vertex ``x`` of a class of ``size``, as bits; cached for an alignment.
-
-    In a pool a value counts once for each record. It may shrink by this alignment, so caps may ask for too
-    much. If bit ``FEW_GROUPS`` is set, bit ``group`` says that no further value of the group may join.
-    """
+    """Compute ``full_of``. The code is long and runs once a vertex, so callers do not inline it."""
     last = full.shape[0] - 1
-    mask: np.int64 = full[x, MASK]
-    if full[x, STAMP] == full[last, STAMP]:
-        return mask
     one = np.int64(1)
-    mask = full[last, MASK]
+    mask: np.int64 = full[last, MASK]
     few = (mask >> FEW_GROUPS) & 1
     first = x
     stop = x + 1
@@ -132,6 +125,73 @@ def full_of(
 
 
 @inline_kernel
+def full_of(
+    x: int,
+    size: int,
+    first_slot: int,
+    rep: NDArray[np.int32],
+    caps: NDArray[np.int64],
+    full: NDArray[np.int64],
+) -> np.int64:
+    """Return what the caps rule out at vertex ``x`` of a class of ``size``, as bits; cached for an alignment.
+
+    In a pool a value counts once for each record. It may shrink by this alignment, so caps may ask for too
+    much. If bit ``FEW_GROUPS`` is set, bit ``group`` says that no further value of the group may join.
+    """
+    mask: np.int64 = full[x, MASK]
+    if full[x, STAMP] == full[full.shape[0] - 1, STAMP]:
+        return mask
+    return _find_full(x, size, first_slot, rep, caps, full)
+
+
+@lean
+def _fits_ranges(
+    x: int,
+    y: int,
+    size: int,
+    first_slot: int,
+    crowded: bool,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    caps: NDArray[np.int64],
+) -> bool:
+    """Compute ``fits`` for caps on ranges of groups; ``crowded`` if a group of ``x`` has reached its cap."""
+    first = x
+    stop = x + 1
+    if rep[x, POOL_COUNT] > 0:
+        first = rep[x, POOL_FIRST]
+        stop = first + rep[first, POOL_COUNT]
+    for slot in range(rows[y, SLOT_COUNT]):
+        own = first_slot + slot * size
+        group = rows[y, first_slot + slot]
+        if group >= 0:
+            low = caps[group, LOW]
+            high = caps[group, HIGH]
+            if low == high and not crowded:  # no group that is here has reached its cap
+                if caps[group, CAP] < 1:
+                    return False
+                continue
+            count = 1
+            for member in range(size):
+                if meets(first, stop, own + member, low, high, rep):
+                    count += 1
+            if count > caps[group, CAP]:
+                return False
+            for z in range(first, stop if low < high else first):
+                for member in range(size):
+                    other = rep[z, own + member]
+                    if other < low or other > high:
+                        continue
+                    count = 1  # the newcomer, which lies in the range of ``other``
+                    for third in range(size):
+                        if meets(first, stop, own + third, caps[other, LOW], caps[other, HIGH], rep):
+                            count += 1
+                    if count > caps[other, CAP]:
+                        return False
+    return True
+
+
+@inline_kernel
 def fits(
     x: int,
     y: int,
@@ -155,39 +215,7 @@ def fits(
             if group >= 0 and (mask >> group) & 1:
                 return False
         return True
-    first = x
-    stop = x + 1
-    if rep[x, POOL_COUNT] > 0:
-        first = rep[x, POOL_FIRST]
-        stop = first + rep[first, POOL_COUNT]
-    for slot in range(rows[y, SLOT_COUNT]):
-        own = first_slot + slot * size
-        group = rows[y, first_slot + slot]
-        if group >= 0:
-            low = caps[group, LOW]
-            high = caps[group, HIGH]
-            if low == high and (mask >> CROWDED) & 1 == 0:  # no group that is here has reached its cap
-                if caps[group, CAP] < 1:
-                    return False
-                continue
-            count = 1
-            for member in range(size):
-                if meets(first, stop, own + member, low, high, rep):
-                    count += 1
-            if count > caps[group, CAP]:
-                return False
-            for z in range(first, stop if low < high else first):
-                for member in range(size):
-                    other = rep[z, own + member]
-                    if other < low or other > high:
-                        continue
-                    count = 1  # the newcomer, which lies in the range of ``other``
-                    for third in range(size):
-                        if meets(first, stop, own + third, caps[other, LOW], caps[other, HIGH], rep):
-                            count += 1
-                    if count > caps[other, CAP]:
-                        return False
-    return True
+    return _fits_ranges(x, y, size, first_slot, bool((mask >> CROWDED) & 1), rep, rows, caps)
 
 
 @inline_kernel
@@ -214,7 +242,7 @@ def own_gain(
     return gain
 
 
-@inline_kernel
+@part
 def price_run(
     x: int,
     first: int,
