@@ -94,7 +94,7 @@ def _worst_guesses(report: StewardReport) -> Iterator[str]:
     """Yield the largest worst guess, and who else may guess better."""
     guesses = {path: guess.fraction for path, guess in report.worst_guess.items()}
     if guesses:
-        yield f"Worst guess of a sensitive value: {_largest(guesses)}"
+        yield f"Worst guess that a person has a value: {_largest(guesses)}"
     known = report.group_ids and {
         path: guess.fraction for path, guess in report.group_ids.worst_guess.items()
     }

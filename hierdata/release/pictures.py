@@ -172,6 +172,8 @@ def _invent(form: str) -> str:
 
     >>> _invent("[1985, 1989]"), _invent("2001-03"), _invent("481**"), _invent("*")
     ('1987', '2001-03-15', '48147', 'a value')
+    >>> _invent("[1970-01-01, 1979-12-31]")
+    '1974-07-15'
     """
     if form == ROOT_LABEL:
         return "a value"
@@ -179,6 +181,8 @@ def _invent(form: str) -> str:
         low, high = int(whole[1]), int(whole[2])
         if high - low > 1:
             return str((low + high) // 2)
+    if years := re.fullmatch(r"\[(\d{4})-01-01, (\d{4})-12-31\]", form):
+        return f"{(int(years[1]) + int(years[2])) // 2:04}-07-15"
     if re.fullmatch(r"\d{4}-\d{2}", form):
         return f"{form}-15"
     if re.fullmatch(r"[^*]+\*{1,9}", form):

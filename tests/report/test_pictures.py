@@ -36,8 +36,10 @@ POLICY: dict[str, Any] = {
 }
 
 
-def release_of(policy: dict[str, Any]) -> tuple[Pictures, list[dict[str, Any]]]:
-    release = hierdata.anonymize(PEOPLE, policy, seed=SEED)
+def release_of(
+    policy: dict[str, Any], people: list[dict[str, Any]] = PEOPLE
+) -> tuple[Pictures, list[dict[str, Any]]]:
+    release = hierdata.anonymize(people, policy, seed=SEED)
     assert release.report.pictures is not None
     return release.report.pictures, [dict(own) for own in release.records()]
 
@@ -107,6 +109,16 @@ def test_an_invented_record_repeats_no_value_but_published_forms(
     assert after in {str(own.get("age")) for own in records} | {"the same value"}
     sets, _ = release_of({**POLICY, "recoding": "sets_and_ranges"})
     assert {own.path: own.after for own in sets.example}["$.age"] == "a set or range"
+
+
+def test_an_invented_record_has_nothing_of_somebody_whose_values_are_not_published() -> None:
+    odd = {"id": 99, "age": 97, "visits": [{"ward": "attic", "reason": "leprosy"}]}
+    pictures, records = release_of(POLICY, [*PEOPLE, odd])
+    published = json.dumps(records, default=str)
+    assert "attic" not in published
+    told = json.dumps([own.model_dump() for own in pictures.example])
+    assert not any(word in told for word in ("attic", "97", "99", "leprosy"))
+    assert release_of(POLICY, [*PEOPLE, odd])[0].example == pictures.example
 
 
 def test_groups_that_hide_values_bound_no_chance_to_find_a_record() -> None:

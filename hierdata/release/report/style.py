@@ -25,12 +25,13 @@ h1 { margin: .1rem 0 .6rem; font-size: 1.7rem; line-height: 1.2; color: var(--ke
 .broken h1 { color: var(--broken); }
 h2 { margin: 2.4rem 0 .6rem; font-size: 1.2rem; }
 .wide { overflow-x: auto; margin-bottom: 1.2rem; }
-.record .depth-1 { padding-left: 1.8rem; }
-.record .depth-2 { padding-left: 3.1rem; }
-.record .depth-3 { padding-left: 4.4rem; }
-.record .depth-4 { padding-left: 5.7rem; }
-.record .depth-5 { padding-left: 7.0rem; }
-.record .depth-6 { padding-left: 8.3rem; }
+.record tbody th { min-width: 9rem; }
+.record .depth-1 { padding-left: 1.5rem; }
+.record .depth-2 { padding-left: 2.3rem; }
+.record .depth-3 { padding-left: 3.1rem; }
+.record .depth-4 { padding-left: 3.9rem; }
+.record .depth-5 { padding-left: 4.7rem; }
+.record .depth-6 { padding-left: 5.5rem; }
 table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; padding-bottom: .3rem; }
 th, td { padding: .4rem .7rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
