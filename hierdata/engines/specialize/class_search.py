@@ -65,7 +65,7 @@ class ClassSearch:
 
         ``divisions`` begin with the finest one. Where it is much work, nothing is mended that by the trials
         loses more than ``most``, and classes unite only in the finest one: where it is not much worse than
-        the best, much can be saved.
+        the best of the others, much can be saved.
         """
         if count_occurrences(self.facts, self.knowledge.m) <= _MOST_TRIED:
             return [self._mend_and_unite(division, FACTORS, {}) for division in divisions]
@@ -76,7 +76,8 @@ class ClassSearch:
         # Those with the fewest classes first: they mostly lose least, so that others are given up early.
         for at in reversed(range(len(divisions))):
             for factor in FACTORS:
-                limit = best[0] if at else _HOPEFUL * best[0]
+                hopeful = not at and best[1] < len(divisions)
+                limit = _HOPEFUL * best[0] if hopeful else best[0]
                 estimate, mended = self._try_classes(divisions[at], factor, limit)
                 if (estimate, at, factor) < best:
                     best, known = (estimate, at, factor), mended
