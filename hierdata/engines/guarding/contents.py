@@ -101,12 +101,14 @@ class GroupContents:
         return next(self._failing(constraints), None) is None
 
     def find_excess(self, constraints: Constraints) -> Excess | None:
-        """Return what there is too much of at the first attribute where a model fails, None if none fails.
+        """Return what there is too much of at the first attribute with values where a model fails, or None.
 
         It is the group of the model's caps that exceeds its share most; without caps the most frequent value.
         """
         for kind, position, one in self._failing(constraints):
             values = self.held[kind][position]
+            if not values.counts:
+                continue
             codes = range(max(values.counts) + 1)
             caps = one.caps or FrequencyCaps(tuple(codes), (Fraction(1),) * len(codes))
             counts = values.count_groups(caps.group_of)
