@@ -100,6 +100,11 @@ class Schema:
         """The type of the records' roots."""
         return self.types[0]
 
+    def line(self, kind: int) -> tuple[int, ...]:
+        """Return the types from the root down to one, which is the last."""
+        parent = self.types[kind].parent
+        return (*(() if parent is None else self.line(parent)), kind)
+
     def keys(self, kind: int) -> tuple[str, ...]:
         """Return the keys from the record down to the vertices of a type."""
         own = self.types[kind]

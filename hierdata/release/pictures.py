@@ -12,7 +12,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.metrics.tallies import Counted
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.spec.fields import FieldRule
-from hierdata.records.schema import Schema, VertexType
+from hierdata.records.schema import Schema
 from hierdata.records.survey import Keys
 from hierdata.release.public import ReadBack, losses_of
 from hierdata.release.report.pictures import Change, ExampleLine, Pictures
@@ -115,7 +115,7 @@ def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[E
             fields[_innermost(schema, keys)].append((keys, str(path), rule))
     for kind in schema.types:
         above = schema.keys(kind.index)
-        depth = _depth(schema, kind)
+        depth = len(schema.line(kind.index)) - 1
         lost = 2 * counts.published[kind.index] < counts.vertices[kind.index]
         what = "one of a list" if kind.many else "an object"
         if depth:
@@ -147,11 +147,6 @@ def _innermost(schema: Schema, keys: Keys) -> int:
     """Return the vertex type that a path lies in; that of the record for others."""
     places = {schema.keys(kind.index): kind.index for kind in schema.types}
     return next(places[keys[:end]] for end in range(len(keys), -1, -1) if keys[:end] in places)
-
-
-def _depth(schema: Schema, kind: VertexType) -> int:
-    """Return the number of vertex types above one."""
-    return 0 if kind.parent is None else 1 + _depth(schema, schema.types[kind.parent])
 
 
 def _show_generalized(found: ReadBack, keys: Keys) -> tuple[str, str]:

@@ -20,7 +20,6 @@ from hierdata.engines.specialize.whole_trees import (
 )
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
-from hierdata.records.schema import VertexType
 
 DIVISIONS = (1.0, 2.5, 0.4, 0.1)
 """The factors of the support that a node needs, when root classes are split; more effort tries more."""
@@ -97,20 +96,14 @@ def _refuse(forest: Forest, reason: str) -> Partition:
 
 def _removable_types(forest: Forest, constraints: Constraints) -> frozenset[int]:
     """Return the vertex types that may repeat below their parent, and are not, or above or below, counted."""
-    types = forest.schema.types
+    schema = forest.schema
     counted = frozenset(one.kind for one in constraints.counts)
-    above = frozenset[int]().union(*(_line(types, kind) for kind in counted))
+    above = frozenset[int]().union(*map(schema.line, counted))
     return frozenset(
         kind.index
-        for kind in types[1:]
-        if kind.many and kind.index not in above and not counted & _line(types, kind.index)
+        for kind in schema.types[1:]
+        if kind.many and kind.index not in above and counted.isdisjoint(schema.line(kind.index))
     )
-
-
-def _line(types: Sequence[VertexType], kind: int) -> frozenset[int]:
-    """Return a vertex type and all above it."""
-    parent = types[kind].parent
-    return frozenset([kind]) | (frozenset() if parent is None else _line(types, parent))
 
 
 def _different(divisions: Sequence[RootClasses]) -> list[RootClasses]:
