@@ -134,8 +134,15 @@ class ClassSearch:
         """Return what the roots lose by their vectors."""
         if self.knowledge.root == "counted":
             return 0.0
-        vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[division.class_of]
-        return float(sum(int(own[vectors[:, at]].sum()) for at, own in enumerate(self.forest.losses[0])))
+        sizes = np.bincount(division.class_of, minlength=len(division.vectors))
+        return float(sum(self._lose_by_vectors(division, sizes)))
+
+    def _lose_by_vectors(self, division: RootClasses, sizes: NDArray[np.int64]) -> list[int]:
+        """Return by class what so many records lose at the root by its vector."""
+        return [
+            size * sum(int(own[node]) for own, node in zip(self.forest.losses[0], vector, strict=True))
+            for size, vector in zip(sizes.tolist(), division.vectors, strict=True)
+        ]
 
     def _mend_all(
         self, division: RootClasses, factors: Sequence[float], known: _MendedClasses
@@ -171,7 +178,7 @@ class ClassSearch:
         What a split saves is expected, not known: patterns are counted when classes are mended.
         """
         division, class_of, mended = mending
-        at_roots = self._lose_at_root(division, class_of)
+        at_roots = self._lose_by_vectors(division, division.count_below(class_of))
         lost = {number: one.loss + at_roots[number] for number, (_, one) in mended.items()}
         for level in division.levels():
             apart = {one: [lost[child] for child in below if child in lost] for one, below in level.items()}
@@ -192,18 +199,6 @@ class ClassSearch:
                     mended.pop(inner, None)
                 mended[one] = found[one]
                 class_of[together == one] = one
-
-    def _lose_at_root(self, division: RootClasses, class_of: NDArray[np.int64]) -> list[int]:
-        """Return what the records of each class, and of all split from it, lose at the root by its vector."""
-        sizes = np.bincount(class_of, minlength=len(division.vectors))
-        for number in reversed(range(len(sizes))):
-            if division.above[number] >= 0:
-                sizes[division.above[number]] += sizes[number]
-        found = []
-        for size, vector in zip(sizes.tolist(), division.vectors, strict=True):
-            own = zip(self.forest.losses[0], vector, strict=True)
-            found.append(size * sum(int(losses[node]) for losses, node in own))
-        return found
 
     def _mend_missing(
         self, class_of: NDArray[np.int64], missing: set[int], factors: Sequence[float], mended: _MendedClasses

@@ -45,6 +45,14 @@ class RootClasses:
                 inside.add(number)
         return np.array(sorted(inside), np.int64)
 
+    def count_below(self, class_of: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of records in each class and all that were split from it."""
+        sizes = np.bincount(class_of, minlength=len(self.above))
+        for number in range(len(sizes) - 1, -1, -1):  # what was split off has the greater number
+            if self.above[number] >= 0:
+                sizes[self.above[number]] += sizes[number]
+        return sizes
+
     def levels(self) -> Iterator[dict[int, list[int]]]:
         """Yield from the deepest level up the classes that were split, each with those it was split into."""
         depths = [0] * len(self.above)
