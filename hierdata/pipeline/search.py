@@ -73,8 +73,7 @@ def search(
         partition = found = run_steps(forest, scope, stage, rng, report_progress)
         original = forest
         if not prepared.policy.recoding_traits.partitions_each_type:
-            forest, partition = recoding.prepare(original, partition)
-            partition = coalesce(forest, partition, stage.constraints)
+            forest, partition = _prepare(original, partition, stage, recoding)
         if alone and partition.class_count == 0:
             raise PromiseError(
                 partition.reason
@@ -106,6 +105,14 @@ def run_steps(
     return partition
 
 
+def _prepare(
+    original: Forest, partition: Partition, stage: Stage, recoding: Recoding
+) -> tuple[Forest, Partition]:
+    """Return forest and partition as the recoding prepares them, what will look alike judged together."""
+    forest, partition = recoding.prepare(original, partition)
+    return forest, coalesce(forest, partition, stage.constraints)
+
+
 def _guard(
     given: StepInput,
     forest: Forest,
@@ -127,8 +134,7 @@ def _guard(
     if not prepared.policy.recoding_traits.partitions_each_type:
         taken = stage.steps[-1].take_in(given)
         if taken is not None:
-            forest, taken = recoding.prepare(given.forest, taken)
-            taken = coalesce(forest, taken, stage.constraints)
+            forest, taken = _prepare(given.forest, taken, stage, recoding)
             ways.append(_mend(given, forest, taken, stage, prepared, recoding))
     possible = [way for way in ways if way is not None]
     if not possible:
@@ -150,8 +156,7 @@ def _mend(
     guarded = guard_suppressed(forest, given.scope, partition, stage.constraints, traits, aligned=aligned)
     if guarded is None or guarded is partition or traits.partitions_each_type:
         return None if guarded is None else (forest, guarded)
-    forest, partition = recoding.prepare(given.forest, guarded)
-    partition = coalesce(forest, partition, stage.constraints)
+    forest, partition = _prepare(given.forest, guarded, stage, recoding)
     return (forest, partition) if (partition.equivalence_class == guarded.equivalence_class).all() else None
 
 
