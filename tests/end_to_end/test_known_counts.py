@@ -205,7 +205,7 @@ def test_in_xml_the_bin_is_an_element_beside_the_counted_ones(tmp_path: Path) ->
             PolicyError,
             r"\$\.visits does not repeat, so there is nothing to count",
         ),
-        ({"$.stays[*]": [1]}, 30, PolicyError, "no record has vertices to be counted here"),
+        ({"$.stays[*]": [1]}, 30, PolicyError, r"^\$\.stays\[\*\]: counts: no record has such vertices"),
         ({"$": [1]}, 30, PolicyError, "does not repeat"),
         ({"visits[": [1]}, 30, PolicyError, "cannot be read at position"),
     ],

@@ -129,9 +129,10 @@ def check_facts(policy: Policy, schema: Schema) -> None:
     if len(schema.types) == 1:
         raise PolicyError(f"{model.kind}: the collection {NO_FACTS}")
     kinds = {schema.keys(kind.index): kind for kind in schema.types[1:]}
-    for keys, (field, _) in known_counts(policy).items():
+    for text in model.counts or ():
+        keys = policy.path(text).keys
         if keys not in kinds:
-            raise PolicyError("counts: no record has vertices to be counted here", path=".".join(field))
+            raise PolicyError("counts: no record has such vertices: correct the path", path=text)
         if not kinds[keys].many:
             raise PolicyError(f"counts: this vertex {ONCE}", path=kinds[keys].path)
     for kind in schema.types[1:]:
