@@ -82,7 +82,8 @@ def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:
     if result is not None and result.exists():
         message = f"stopped by {name} after all was done: {result} is complete"
     else:
-        message = f"stopped by {name}; partial results are removed"
+        left = getattr(stop, "__notes__", ["partial results are removed"])
+        message = f"stopped by {name}; {'; '.join(left)}"
     raise typer.Exit(explain("Stopped", message, 128 + stop.number, as_json)) from None
 
 

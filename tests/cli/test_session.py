@@ -126,6 +126,25 @@ def test_a_signal_that_a_library_answers_with_an_error_of_its_own_is_a_signal(
     assert (ran.code, ran.err) == (143, "hierdata: stopped by SIGTERM; partial results are removed\n")
 
 
+def test_a_stopped_command_says_what_it_could_not_remove(
+    run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        except BaseException as stop:
+            stop.add_note("unfinished collections could not be removed")
+            raise
+
+    monkeypatch.setattr("hierdata.release.files.write_files", interrupted)
+    ran = run(*desk.command)
+    assert (ran.code, ran.err) == (
+        143,
+        "hierdata: stopped by SIGTERM; unfinished collections could not be removed\n",
+    )
+
+
 def test_a_second_signal_does_not_stop_the_cleaning(
     run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

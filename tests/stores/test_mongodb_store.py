@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import stat
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import bson
@@ -16,6 +21,7 @@ from bson import Binary, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Tim
 from bson.datetime_ms import DatetimeMS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pymongo.collection import Collection
 from pymongo.database import Database
 
 from hierdata.documents.formats.bson_codec import encode
@@ -297,6 +303,43 @@ def test_nothing_is_left_of_what_was_not_published(database: Database) -> None:
     with stored(database, "release").staging(None) as staged:
         write(staged)
     assert names(database) == set()
+
+
+def delay(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, seconds: float) -> None:
+    """Let the server execute a request late, and the keyboard send a signal in the meantime."""
+    send = getattr(owner, name)
+    server = ThreadPoolExecutor(1)
+
+    def execute(*arguments: Any, **options: Any) -> Any:
+        time.sleep(seconds)
+        return send(*arguments, **options)
+
+    def send_and_wait(*arguments: Any, **options: Any) -> Any:
+        Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return server.submit(execute, *arguments, **options).result()
+
+    monkeypatch.setattr(owner, name, send_and_wait)
+
+
+SLOW = [(Database, "create_collection"), (Collection, "insert_many"), (Collection, "rename")]
+
+
+@pytest.mark.parametrize("request_", SLOW, ids=lambda request_: request_[1])
+def test_a_request_that_a_signal_finds_on_its_way_leaves_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch, request_: tuple[type, str]
+) -> None:
+    delay(monkeypatch, *request_, 0.4)
+    with pytest.raises(KeyboardInterrupt):
+        publish(stored(database, "release"))
+    time.sleep(0.5)
+    assert names(database) == set()
+
+
+def test_a_request_without_end_is_told(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    delay(monkeypatch, Collection, "insert_many", 3)
+    with pytest.raises(KeyboardInterrupt) as told, stored(database, "release").staging(None) as staged:
+        write(staged)
+    assert "could not be removed: drop the collections hierdata-unfinished-" in told.value.__notes__[0]
 
 
 def test_a_name_that_is_taken_is_refused(database: Database) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from concurrent import futures
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import bson
@@ -23,7 +25,7 @@ from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.errors import HierdataError, TargetError
 from hierdata.sources.stores.base import RECORDS, Staged
 from hierdata.sources.stores.mongodb_reading import copy, read_collection, with_number
-from hierdata.sources.stores.mongodb_server import Raw, ask_server
+from hierdata.sources.stores.mongodb_server import Answer, Raw, ask_server
 from hierdata.sources.stores.mongodb_validator import ValueTypes
 
 UNFINISHED = "hierdata-unfinished-"
@@ -48,6 +50,7 @@ class MongoTarget(Staged):
         self._target, self._place, self._batch, self._wanted = collection, place, batch, wanted
         self._begun: dict[str, Collection[Raw]] = {}
         self._validators: dict[str, Raw] = {}
+        self._request: futures.Future[Any] | None = None
         self.lacking: list[str] = []
 
     def write(self, part: str, documents: Iterable[Document]) -> None:
@@ -65,7 +68,7 @@ class MongoTarget(Staged):
         self._create(part, {"$jsonSchema": shape.schema()})
         following = map(RawBSONDocument, _number_documents(documents))
         while batch := list(islice(following, self._batch)):
-            ask_server(self._place, partial(self._begun[part].insert_many, batch))
+            self._ask(partial(self._begun[part].insert_many, batch))
         self._index(self._begun[part], shape)
 
     def export(self, part: str, path: Path) -> None:
@@ -79,17 +82,32 @@ class MongoTarget(Staged):
     def publish(self) -> None:
         """Rename all parts, the records last (see Staged.publish)."""
         for part in sorted(self._begun, key=RECORDS.__eq__):
-            begun = self._begun[part]
             name = self._target.name if part == RECORDS else f"{self._target.name}.{part}"
-            ask_server(self._place, partial(begun.rename, name))
-            self._begun[part] = self._target.database[name]
+            self._ask(partial(self._rename, part, name))
             self._keep(name, self._validators.get(part))
         self._begun.clear()
 
     def drop(self) -> bool:
-        """Remove all collections that are not published; return False if the server refuses."""
+        """Remove all collections that are not published; return False if one may remain on the server."""
+        if self._request is not None and futures.wait([self._request], _PATIENCE).not_done:
+            return False
         left = [begun for begun in self._begun.values() if not _drop_collection(begun)]
         return not left
+
+    def _ask(self, request: Callable[[], Answer]) -> Answer:
+        """Return the server's answer to a request that changes it.
+
+        The request has a thread of its own. A signal ends the wait, but not the request, so that ``drop`` can
+        await its end: a collection that is dropped while the server still writes to it would come back.
+        """
+        self._request = answer = futures.Future[Answer]()
+        Thread(target=_fulfil, args=(answer, request), daemon=True).start()
+        return ask_server(self._place, answer.result)
+
+    def _rename(self, part: str, name: str) -> None:
+        """Rename a part's collection; until all are renamed, ``drop`` removes it by its new name."""
+        self._begun[part].rename(name)
+        self._begun[part] = self._target.database[name]
 
     def _create(self, part: str, validator: Raw) -> None:
         """Create a collection in which the server checks every record with the validator."""
@@ -98,7 +116,7 @@ class MongoTarget(Staged):
         if self._takes(partial(create, validator=validator)):
             self._validators[part] = validator
         else:
-            ask_server(self._place, create)
+            self._ask(create)
             self.lacking.append(NO_VALIDATOR)
 
     def _index(self, begun: Collection[Raw], shape: ValueTypes) -> None:
@@ -112,7 +130,7 @@ class MongoTarget(Staged):
     def _keep(self, name: str, validator: Raw | None) -> None:
         """Set the validator of a renamed collection again if the server lost it."""
         database = self._target.database
-        (entry,) = ask_server(self._place, lambda: list(database.list_collections(filter={"name": name})))
+        (entry,) = self._ask(lambda: list(database.list_collections(filter={"name": name})))
         forgotten = validator is not None and not entry.get("options", {}).get("validator")
         if forgotten and not self._takes(partial(database.command, "collMod", name, validator=validator)):
             self.lacking.append(NO_VALIDATOR)
@@ -127,30 +145,37 @@ class MongoTarget(Staged):
                 return False
             return True
 
-        return ask_server(self._place, answer)
+        return self._ask(answer)
 
 
 @contextmanager
 def open_target(target: MongoTarget) -> Iterator[MongoTarget]:
     """Yield a target that is removed unless it was published; the error says so if that fails."""
-    failed: HierdataError | None = None
-    gone = True
     try:
         yield target
-    except HierdataError as error:
-        failed = error
-    finally:
-        gone = target.drop()
-    if failed is None or gone:
-        if failed is not None:
-            raise failed
-        return
-    raise type(failed)(
-        f"{failed.message}; unfinished collections could not be removed: drop the collections {UNFINISHED}*",
-        record=failed.record,
-        path=failed.path,
-        revealed=failed.revealed,
+    except BaseException as error:
+        if target.drop():
+            raise
+        raise _add_remains(error) from None
+    target.drop()
+
+
+def _add_remains(error: BaseException) -> BaseException:
+    """Return the error, which also says that unfinished collections may remain on the server."""
+    sentence = f"unfinished collections could not be removed: drop the collections {UNFINISHED}*"
+    if not isinstance(error, HierdataError):
+        error.add_note(sentence)
+        return error
+    return type(error)(
+        f"{error.message}; {sentence}", record=error.record, path=error.path, revealed=error.revealed
     )
+
+
+def _fulfil(answer: futures.Future[Answer], request: Callable[[], Answer]) -> None:
+    try:
+        answer.set_result(request())
+    except BaseException as error:  # noqa: BLE001  (raised where the answer is awaited)
+        answer.set_exception(error)
 
 
 def _drop_collection(begun: Collection[Raw]) -> bool:
