@@ -17,11 +17,35 @@ from markupsafe import Markup
 
 from hierdata.charts import STYLE as CHART_STYLE
 from hierdata.escaping import escape
-from hierdata.pages import read_templates
+from hierdata.pages import allow_only, read_templates
 from hierdata.release.report.style import STYLE
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, Paper, write_cell
 
 Exhibits = Sequence[Exhibit]
+_STYLE = (
+    STYLE
+    + CHART_STYLE
+    + """
+header { border-left: .4rem solid var(--line); }
+h1 { color: inherit; }
+nav ul { columns: 18rem; column-gap: 2.4rem; padding-left: 1.2rem; }
+nav li { break-inside: avoid; }
+section { border-top: 1px solid var(--line); margin-top: 2.4rem; }
+section h2 { margin-top: 1.2rem; }
+section p { max-width: 46rem; }
+table { width: auto; min-width: min(100%, 24rem); }
+figcaption { color: var(--quiet); }
+pre { overflow-x: auto; line-height: 1.35; }
+.found { border-left: .25rem solid var(--line); padding-left: .8rem; }
+:target { scroll-margin-top: 1rem; }
+@media print {
+  nav { break-after: page; }
+  figure, h2, pre, section p, .wide { break-inside: avoid; }
+  h2, h2 + p { break-after: avoid; }
+  .found { break-before: avoid; }
+}
+"""
+)
 
 
 @dataclass(frozen=True)
@@ -55,15 +79,13 @@ def write_html(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
             exhibits=exhibits,
             facts=facts,
             errata={code: errata()[code] for code in chosen},
-            style=Markup(STYLE + CHART_STYLE),  # noqa: S704  # our own constants
         )
     )
 
 
 def write_index(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
     """Return the page that leads to the papers."""
-    style = Markup(STYLE)  # noqa: S704  # our own constant
-    return _environment().get_template("index.html").render(found=found, facts=facts, style=style)
+    return _environment().get_template("index.html").render(found=found, facts=facts)
 
 
 def write_json(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
@@ -217,4 +239,6 @@ def _environment() -> Environment:
         draw=_draw,
         write_cell=write_cell,
         newline=Markup("\n"),
+        style=Markup(_STYLE),  # noqa: S704  # our own constants
+        content_policy=allow_only(_STYLE),
     )
