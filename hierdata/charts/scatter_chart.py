@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hierdata.charts.axes import LEFT, RIGHT, TOP, Axes, number_of, text_of
 from hierdata.charts.scale import Scale, write_tick
@@ -39,7 +41,12 @@ class ScatterChart:
         y = Scale.over([dot.y for dot in self.dots], from_zero=True)
         axes = Axes(self.title, self.description, self.x_label, self.y_label, y)
         ticks = [(x.place(tick, LEFT, RIGHT), write_tick(tick)) for tick in x.ticks]
-        marks = "".join(self._draw(dot, x, axes) for dot in self.dots)
+        places = [(x.place(dot.x, LEFT, RIGHT), axes.y_place(dot.y)) for dot in self.dots]
+        labels = _place_labels(places, [dot.label for dot in self.dots])
+        marks = "".join(
+            _mark(dot.filled, *place) + label
+            for dot, place, label in zip(self.dots, places, labels, strict=True)
+        )
         entries = [
             _entry(filled, words)
             for filled, words in ((True, self.filled), (False, self.hollow))
@@ -47,14 +54,44 @@ class ScatterChart:
         ]
         return axes.draw(name, ticks, marks, entries)
 
-    def _draw(self, dot: Dot, x: Scale, axes: Axes) -> str:
-        across, up = x.place(dot.x, LEFT, RIGHT), axes.y_place(dot.y)
-        # Labels stay inside the picture.
-        end = across > RIGHT - 40
-        lower = 12 if up < TOP + 12 else -6
-        place = f'x="{number_of(across + (-7 if end else 7))}" y="{number_of(up + lower)}"'
-        anchor = ' text-anchor="end"' if end else ""
-        return f"{_mark(dot.filled, across, up)}<text {place}{anchor}>{text_of(dot.label)}</text>"
+
+def _place_labels(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[str]:
+    """Write each label beside its dot, inside the picture, where it hides no dot and no label if it can."""
+    drawn: list[str] = []
+    taken = [_Box(across - 4, up - 4, across + 4, up + 4) for across, up in dots]
+    for (across, up), label in zip(dots, labels, strict=True):
+        rows = [12] if up < TOP + 12 else [-6, 15]
+        sides = [-7] if across > RIGHT - 40 else [7, -7]
+        ways = [(across + side, up + row, side < 0) for row in rows for side in sides]
+        boxes = [_box_of(label, *way) for way in ways]
+        free = (at for at, box in enumerate(boxes) if not any(map(box.meets, taken)))
+        chosen = next(free, 0)
+        left, base, at_end = ways[chosen]
+        taken.append(boxes[chosen])
+        anchor = ' text-anchor="end"' if at_end else ""
+        drawn.append(f'<text x="{number_of(left)}" y="{number_of(base)}"{anchor}>{text_of(label)}</text>')
+    return drawn
+
+
+class _Box(NamedTuple):
+    """A part of the picture."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: _Box) -> bool:
+        """Return whether both have a point in common."""
+        beside = self.right < other.left or other.right < self.left
+        return not (beside or self.bottom < other.top or other.bottom < self.top)
+
+
+def _box_of(label: str, across: float, base: float, at_end: bool) -> _Box:
+    """Return about what a label covers that begins, or ends, at ``across``."""
+    width = 6.5 * len(label)
+    left = across - width if at_end else across
+    return _Box(left, base - 9, left + width, base)
 
 
 def _mark(filled: bool, across: float, up: float) -> str:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from hierdata.charts import STYLE as CHART_STYLE
 from hierdata.charts.scatter_chart import Dot, ScatterChart
 from hierdata.comparison.rows import ComparedPolicy, PromiseCost
+from hierdata.escaping import escape
 from hierdata.pages import allow_only, read_templates
 from hierdata.release.report.style import STYLE
 from hierdata.version import __version__
@@ -23,9 +24,6 @@ _STYLE = (
     STYLE
     + CHART_STYLE
     + """
-.charts { display: grid; gap: 1.2rem; }
-.charts { grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
-.charts svg.chart { max-width: 32rem; }
 figcaption { color: var(--quiet); }
 pre { overflow-x: auto; line-height: 1.35; }
 @media print {
@@ -160,6 +158,15 @@ def numbers(one: ComparedPolicy) -> str:
     return ", ".join(map(str, one.dominated_by)) or "none"
 
 
+def break_path(path: str) -> Markup:
+    """Return a path that a heading may break before each of its fields.
+
+    >>> break_path("$.a.b<")
+    Markup('$<wbr>.a<wbr>.b&lt;')
+    """
+    return Markup("<wbr>.").join(map(escape, path.split(".")))
+
+
 def write_policy(one: ComparedPolicy) -> str:
     """Return the policy as JSON; its files are relative to the folder of the stated policy."""
     return json.dumps(dict(one.policy), indent=1, ensure_ascii=False)
@@ -172,5 +179,6 @@ def _environment() -> Environment:
         percent=percent,
         signed=write_difference,
         numbers=numbers,
+        break_path=break_path,
         write_lines=lambda one: write_policy(one).splitlines(),
     )

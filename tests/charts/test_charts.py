@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import pytest
 from lxml import etree
 
 from hierdata.charts import BarChart, Bars, Chart, Line, LineChart, Point
+from hierdata.charts.scatter_chart import Dot, ScatterChart
 
 LINES = LineChart(
     "Loss <by> k",
@@ -72,6 +74,26 @@ def test_marks_lie_where_the_numbers_are() -> None:
     assert places[1] == pytest.approx([sum(axis) / 2 for axis in zip(places[0], places[2], strict=True)])
     assert places[0][0] < places[2][0]
     assert places[0][1] > places[2][1]
+
+
+@pytest.mark.parametrize("other", [(53.0, 53.0), (48.0, 52.0), (50.0, 54.0), (53.0, 50.0)])
+def test_labels_of_dots_side_by_side_hide_none(other: tuple[float, float]) -> None:
+    """A label begins, or ends, beside its dot; about 6 units are a character, 11 its height."""
+    dots = (Dot(50.0, 50.0, "here"), Dot(*other, "there"), Dot(100.0, 100.0, "at the edge"))
+    drawn = etree.fromstring(ScatterChart("t", "d", "x", "y", dots, "yes", "no").svg("one"))
+    boxes = []
+    for label in drawn.iter("{*}text"):
+        if label.text in ("here", "there"):
+            left, base, width = float(label.get("x")), float(label.get("y")), 6 * len(label.text)
+            left -= width if label.get("text-anchor") == "end" else 0
+            boxes.append((left, base - 9, left + width, base))
+    boxes += [(x - 3, y - 3, x + 3, y + 3) for x, y in _circles(drawn)[: len(dots)]]
+    for one, two in combinations(boxes, 2):
+        assert one[2] < two[0] or two[2] < one[0] or one[3] < two[1] or two[3] < one[1], (one, two)
+
+
+def _circles(drawn: etree._Element) -> list[tuple[float, float]]:
+    return [(float(own.get("cx")), float(own.get("cy"))) for own in drawn.iter("{*}circle")]
 
 
 @pytest.mark.parametrize("values", [(), (0.0,), (5.0,), (1e-9, 2e-9), (-3.0, 1e12)])

@@ -38,6 +38,7 @@ th, td { padding: .4rem .7rem; text-align: left; vertical-align: top; border-bot
 thead th { background: var(--band); }
 tbody th { font-weight: 500; min-width: 8rem; overflow-wrap: anywhere; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+thead .number { white-space: normal; }
 li { margin: .3rem 0; max-width: 46rem; }
 dt { font-weight: 600; margin-top: .6rem; }
 dd { margin: 0; max-width: 46rem; }
