@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -276,10 +277,10 @@ def _show(findings: list[Finding], tables: _Tables, metrics: bool) -> None:
 
     for path, rows in tables.asked.items():
         _show_degrees(f"Degrees of values of {path}", "value", rows)
-    errors = sum(finding.severity == "error" for finding in findings)
-    warnings = sum(finding.severity == "warning" for finding in findings)
+    numbers = Counter(finding.severity for finding in findings)
     if findings:
-        say(f"{plural(errors, 'error')}, {plural(warnings, 'warning')}")
+        noted = f", {plural(numbers['note'], 'note')}" if numbers["note"] else ""
+        say(f"{plural(numbers['error'], 'error')}, {plural(numbers['warning'], 'warning')}{noted}")
     else:
         say("Nothing is wrong.")
     for finding in findings:

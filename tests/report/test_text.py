@@ -67,7 +67,7 @@ def test_a_summary_tells_promised_achieved_and_lost() -> None:
 
 def test_when_everything_is_published_it_says_all() -> None:
     text = summary(steward_report(counts=counts(suppressed=0).model_copy(update={"smallest_class": 10})))
-    assert "all 600 records are published, in 119 classes of 10." in text
+    assert "All 600 records are published, in 119 classes of 10." in text
 
 
 def test_a_broken_promise_is_not_to_be_overlooked() -> None:

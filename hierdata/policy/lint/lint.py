@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
+from typing import Literal, get_args
 
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
 from hierdata.domains.number import identity, plain
@@ -30,7 +30,7 @@ from hierdata.policy.positions import Position
 from hierdata.records.binding import problems
 from hierdata.records.survey import Keys, Survey
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
 
 _FEW = 10
 """With fewer values than this, values that occur once say nothing about the attribute."""
@@ -38,7 +38,7 @@ _FEW = 10
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong (``error``: nothing can be published) or doubtful (``warning``).
+    """One thing that is wrong (``error``: nothing can be published), doubtful (``warning``) or good to know.
 
     ``revealed`` holds the raw values behind it; they are not part of the message. ``position`` is that of the
     field or key in the policy's file, if it is known.
@@ -65,7 +65,7 @@ def lint(
     """
     found = list(_shape(policy, survey, many_hints)) if survey is not None else []
     found += [finding for finding in _findings(policy, survey) if finding.path not in doubtful]
-    return sorted(found, key=lambda finding: finding.severity)
+    return sorted(found, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
 def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
@@ -249,13 +249,18 @@ def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
                 continue
             values = f" ({found[level]} of {sum(found.values())} values)" if found is not None else ""
             least = needed[level - 1]
-            unmade = f", and this engine makes none: state `k: {least}`, or no `engine`" if fixed else ""
-            remedy = f"classes of {least} can hold it{unmade}" if least is not None else "its alpha is 0"
-            yield Finding(
-                "warning",
-                _text(policy, keys),
-                f"level {level}{values} cannot be published in classes of {size}: {remedy}",
-            )
+            message = f"level {level}{values} cannot be published in classes of {size}: "
+            if least is None:
+                yield Finding("warning", _text(policy, keys), f"{message}its alpha is 0")
+            elif fixed:
+                unmade = f"and this engine makes none: state `k: {least}`, or no `engine`"
+                message = f"{message}classes of {least} can hold it, {unmade}"
+                yield Finding("warning", _text(policy, keys), message)
+            else:
+                message = (
+                    f"level {level}{values} needs classes of {least} or more: those of {size} are too small"
+                )
+                yield Finding("note", _text(policy, keys), message)
 
 
 def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:

@@ -151,8 +151,8 @@ def verdict(outcome: StewardReport) -> str:
 
 def describe_outcome(outcome: StewardReport) -> str:
     """Describe in one sentence what was published."""
-    counts = outcome.counts
-    return f"{of(counts.records)} records are published, in {sizes(outcome)}."
+    published = of(outcome.counts.records)
+    return f"{published[0].upper()}{published[1:]} records are published, in {sizes(outcome)}."
 
 
 def of(tally: Tally) -> str:
