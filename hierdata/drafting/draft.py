@@ -145,7 +145,8 @@ def _lines(draft: Draft) -> Iterator[str]:
     yield "fields:"
     for one in draft.fields:
         yield from _comment(f"{facts(one)}", "  ")
-        mark = f" CONFIRM: {one.proposal.confirm}." if one.proposal.confirm else ""
+        asked = one.proposal.confirm
+        mark = f" CONFIRM: {asked}{'' if asked.endswith('?') else '.'}" if asked else ""
         yield from _comment(f"{one.proposal.role}: {one.proposal.reason}.{mark}", "  ")
         yield f"  {text(one.path)}: {flow(one.proposal.rule)}"
 
