@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import add
@@ -10,11 +9,15 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.adversary.forms import Forms, Index, find_shares, true_values
-from hierdata.adversary.kernel import KnownFacts, Shares
+from hierdata.adversary.embedding import KnownFacts
+from hierdata.adversary.forms import Forms, Index
+from hierdata.adversary.guesses import Guessed, true_values
 from hierdata.adversary.knowledge import Curiosity, Knowledge, KnownTree
 from hierdata.forest.forest import Forest
 from hierdata.records.schema import Role
+
+_ROUNDED = 1e-9
+"""Weights that differ by this share are the same."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +134,7 @@ class Adversary:
             for kind in original.schema.types
             for position, attribute in enumerate(kind.of_role(Role.SENSITIVE))
         ]
-        self._shares = [find_shares(forms, kind, position) for kind, position, _ in self._targets]
-        self._common = [self._most_common(own) for own in self._shares]
+        self._guessed = [Guessed.find(forms, kind, position) for kind, position, _ in self._targets]
 
     def attack(
         self, victims: Sequence[Knowledge], facts: int, progress: Callable[[int], object] = bool
@@ -146,33 +148,43 @@ class Adversary:
         for own, victim in enumerate(victims):
             root = int(self._original.roots[victim.record])
             chosen = self._index.at_root(victim.known_root)
-            for count in range(facts + 1):
-                tree = KnownTree(self._original, victim.facts[:count], root)
-                packed = self._index.prepare_tree(tree)
-                found, agreed = self._find_candidates(victim.first(count), packed, chosen)
+            trees = [KnownTree(self._original, victim.facts[:count], root) for count in range(facts + 1)]
+            packed = [self._index.prepare_tree(tree) for tree in trees]
+            first = self._index.count_first_agreeing(chosen, packed[-1])
+            for count, (tree, known) in enumerate(zip(trees, packed, strict=True)):
+                found, agreed = self._find_candidates(victim.first(count), known, chosen, first)
                 sizes[count, own] = int(self._forms.records[found].sum())
-                self._guess(tree, packed, found, agreed, tallies[count])
+                self._guess(tree, known, found, agreed, tallies[count])
             progress(own + 1)
         return Findings(sizes, tallies, tuple(path for *_, path in self._targets))
 
     def _find_candidates(
-        self, victim: Knowledge, known: KnownFacts, chosen: NDArray[np.int64]
+        self,
+        victim: Knowledge,
+        known: KnownFacts,
+        chosen: NDArray[np.int64],
+        first: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the forms that agree with the most, and the number of facts that each agrees with."""
+        """Return the forms that agree with the most, and the number of facts that each agrees with.
+
+        ``first`` is how many of the first facts each chosen form agrees with, so that many need no search.
+        """
         if not len(chosen):
             return chosen, chosen
         beside = self._count_beside(victim, chosen)
-        most = np.zeros(len(chosen), np.int64)
+        agreed = np.minimum(first, len(victim.facts))
+        searched = agreed < len(victim.facts)
+        most = np.where(searched, 0, agreed)
         for fact in victim.facts:
-            most += self._index.with_fact(fact)[chosen]
-        agreed = np.zeros(len(chosen), np.int64)
+            most[searched] += self._index.with_fact(fact)[chosen[searched]]
         best, reached = -1, most + beside
         for bound in range(int(reached.max()), -1, -1):
             if bound < best:
                 break
             here = np.flatnonzero(reached == bound)
             if len(here):
-                agreed[here] = self._index.count_agreeing(chosen[here], known)
+                unknown = here[searched[here]]
+                agreed[unknown] = self._index.count_agreeing(chosen[unknown], known)
                 best = max(best, int((agreed + beside)[here].max()))
         found = np.flatnonzero((agreed + beside == best) & (reached >= best))
         return chosen[found], agreed[found]
@@ -202,25 +214,14 @@ class Adversary:
                 continue
             tally = tallies[own]
             tally.asked += 1
-            tally.prior += self._common[own] in true
-            values = len(self._original.domains[kind][position].values)
-            weights = self._index.weigh_values(found, agreed, known, path, self._shares[own], values)
+            tally.prior += self._guessed[own].common in true
+            weights = self._guessed[own].weigh_values(self._forms, found, agreed, known, path)
             total = float(weights.sum())
             if total > 0:
-                guess = int(weights.argmax())
+                # The first of the likeliest, whatever sums in another order are rounded to.
+                guess = int(np.argmax(weights >= weights.max() * (1 - _ROUNDED)))
                 tally.sure.append(float(weights[guess]) / total)
                 tally.right += guess in true
-
-    def _most_common(self, shares: Shares) -> int:
-        """Return the value that is most frequent where vertices have one, from the release alone."""
-        kinds = np.flatnonzero(self._forms.vertices.kind == shares.kind)
-        weights: Counter[int] = Counter()
-        rows, counts = np.unique(shares.place[kinds], return_counts=True)
-        for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
-            span = slice(int(shares.first[row]), int(shares.first[row + 1]))
-            for code, share in zip(shares.codes[span].tolist(), shares.shares[span].tolist(), strict=True):
-                weights[code] += share * count
-        return max(weights, key=lambda code: (weights[code], -code), default=-1)
 
 
 def draw_victims(original: Forest, victims: int, curiosity: Curiosity, draw: int) -> list[Knowledge]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from hierdata.adversary.kernel import KnownFacts, Shares, Vertices, count_agreeing, weigh_values
+from hierdata.adversary.embedding import KnownFacts, Vertices
+from hierdata.adversary.kernel import count_agreeing, count_first_agreeing
 from hierdata.adversary.knowledge import PRESENT, Absence, Fact, KnownTree
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import places
 from hierdata.forest.publication import Publication
-from hierdata.records.schema import Role
 
 _KEPT = 4096
 """Values whose records are remembered."""
@@ -82,7 +79,7 @@ class Forms:
         )
 
     @cached_property
-    def _by_kind(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def by_kind(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """By type the published vertices of the forms' first records, and the form of each."""
         form_of = np.full(self.forest.record_count, -1)
         form_of[self.first] = np.arange(len(self.first))
@@ -96,19 +93,19 @@ class Forms:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """The number of published vertices of each form by type."""
-        found = [np.bincount(forms, minlength=len(self.first)) for _, forms in self._by_kind]
+        found = [np.bincount(forms, minlength=len(self.first)) for _, forms in self.by_kind]
         return np.stack(found, axis=1)
 
     def nodes_at(self, kind: int, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the nodes published at a quasi-identifier, and the form of each."""
-        vertices, forms = self._by_kind[kind]
+        vertices, forms = self.by_kind[kind]
         return self.vertices.nodes[self.forest.first_node[vertices] + position], forms
 
     def fill(self, kind: int, position: int, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which forms have a vertex with a wanted node."""
         found = np.zeros(len(self.first), np.bool_)
         if position == PRESENT:
-            found[self._by_kind[kind][1]] = True
+            found[self.by_kind[kind][1]] = True
         else:
             nodes, forms = self.nodes_at(kind, position)
             found[forms[wanted[nodes]]] = True
@@ -189,43 +186,25 @@ class Index:
             np.array([fact.position for fact in tree.facts], np.int64),
             np.cumsum([0, *lengths])[:-1].astype(np.int64),
             np.concatenate([np.zeros(0, np.bool_), *rows]),
-            _list_masks(len(rows)),
+            *_list_masks(len(rows)),
         )
 
     def count_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
         """Return for some forms the largest number of facts that each agrees with."""
         return count_agreeing(self.forms.roots[chosen], self.forms.sizes[chosen], self.forms.vertices, known)
 
-    def weigh_values(
-        self,
-        chosen: NDArray[np.int64],
-        agreed: NDArray[np.int64],
-        known: KnownFacts,
-        path: Sequence[int],
-        shares: Shares,
-        values: int,
-    ) -> NDArray[np.float64]:
-        """Return the weight of each of an attribute's values, given the candidates; see the kernel."""
-        forms, weights = self.forms, np.zeros(values)
-        weigh_values(
-            forms.roots[chosen],
-            forms.sizes[chosen],
-            forms.records[chosen],
-            agreed,
-            forms.vertices,
-            known,
-            np.array(path, np.int64),
-            shares,
-            weights,
-        )
-        return weights
+    def count_first_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
+        """Return for some forms how many of the first facts each agrees with, all of them together."""
+        forms = self.forms
+        return count_first_agreeing(forms.roots[chosen], forms.sizes[chosen], forms.vertices, known)
 
 
 @cache
-def _list_masks(facts: int) -> NDArray[np.int64]:
-    """Return all sets of facts, larger ones first."""
+def _list_masks(facts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all sets of facts, larger ones first, and by size where sets of that size begin."""
     masks = sorted(range(1 << facts), key=lambda mask: (-mask.bit_count(), mask))
-    return np.array(masks, np.int64)
+    sizes = [mask.bit_count() for mask in masks]
+    return np.array(masks, np.int64), np.array([sizes.index(size) for size in range(facts + 1)], np.int64)
 
 
 def find_covering(tree: Hierarchy, node: int) -> NDArray[np.bool_]:
@@ -237,55 +216,3 @@ def find_covering(tree: Hierarchy, node: int) -> NDArray[np.bool_]:
     for own, ranges in enumerate(tree.made_of):
         covers[first + own] |= any(one in covered for covered in ranges for one in above)
     return covers
-
-
-def find_shares(forms: Forms, kind: int, position: int) -> Shares:
-    """Return what a release tells of a sensitive attribute by place: the shares of its values."""
-    forest, publication = forms.forest, forms.publication
-    path = forest.schema.types[kind].of_role(Role.SENSITIVE)[position].path
-    vertices = np.flatnonzero((publication.shown >= 0) & (forest.type == kind))
-    groups, group = np.unique(publication.positions_of(path)[vertices], return_inverse=True)
-    codes = forest.sensitive[forest.first_sensitive[vertices] + position]
-    values = len(forest.domains[kind][position].values)
-    having = codes >= 0
-    size = (len(groups), values)
-    counts = sparse.coo_matrix((np.ones(int(having.sum())), (group[having], codes[having])), size).tocsr()
-    split = sparse.diags(1 / np.bincount(group, minlength=len(groups))) @ counts
-    spots, spot = np.unique(forms.place[vertices], return_inverse=True)
-    mixed = sparse.coo_matrix((np.ones(len(vertices)), (spot, group)), (len(spots), len(groups))).tocsr()
-    found = (sparse.diags(1 / np.bincount(spot, minlength=len(spots))) @ mixed @ split).tocsr()
-    row = np.full(forest.vertex_count, 0)
-    row[vertices] = spot
-    return Shares(
-        kind,
-        depths_of(forest),
-        row,
-        found.indptr.astype(np.int64),
-        found.indices.astype(np.int64),
-        found.data.astype(np.float64),
-    )
-
-
-def depths_of(forest: Forest) -> NDArray[np.int64]:
-    """Return the depth of each vertex type; the root has 0."""
-    depths: list[int] = []
-    for own in forest.schema.types:
-        depths.append(0 if own.parent is None else depths[own.parent] + 1)
-    return np.array(depths, np.int64)
-
-
-def true_values(forest: Forest, vertex: int, kind: int, position: int) -> Counter[int]:
-    """Return the codes of an attribute at or below a vertex of the original, with their numbers."""
-    depths = depths_of(forest)
-    first, last = vertex, vertex + 1
-    for _ in range(int(depths[kind] - depths[forest.type[vertex]])):
-        if first >= last:
-            break
-        first, last = (
-            int(forest.first_child[first]),
-            int(forest.first_child[last - 1] + forest.child_count[last - 1]),
-        )
-    own = np.arange(first, last)
-    own = own[forest.type[own] == kind]
-    codes = forest.sensitive[forest.first_sensitive[own] + position]
-    return Counter(codes[codes >= 0].tolist())

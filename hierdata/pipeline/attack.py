@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from hierdata.policy.checks.sizes import class_size
 from hierdata.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from hierdata.adversary.attack import Attacked, Findings
+    from hierdata.adversary.attack import Adversary, Attacked, Findings
     from hierdata.adversary.forms import Forms
     from hierdata.adversary.knowledge import Knowledge
     from hierdata.forest.forest import Forest
@@ -110,11 +110,16 @@ class AttackPart:
     facts: int
     progress: Callable[[int], object]
 
-    def __call__(self, victims: list[Knowledge]) -> Findings:
-        """Return what was found."""
+    @cached_property
+    def adversary(self) -> Adversary:
+        """The adversary with its index, which every process makes once."""
         from hierdata.adversary.attack import Adversary
 
-        return Adversary(self.original, self.forms).attack(victims, self.facts, self.progress)
+        return Adversary(self.original, self.forms)
+
+    def __call__(self, victims: list[Knowledge]) -> Findings:
+        """Return what was found."""
+        return self.adversary.attack(victims, self.facts, self.progress)
 
 
 def _require(name: str, number: int, least: int, most: int) -> None:

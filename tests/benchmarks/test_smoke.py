@@ -56,6 +56,14 @@ SMOKES = (
         ),
     ),
     Smoke(
+        "attack",
+        "--records 200 --victims 5 --facts 2 --ways classes",
+        (
+            "published by | records | forms | victims | facts | reading | drawing | index | release"
+            " | index of original | original | command CPU s | command s | MB",
+        ),
+    ),
+    Smoke(
         "blocks",
         "--records 60 --sizes 30 --data A --correlation 0.8",
         (
@@ -110,6 +118,11 @@ SMOKES = (
         ),
     ),
     Smoke("init", "--records 50", ("records | MB of the file | init s | init MB | lint s | lint MB",)),
+    Smoke(
+        "judge_knowledge",
+        "--persons 10 --widest 5 --alpha",
+        ("records | widest | its patterns of 3 | all patterns of 3 | CPU s | MB before | MB",),
+    ),
     Smoke(
         "kills",
         "--kills 1 --only 'format jsonl' --ways KILL all",
@@ -205,7 +218,7 @@ SMOKES = (
     Smoke(
         "scale",
         "--records 60 --data A --executor serial",
-        ("records | seconds | us a record | exponent | peak MiB | LM per value | suppressed",),
+        ("records | seconds | CPU s | us a record | exponent | peak MiB | LM per value | suppressed",),
     ),
     Smoke(
         "spread",

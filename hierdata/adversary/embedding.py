@@ -1,0 +1,266 @@
+"""Compiled search for known facts in one published record.
+
+What is known of a victim is a small tree: its root is vertex 0, the vertices of the facts and their ancestors
+follow, parents first. It agrees with a published record, for a set of its facts, if it can be laid into the
+record: the root on the root, children on different children of the same type, each fact on a value that
+covers it. Vertices that only facts outside the set need are left out. Sets of facts are bit masks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.jit import inline_kernel, jit, part
+
+
+class Vertices(NamedTuple):
+    """The vertices of published records, as in Forest."""
+
+    kind: NDArray[np.int64]
+    first_child: NDArray[np.int64]
+    child_count: NDArray[np.int64]
+    first_node: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+
+
+class KnownFacts(NamedTuple):
+    """What is known of a victim.
+
+    By vertex: ``above`` its parent, ``kind`` its type, ``own`` its facts and ``below`` the facts at it or its
+    descendants, as masks. By fact: ``at`` its vertex, ``position`` its quasi-identifier (-1: the vertex is
+    there, which is the fact), ``first`` where its row of ``covers`` begins, which tells for each node whether
+    it covers the value. ``masks`` are all sets of facts, larger ones first; those of n facts begin at
+    ``of_size[n]``.
+    """
+
+    above: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    own: NDArray[np.int64]
+    below: NDArray[np.int64]
+    at: NDArray[np.int64]
+    position: NDArray[np.int64]
+    first: NDArray[np.int64]
+    covers: NDArray[np.bool_]
+    masks: NDArray[np.int64]
+    of_size: NDArray[np.int64]
+
+
+class RecordSpace(NamedTuple):
+    """Space for one record. By known vertex and vertex of the record: ``covered`` tells the facts that would
+    agree, as a mask, ``hosts`` whether the one may lie on the other. ``choices`` and ``chosen`` are for the
+    children of a known vertex.
+    """
+
+    covered: NDArray[np.int64]
+    hosts: NDArray[np.bool_]
+    choices: NDArray[np.int64]
+    chosen: NDArray[np.int64]
+
+
+@jit
+def make_space(known: KnownFacts, sizes: NDArray[np.int64]) -> RecordSpace:
+    """Return space for records of these sizes."""
+    own, largest = len(known.above), np.int64(1)
+    for size in sizes:
+        largest = max(largest, size)
+    return RecordSpace(
+        np.zeros((own, largest), np.int64),
+        np.zeros((own, largest), np.bool_),
+        np.empty((own, own), np.int64),
+        np.empty(own + 1, np.int64),
+    )
+
+
+@inline_kernel
+def count_facts(mask: int) -> int:
+    """Return the size of a set of facts."""
+    count = 0
+    while mask:
+        count += mask & 1
+        mask >>= 1
+    return count
+
+
+@part
+def cover(root: int, size: int, vertices: Vertices, known: KnownFacts, space: RecordSpace) -> None:
+    """Find for each known vertex and each vertex of its type the facts that would agree."""
+    covered = space.covered
+    for own in range(len(known.above)):
+        for place in range(size):
+            covered[own, place] = 0
+    for fact in range(len(known.at)):
+        own = known.at[fact]
+        position = known.position[fact]
+        for place in range(size):
+            vertex = root + place
+            if vertices.kind[vertex] != known.kind[own]:
+                continue
+            if position < 0:
+                covered[own, place] |= 1 << fact
+            else:
+                node = vertices.nodes[vertices.first_node[vertex] + position]
+                if known.covers[known.first[fact] + node]:
+                    covered[own, place] |= 1 << fact
+
+
+@part
+def lay(mask: int, root: int, size: int, vertices: Vertices, known: KnownFacts, space: RecordSpace) -> bool:
+    """Return whether the facts of a mask agree; ``hosts`` tells what each known vertex may lie on."""
+    covered, hosts = space.covered, space.hosts
+    for own in range(len(known.above) - 1, -1, -1):
+        if own > 0 and not known.below[own] & mask:
+            continue
+        asked = known.own[own] & mask
+        is_leaf = not known.below[own] & ~known.own[own] & mask
+        for place in range(size if own else 1):
+            vertex = root + place
+            hosts[own, place] = (
+                vertices.kind[vertex] == known.kind[own]
+                and (covered[own, place] & asked) == asked
+                and (is_leaf or _place_children(mask, own, vertex, root, -1, -1, vertices, known, space))
+            )
+    return bool(hosts[0, 0])
+
+
+@part
+def _place_children(
+    mask: int,
+    own: int,
+    vertex: int,
+    root: int,
+    fixed: int,
+    taken: int,
+    vertices: Vertices,
+    known: KnownFacts,
+    space: RecordSpace,
+) -> bool:
+    """Return whether the needed children of a known vertex can lie on different children of a vertex.
+
+    The child ``fixed`` is left out, and the vertex ``taken`` with it. A child with as many choices as there
+    are children never stands in the way of another; the others are tried in all ways.
+    """
+    needed = 0
+    for child in range(own + 1, len(known.above)):
+        if known.above[child] == own and child != fixed and known.below[child] & mask:
+            needed += 1
+    waiting = 0
+    for child in range(own + 1, len(known.above)):
+        if known.above[child] == own and child != fixed and known.below[child] & mask:
+            count = _list_choices(child, vertex, root, taken, needed, waiting, vertices, space)
+            if count == 0:
+                return False
+            waiting += count < needed
+    return _choose_apart(waiting, space)
+
+
+@inline_kernel
+def _has_space(
+    mask: int,
+    own: int,
+    vertex: int,
+    root: int,
+    fixed: int,
+    vertices: Vertices,
+    known: KnownFacts,
+    space: RecordSpace,
+) -> bool:
+    """Return whether wherever the child ``fixed`` lies, each other child has as many choices as there are."""
+    needed = 0
+    for child in range(own + 1, len(known.above)):
+        if known.above[child] == own and known.below[child] & mask:
+            needed += 1
+    for child in range(own + 1, len(known.above)):
+        if (
+            known.above[child] == own
+            and child != fixed
+            and known.below[child] & mask
+            and _list_choices(child, vertex, root, -1, needed, 0, vertices, space) < needed
+        ):
+            return False
+    return True
+
+
+@inline_kernel
+def _list_choices(
+    child: int,
+    vertex: int,
+    root: int,
+    taken: int,
+    needed: int,
+    row: int,
+    vertices: Vertices,
+    space: RecordSpace,
+) -> int:
+    """List the first ``needed`` children of a vertex that a known child may lie on, -1 behind fewer."""
+    count = 0
+    first = vertices.first_child[vertex]
+    for other in range(first, first + vertices.child_count[vertex]):
+        if other != taken and space.hosts[child, other - root]:
+            space.choices[row, count] = other
+            count += 1
+            if count == needed:
+                return count
+    space.choices[row, count] = -1
+    return count
+
+
+@inline_kernel
+def _choose_apart(count: int, space: RecordSpace) -> bool:
+    """Return whether each of the first rows can choose another number; a row ends with -1."""
+    choices, chosen = space.choices, space.chosen
+    for own in range(count + 1):
+        chosen[own] = -1
+    row = 0
+    while 0 <= row < count:
+        chosen[row] += 1
+        choice = choices[row, chosen[row]]
+        if choice < 0:
+            chosen[row] = -1
+            row -= 1
+            continue
+        free = True
+        for before in range(row):
+            if choices[before, chosen[before]] == choice:
+                free = False
+        if free:
+            row += 1
+    return row == count
+
+
+@part
+def find_images(
+    mask: int,
+    root: int,
+    size: int,
+    vertices: Vertices,
+    known: KnownFacts,
+    space: RecordSpace,
+    path: NDArray[np.int64],
+    reached: NDArray[np.bool_],
+    images: NDArray[np.bool_],
+) -> None:
+    """Mark what the last needed vertex of a path may lie on when all facts of a mask agree."""
+    for step in range(len(path)):
+        for place in range(size):
+            reached[step, place] = False
+    reached[0, 0] = True
+    step = 0
+    while step + 1 < len(path) and known.below[path[step + 1]] & mask:
+        above, own = path[step], path[step + 1]
+        for place in range(size):
+            if not reached[step, place]:
+                continue
+            vertex = root + place
+            every = _has_space(mask, above, vertex, root, own, vertices, known, space)
+            first = vertices.first_child[vertex]
+            for other in range(first, first + vertices.child_count[vertex]):
+                if space.hosts[own, other - root] and (
+                    every or _place_children(mask, above, vertex, root, own, other, vertices, known, space)
+                ):
+                    reached[step + 1, other - root] = True
+        step += 1
+    for place in range(size):
+        images[place] |= reached[step, place]
