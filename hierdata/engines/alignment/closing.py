@@ -16,11 +16,15 @@ from hierdata.privacy.base import Constraint
 Rows = NDArray[np.int32]
 Members = NDArray[np.int64]
 
+_REMEMBERED = 2**15
+
 
 class Closing:
     """Checks classes of at least ``size`` records against the models.
 
     ``rows`` are the rows of a representative; ``members[m, v]`` is member m's vertex for its v-th vertex.
+    Answers are remembered by the values that were asked about: two classes that differ by an exchange have
+    the same values at most vertices.
     """
 
     def __init__(self, forest: Forest, constraints: Constraints, size: int) -> None:
@@ -28,6 +32,7 @@ class Closing:
         self._constraints = constraints
         self._attributes = _undecided_constraints(forest, constraints, size)
         self._root_nodes = np.array(first_nodes(forest)[0], np.int64)
+        self._answers: dict[tuple[int, int, bytes, tuple[int, ...]], bool] = {}
 
     @property
     def asks(self) -> bool:
@@ -41,36 +46,58 @@ class Closing:
 
     def holds_at_root(self, rows: Rows, members: Members) -> bool:
         """Return whether the class as a whole may be published."""
-        view = self._constraints.view(len(members), {}, self._root(rows))
-        return all(one.holds(view) for one in self._constraints.on_records) and self._holds(0, rows, members)
+        root = self._root(rows)
+        view = self._constraints.view(len(members), {}, root)
+        if not all(one.holds(view) for one in self._constraints.on_records):
+            return False
+        at_root = self._attributes.get(0, ())
+        return all(self._holds(0, *one, self._codes(one[0], members[:, :1])[0], root) for one in at_root)
 
     def find_safe_vertices(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
         """Mark the vertices where, and above which, all models hold; the root must be safe."""
         kept = np.ones(len(rows), np.bool_)
         if not self._attributes:
             return kept
-        for v in range(len(rows)):
-            if kept[v] and v > 0:
-                kept[v] = self._holds(v, rows, members)
-            if not kept[v]:
+        root = self._root(rows)
+        for kind in range(1, len(self._constraints.on_values)):  # above comes before below
+            at = np.flatnonzero((rows[:, KIND] == kind) & kept)
+            for position, asked in self._attributes.get(kind, ()):
+                for v, codes in zip(at.tolist(), self._codes(position, members[:, at]), strict=True):
+                    kept[v] = kept[v] and self._holds(kind, position, asked, codes, root)
+            for v in np.flatnonzero((rows[:, KIND] == kind) & ~kept).tolist():
                 first = rows[v, FIRST_CHILD]
                 kept[first : first + rows[v, CHILD_COUNT]] = False
         return kept
 
-    def _holds(self, v: int, rows: Rows, members: Members) -> bool:
-        forest = self._forest
-        for position, constraints in self._attributes.get(int(rows[v, KIND]), ()):
-            codes = forest.sensitive[forest.first_sensitive[members[:, v]] + position].tolist()
-            counts = Counter(code for code in codes if code >= 0)
-            view = self._constraints.view(len(members), counts, self._root(rows))
-            if not all(constraint.holds(view) for constraint in constraints):
-                return False
-        return True
+    def _codes(self, position: int, members: Members) -> NDArray[np.int32]:
+        """Return the sensitive values of the members at each vertex, a row for each vertex, sorted."""
+        codes = self._forest.sensitive[self._forest.first_sensitive[members] + position]
+        return np.sort(codes.T, axis=1)
 
-    def _root(self, rows: Rows) -> list[int]:
+    def _holds(
+        self,
+        kind: int,
+        position: int,
+        asked: tuple[Constraint, ...],
+        codes: NDArray[np.int32],
+        root: tuple[int, ...],
+    ) -> bool:
+        key = (kind, position, codes.tobytes(), root)
+        found = self._answers.get(key)
+        if found is None:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            counts = Counter(codes[codes >= 0].tolist())
+            view = self._constraints.view(len(codes), counts, root)
+            found = self._answers[key] = all(constraint.holds(view) for constraint in asked)
+        return found
+
+    def _root(self, rows: Rows) -> tuple[int, ...]:
+        """Return the nodes of the root that a population is asked about, none without a population."""
+        if self._constraints.population is None:
+            return ()
         own = rows[0, FIRST_NODE : FIRST_NODE + len(self._root_nodes)]
-        nodes: list[int] = (own - self._root_nodes).tolist()
-        return nodes
+        return tuple((own - self._root_nodes).tolist())
 
 
 def _undecided_constraints(

@@ -180,7 +180,7 @@ def _move_saving(
     if own >= 0 and joined >= 0:
         stay = standing.sizes[own]
         smaller = at_size(rules, ground.caps_of, stay - 1)
-        vertices = build(standing.order[own], stay, record, settings, work, smaller, ground, buffers)
+        vertices = build(standing.order[own], 0, stay, record, 0, 0, settings, work, smaller, ground, buffers)
         if vertices == 0:
             return np.int64(0)
         left = (stay - 1) * representative_saving(
@@ -192,7 +192,7 @@ def _move_saving(
     for at in range(size):
         buffers.records[at] = standing.order[to, at]
     buffers.records[size] = record
-    vertices = build(buffers.records, size + 1, NOBODY, settings, work, larger, ground, buffers)
+    vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, settings, work, larger, ground, buffers)
     return (
         (size + 1) * representative_saving(buffers.rep, vertices, scale, losses) - here
         if vertices

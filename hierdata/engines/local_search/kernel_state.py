@@ -212,25 +212,6 @@ def read_class(
 @lean
 def build(
     records: Ordinals,
-    size: int,
-    skipped: int,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    ground: SearchInput,
-    buffers: SearchBuffers,
-) -> int:
-    """Align the records in their order, without the one ``skipped``, and write ``buffers.rep``.
-
-    ``rules`` must be those of the size that the class will have. Return the number of vertices, 0 if a root
-    does not fit.
-    """
-    return _align_from(records, 0, size, skipped, 0, 0, settings, work, rules, ground, buffers)
-
-
-@lean
-def _align_from(
-    records: Ordinals,
     first: int,
     size: int,
     skipped: int,
@@ -242,7 +223,11 @@ def _align_from(
     ground: SearchInput,
     buffers: SearchBuffers,
 ) -> int:
-    """Continue ``build`` at position ``first``; ``buffers`` has ``have`` records and ``count`` vertices."""
+    """Align the records from position ``first`` on, without the one ``skipped``, and write ``buffers.rep``.
+
+    It has ``have`` records already, on ``count`` vertices. ``rules`` must be those of the size that the class
+    will have. Return the number of vertices, 0 if a root does not fit.
+    """
     roots, rows = ground.roots, ground.rows
     rep, behind, new, new_behind = buffers.rep, buffers.behind, buffers.new, buffers.new_behind
     for at in range(first, size):
@@ -301,7 +286,7 @@ def enter(
         record = order[at]
         if record != newcomer:
             _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            vertices = _align_from(
+            vertices = build(
                 order, at + 1, size, NOBODY, at, before, settings, work, fitting, ground, buffers
             )
             copy_rows(buffers.rep, vertices, standing.rest_rows[record])
@@ -314,9 +299,7 @@ def enter(
             )  # fmt: skip
         if at + 1 < size:
             _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            before = _align_from(
-                order, at, at + 1, NOBODY, at, before, settings, work, fitting, ground, buffers
-            )
+            before = build(order, at, at + 1, NOBODY, at, before, settings, work, fitting, ground, buffers)
             _take_up(before, at + 1, buffers.rep, buffers.behind, buffers.prefix, buffers.prefix_behind)
 
 

@@ -18,6 +18,7 @@ from hierdata.engines.local_search.arrays import buffers_of, empty_standing, gro
 from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
 from hierdata.engines.local_search.kernel_rejoin import gather
 from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class, representative_saving
+from hierdata.engines.local_search.prefixes import Prefixes
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -65,6 +66,7 @@ class ExchangedClasses(Alignment):
         self._found = np.zeros((_ASKED if self._asks else 1, EXCHANGE), np.int64)
         self._tried = np.zeros(1, np.int64)
         self._changed: set[int] = set()
+        self._prefixes = Prefixes()
         self._read_classes()
 
     def _read_classes(self) -> None:
@@ -228,10 +230,23 @@ class ExchangedClasses(Alignment):
         return members
 
     def _build(self, records: list[int]) -> int:
+        """Align records in their order in the buffers; return the number of vertices, 0 if a root fails."""
+        prefix, last = tuple(records[:-1]), len(records) - 1
+        known = self._prefixes.get(prefix)
+        if known is None:
+            count = self._extend(records, 0, last, 0) if prefix else 0
+            self._prefixes.remember(prefix, self.representative[:count], self.members[:last, :count])
+        else:
+            count = len(known[0])
+            self.representative[:count], self.members[:last, :count] = known
+        return self._extend(records, last, last + 1, count) if count or not prefix else 0
+
+    def _extend(self, records: list[int], first: int, until: int, count: int) -> int:
+        """Align the records from ``first`` on to those before, which have ``count`` vertices."""
         fitting = self.rules._replace(caps=self._ground.caps_of[len(records)])
         return build(
-            np.array(records, np.int64), len(records), NOBODY, self.settings, self.scratch, fitting,
-            self._ground, self._buffers,
+            np.array(records, np.int64), first, until, NOBODY, first, count, self.settings, self.scratch,
+            fitting, self._ground, self._buffers,
         )  # fmt: skip
 
     def _align_class(self, records: list[int]) -> _Aligned | None:
