@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.adversary.embedding import KnownFacts, Vertices
-from hierdata.adversary.kernel import count_agreeing, count_first_agreeing
+from hierdata.adversary.kernel import count_agreeing
 from hierdata.adversary.knowledge import PRESENT, Absence, Fact, KnownTree
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
@@ -191,12 +191,18 @@ class Index:
 
     def count_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
         """Return for some forms the largest number of facts that each agrees with."""
-        return count_agreeing(self.forms.roots[chosen], self.forms.sizes[chosen], self.forms.vertices, known)
+        return self._count_agreeing(chosen, known, known.masks)
 
     def count_first_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
         """Return for some forms how many of the first facts each agrees with, all of them together."""
+        # Of the sets of a size, that of the first facts comes first.
+        return self._count_agreeing(chosen, known, known.masks[known.of_size[::-1]])
+
+    def _count_agreeing(
+        self, chosen: NDArray[np.int64], known: KnownFacts, masks: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         forms = self.forms
-        return count_first_agreeing(forms.roots[chosen], forms.sizes[chosen], forms.vertices, known)
+        return count_agreeing(forms.roots[chosen], forms.sizes[chosen], forms.vertices, known, masks)
 
 
 @cache

@@ -69,7 +69,8 @@ class Guessed:
         by_form = sparse.diags(1 / total) @ _count_pairs(form, row[own], len(forms.first), len(spots)) @ found
         every = vertices_at @ found
         common = int(every.argmax()) if every.max(initial=0) > 0 else -1
-        return cls(values, common, Shares(kind, depths_of(forest), row, _rows_of(found)), _rows_of(by_form))
+        depths = np.array([len(forest.schema.line(own.index)) - 1 for own in forest.schema.types], np.int64)
+        return cls(values, common, Shares(kind, depths, row, _rows_of(found)), _rows_of(by_form))
 
 
 def _count_pairs(
@@ -84,19 +85,11 @@ def _rows_of(matrix: sparse.csr_matrix) -> Told:
     return Told(found.indptr.astype(np.int64), found.indices.astype(np.int64), found.data.astype(np.float64))
 
 
-def depths_of(forest: Forest) -> NDArray[np.int64]:
-    """Return the depth of each vertex type; the root has 0."""
-    depths: list[int] = []
-    for own in forest.schema.types:
-        depths.append(0 if own.parent is None else depths[own.parent] + 1)
-    return np.array(depths, np.int64)
-
-
 def true_values(forest: Forest, vertex: int, kind: int, position: int) -> Counter[int]:
     """Return the codes of an attribute at or below a vertex of the original, with their numbers."""
-    depths = depths_of(forest)
+    line = forest.schema.line
     first, last = vertex, vertex + 1
-    for _ in range(int(depths[kind] - depths[forest.type[vertex]])):
+    for _ in range(len(line(kind)) - len(line(int(forest.type[vertex])))):
         if first >= last:
             break
         first, last = (

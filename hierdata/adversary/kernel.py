@@ -42,32 +42,23 @@ class Shares(NamedTuple):
 
 @jit
 def count_agreeing(
-    roots: NDArray[np.int64], sizes: NDArray[np.int64], vertices: Vertices, known: KnownFacts
+    roots: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    vertices: Vertices,
+    known: KnownFacts,
+    masks: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return for each record, given by root and size, the largest number of facts that it agrees with."""
+    """Return for each record, given by root and size, the size of the first set of facts that it agrees with.
+
+    ``masks`` are the sets to try, larger ones first.
+    """
     found = np.zeros(len(roots), np.int64)
     space = make_space(known, sizes)
     for at in range(len(roots)):
         cover(roots[at], sizes[at], vertices, known, space)
-        for mask in known.masks:
+        for mask in masks:
             if lay(mask, roots[at], sizes[at], vertices, known, space):
                 found[at] = count_facts(mask)
-                break
-    return found
-
-
-@jit
-def count_first_agreeing(
-    roots: NDArray[np.int64], sizes: NDArray[np.int64], vertices: Vertices, known: KnownFacts
-) -> NDArray[np.int64]:
-    """Return for each record how many of the first facts it agrees with, all of them together."""
-    found = np.zeros(len(roots), np.int64)
-    space = make_space(known, sizes)
-    for at in range(len(roots)):
-        cover(roots[at], sizes[at], vertices, known, space)
-        for count in range(len(known.at), 0, -1):
-            if lay((1 << count) - 1, roots[at], sizes[at], vertices, known, space):
-                found[at] = count
                 break
     return found
 
