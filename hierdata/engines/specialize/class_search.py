@@ -34,6 +34,8 @@ _SAMPLED = 8
 
 _MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
 """Classes by number: their facts, and what mending made of them."""
+_Tried: TypeAlias = "dict[int, dict[bytes, Mended | None]]"
+"""By class and cut, what mending made of it: several factors often have one cut."""
 
 
 class _Mending(NamedTuple):
@@ -67,18 +69,17 @@ class ClassSearch:
         loses more than ``most``, and classes unite only in the finest one: where it is not much worse than
         the best of the others, much can be saved.
         """
-        if count_occurrences(self.facts, self.knowledge.m) <= _MOST_TRIED:
+        if self.facts.count_occurrences(self.knowledge.m) <= _MOST_TRIED:
             return [self._mend_and_unite(division, FACTORS, {}) for division in divisions]
         best = most, len(divisions), 0.0
         finest = np.inf, 0.0
         known: _MendedClasses = {}
         known_finest: _MendedClasses = {}
-        # Those with the fewest classes first: they mostly lose least, so that others are given up early.
-        for at in reversed(range(len(divisions))):
+        # From the finest on: the classes of its trial are small, and large classes are given up early.
+        for at, division in enumerate(divisions):
+            tried: _Tried = {}
             for factor in FACTORS:
-                hopeful = not at and best[1] < len(divisions)
-                limit = _HOPEFUL * best[0] if hopeful else best[0]
-                estimate, mended = self._try_classes(divisions[at], factor, limit)
+                estimate, mended = self._try_classes(division, factor, best[0] if at else most, tried)
                 if (estimate, at, factor) < best:
                     best, known = (estimate, at, factor), mended
                 if not at and (estimate, factor) < finest:
@@ -88,7 +89,7 @@ class ClassSearch:
         if 0 < at < len(divisions):
             mending = self._mend_all(divisions[at], (factor,), known)
             found.append(None if mending is None else self._partition_of(mending))
-        if finest[0] < np.inf:
+        if finest[0] < np.inf and finest[0] <= _HOPEFUL * best[0]:
             found.append(self._mend_and_unite(divisions[0], finest[1:], known_finest))
         return found
 
@@ -103,10 +104,13 @@ class ClassSearch:
             self._unite_classes(mending, factors)
         return self._partition_of(mending)
 
-    def _try_classes(self, division: RootClasses, factor: float, most: float) -> tuple[float, _MendedClasses]:
+    def _try_classes(
+        self, division: RootClasses, factor: float, most: float, tried: _Tried
+    ) -> tuple[float, _MendedClasses]:
         """Estimate what a division loses by a sample of its classes, and return these as they were mended.
 
-        Gives up, and returns infinity, as soon as that is more than ``most``.
+        Gives up, and returns infinity, as soon as that is more than ``most``. ``tried`` is what earlier
+        factors made of this division.
         """
         numbers, sizes = np.unique(division.class_of, return_counts=True)
         order = numbers[np.argsort(sizes, kind="stable")]
@@ -116,8 +120,10 @@ class ClassSearch:
         class_of, failed = division.class_of, list[int]()
         mended: _MendedClasses = {}
         records, roots, below = self.forest.record_count, self._lose_at_roots(division), 0
+        if roots > most:
+            return np.inf, {}
         scale = records / int(np.isin(class_of, np.array(sample, np.int64)).sum())
-        for number, own, found in self._mend_each(class_of, sample, (factor,)):
+        for number, own, found in self._mend_each(class_of, sample, (factor,), tried):
             if found is None:
                 failed.append(number)
                 continue
@@ -126,8 +132,8 @@ class ClassSearch:
             if float(scale * below + roots) > most:
                 return np.inf, {}
         failed += self._find_failing(class_of, [*mended], mended)
-        tried = np.isin(class_of, np.array(sorted(set(sample) - set(failed)), np.int64)).sum()
-        estimate = float(records / int(tried) * below + roots) if tried else np.inf
+        left = np.isin(class_of, np.array(sorted(set(sample) - set(failed)), np.int64)).sum()
+        estimate = float(records / int(left) * below + roots) if left else np.inf
         return estimate, {number: one for number, one in mended.items() if number not in failed}
 
     def _lose_at_roots(self, division: RootClasses) -> float:
@@ -214,9 +220,16 @@ class ClassSearch:
         return failed + self._find_failing(class_of, done, mended)
 
     def _mend_each(
-        self, class_of: NDArray[np.int64], numbers: Sequence[int], factors: Sequence[float]
+        self,
+        class_of: NDArray[np.int64],
+        numbers: Sequence[int],
+        factors: Sequence[float],
+        tried: _Tried | None = None,
     ) -> Iterator[tuple[int, NDArray[np.int64], Mended | None]]:
-        """Yield some classes with their facts, mended by the factor that loses least; None: by none."""
+        """Yield some classes with their facts, mended by the factor that loses least; None: by none.
+
+        What ``tried`` has is not mended again, and what is mended is added to it.
+        """
         which = np.full(int(class_of.max()) + 1, -1, np.int64)
         which[np.array(numbers, np.int64)] = np.arange(len(numbers))
         groups = which[class_of]
@@ -229,9 +242,13 @@ class ClassSearch:
             members = order[bounds[at] : bounds[at + 1]]
             records = GroupRecords(self.facts, members)
             best: Mended | None = None
+            by_cut = {} if tried is None else tried.setdefault(number, {})
             for is_cut in chosen:
                 cut = [cut_nodes(column, own[at]) for column, own in zip(columns, is_cut, strict=True)]
-                found = mend(records, cut, self.knowledge, self.sensitive)
+                key = b"".join(one.tobytes() for one in cut)
+                if key not in by_cut:
+                    by_cut[key] = mend(records, cut, self.knowledge, self.sensitive)
+                found = by_cut[key]
                 if found is not None and (best is None or found.loss < best.loss):
                     best = found
             done += len(members)
@@ -293,12 +310,3 @@ class ClassSearch:
         costs = Counter(vertices_removed=int(removed.sum()))
         classes = group_by_root(forest, nodes)
         return Partition(classes, shown, nodes, costs, by_root=True)
-
-
-def count_occurrences(facts: FactArrays, m: int) -> int:
-    """Return how many combinations of m facts all records have."""
-    counts = np.bincount(facts.record, minlength=facts.forest.record_count).astype(np.float64)
-    found = counts
-    for q in range(2, m + 1):
-        found = found * np.maximum(counts - q + 1, 0) / q
-    return int(found.sum())

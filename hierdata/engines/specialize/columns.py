@@ -95,6 +95,14 @@ class FactArrays:
         order = np.argsort(self.column, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.column, minlength=len(self.columns)))[:-1])
 
+    def count_occurrences(self, m: int) -> int:
+        """Return how many combinations of m facts all records have."""
+        counts = np.bincount(self.record, minlength=self.forest.record_count).astype(np.float64)
+        found = counts
+        for q in range(2, m + 1):
+            found = found * np.maximum(counts - q + 1, 0) / q
+        return int(found.sum())
+
 
 def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> FactArrays:
     """Find the facts of a forest; ``removable`` are the vertex types of which vertices may be removed."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hierdata.engines.base import Constraints, StepInput
-from hierdata.engines.specialize.class_search import ClassSearch, count_occurrences
+from hierdata.engines.specialize.class_search import ClassSearch
 from hierdata.engines.specialize.columns import columns_of, find_facts
 from hierdata.engines.specialize.cutting import Cutter, Supports
 from hierdata.engines.specialize.sensitive import SensitiveEntries
@@ -69,7 +69,7 @@ def specialize(given: StepInput, effort: int) -> Partition:
             return _refuse(forest, COUNTS_MISSED)
         divisions = [splitter.split() for splitter in splitters]
     # What takes longer comes last, so that it can be given up.
-    first = count_occurrences(facts, knowledge.m) > _MANY_OCCURRENCES
+    first = facts.count_occurrences(knowledge.m) > _MANY_OCCURRENCES
     drafted = draft_whole_trees(given, None) if first else None
     divisions = _different(divisions)
     found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
