@@ -201,8 +201,9 @@ class Engine(ABC, BaseModel):
 
     ``begins``: it can start from single rows. ``goes_on``: it can start from the classes of the previous
     step. ``mends``: the constraints that it establishes, so that earlier steps need not keep them.
-    ``chooses``: it chooses between variants, once for all blocks of a collection (``run_trials``,
-    ``choose_by_trials``). ``bounds_knowledge``: it keeps bounded knowledge, and serves no other purpose.
+    ``chooses_from``: from so many blocks on, it chooses between variants once for all of them
+    (``run_trials``, ``choose_by_trials``); with fewer, each block chooses. None: it has no variants.
+    ``bounds_knowledge``: it keeps bounded knowledge, and serves no other purpose.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -211,7 +212,7 @@ class Engine(ABC, BaseModel):
     begins: ClassVar[bool] = True
     goes_on: ClassVar[bool] = False
     mends: ClassVar[frozenset[Mended]] = frozenset()
-    chooses: ClassVar[bool] = False
+    chooses_from: ClassVar[int | None] = None
     bounds_knowledge: ClassVar[bool] = False
 
     kind: str
@@ -276,8 +277,7 @@ class Engine(ABC, BaseModel):
         """Return the loss of each variant that this engine can choose, measured on these records.
 
         All blocks of a collection have one scale. The trials of variants that were tried in every block are
-        added up for ``choose_by_trials``; at least one variant is tried in every block. An engine without
-        ``chooses`` returns an empty mapping.
+        added up for ``choose_by_trials``. An engine without variants returns an empty mapping.
         """
         return {}
 

@@ -182,9 +182,9 @@ def _join_blocks(blocks: Blocks) -> Blocks:
 
 def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: Heaviest) -> Prepared:
     """Choose the engines' alternatives by trials in some blocks, the same for all blocks."""
-    if not any(stage.steps[0].chooses for stage in prepared.stages):
-        return prepared
     firsts = [load.first for load in blocks.loads if load.records]
+    if not any(stage.chooses(len(firsts)) for stage in prepared.stages):
+        return prepared
     asked = frozenset(firsts[len(firsts) * at // TRIED] for at in range(TRIED))
     found = blocks.pieces.map(TryBlock(prepared, seed, heaviest, asked))
     answers = [answer for answer in found.collect() if answer]

@@ -56,7 +56,7 @@ def block_of(forest: Forest, block: Numbers, number: int) -> Forest:
 def settled(data: Encoded, block: Numbers, seed: int) -> Stage:
     """The search, with what it chooses between chosen for all blocks."""
     (stage,), count = data.prepared.stages, int(block.max()) + 1
-    if count == 1 or not stage.steps[0].chooses:
+    if not stage.chooses(count):
         return stage
     asked = {count * at // TRIED for at in range(TRIED)}
     rngs = {number: np.random.default_rng([seed, number]) for number in asked}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,8 +11,11 @@ import numpy as np
 import pytest
 
 import hierdata
+from hierdata.engines.base import Trial
 from hierdata.engines.blocking import Sizes
 from hierdata.engines.blocking.roots import RootNodes, grow_root_cut
+from hierdata.engines.specialize import division_search
+from hierdata.engines.specialize.engine import Specialize
 from hierdata.errors import PolicyError
 from hierdata.pipeline import cluster
 from hierdata.pipeline.encode import Blocks
@@ -64,21 +68,37 @@ def keeps(release: hierdata.Release, **model: Any) -> bool:
 
 
 def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the root values, missing ones included: none of the searches had to be joined."""
-    joined = []
+    """Whatever the root values, missing ones included: none of the searches had to be joined.
+
+    Every other collection chooses by trials, of which two in turn do not mend everything.
+    """
+    joined, chosen = [], list[object]()
     monkeypatch.setattr(cluster, "_join_blocks", joined.append)
+    choose = Specialize.choose_by_trials
+
+    def watch(own: Specialize, trials: Mapping[Hashable, Trial]) -> Specialize:
+        found = choose(own, trials)
+        chosen.append(found._way)
+        return found
+
+    monkeypatch.setattr(Specialize, "choose_by_trials", watch)
     random = Random(4)
     for number in range(8):
         people = random_people(random, random.choice([40, 70]))
+        monkeypatch.setattr(Specialize, "chooses_from", 2 if number % 2 else 100)
+        monkeypatch.setattr(division_search, "_MOST_TRIED", 10**6 if number % 4 < 2 else 0)
         model = {"vertex": random.choice(["whole", "off"])}
         with naming(number=number, model=model):
             release = hierdata.anonymize(people, policy_of(9, **model), seed=bytes(16), resources=SERIAL)
             assert keeps(release, **model)
             assert release.report.counts.records.published == len(people)
     assert not joined
+    assert len(chosen) == 4
+    assert None not in chosen
 
 
-def test_bytes_do_not_depend_on_the_workers(tmp_path: Path) -> None:
+def test_bytes_do_not_depend_on_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Specialize, "chooses_from", 2)
     people, policy = random_people(Random(1), 60), policy_of(10)
     serial = hierdata.anonymize(people, policy, seed=bytes(16), resources=SERIAL)
     several = hierdata.anonymize(

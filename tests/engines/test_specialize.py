@@ -9,7 +9,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from hierdata.engines.base import StepInput, silent
+from hierdata.engines.base import StepInput, Trial, silent
+from hierdata.engines.specialize.run import Way, choose_way, specialize, try_ways
 from hierdata.engines.specialize.whole_trees import align_whole_trees, draft_whole_trees, loss_by_root
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
@@ -191,12 +192,42 @@ def test_classes_unite_only_where_that_loses_less() -> None:
     assert less > 2
 
 
+def test_each_way_loses_what_its_trial_says() -> None:
+    """But for estimates, made where there is much work, and missing root values, which trials count."""
+    rng, folder = Random(7), "hierdata.engines.specialize."
+    for number in range(16):
+        own = encoded(documents(rng, 40), k=2, m=1 + number % 2)
+        (stage,) = own.prepared.stages
+        given = StepInput(
+            own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
+        )
+        much = number % 4 > 1
+        with (
+            patch(folder + "run.draft_whole_trees", return_value=None),
+            patch(folder + "division_search._MOST_TRIED", 0 if much else 10**6),
+        ):
+            trials = try_ways(given, 4)
+            lost = {way: loss_by_root(own.forest, specialize(given, 4, way)) for way in trials}
+            best = loss_by_root(own.forest, specialize(given, 4))
+        assert min(lost.values()) == best or (much and min(lost.values()) < best)
+        missing = {trials[way].loss - lost[way] for way in trials if way.cut is None or not much}
+        assert len(missing) < 2
+        assert min(missing, default=0) >= 0
+
+
+def test_a_way_without_uniting_is_taken_where_it_loses_about_as_little() -> None:
+    united, apart, worse = Way(0.1, None), Way(0.4, 0.3), Way(1.0, 1.0)
+    assert choose_way({united: Trial(1000, 0), apart: Trial(1010, 0), worse: Trial(1500, 0)}) == apart
+    assert choose_way({united: Trial(1000, 0), apart: Trial(1011, 0), worse: Trial(1500, 0)}) == united
+    assert choose_way({}) is None
+
+
 def test_a_draft_of_whole_trees_that_does_not_serve_ends_no_search() -> None:
     own = encoded(documents(Random(5), 30), k=2, m=1)
     folder = "hierdata.engines.specialize."
     with (
         patch(folder + "run._MANY_OCCURRENCES", 0),
-        patch(folder + "class_search._MOST_TRIED", 0),
+        patch(folder + "division_search._MOST_TRIED", 0),
         patch(folder + "run.lose_whole_trees", return_value=0),
     ):
         assert searched(own).class_count

@@ -77,7 +77,7 @@ class KMember(Engine):
     """
 
     aligns: ClassVar[bool] = True
-    chooses: ClassVar[bool] = True
+    chooses_from: ClassVar[int | None] = 2
 
     kind: Literal["k-member"] = "k-member"
     on: None = None

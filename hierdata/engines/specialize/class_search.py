@@ -23,27 +23,18 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
 from hierdata.privacy import BoundedKnowledge
 
-FACTORS = (0.3, 0.55, 1.0)
-"""The same, when a class is cut."""
-_MOST_TRIED = 10**6
-"""The most occurrences of patterns with which every division is mended by every factor."""
-_HOPEFUL = 2
-"""Classes of the finest division unite unless its trial loses so many times what the best one does."""
-_SAMPLED = 8
-"""Beyond, they are tried on one of so many classes."""
-
-_MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
+MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
 """Classes by number: their facts, and what mending made of them."""
-_Tried: TypeAlias = "dict[int, dict[bytes, Mended | None]]"
+TriedCuts: TypeAlias = "dict[int, dict[bytes, Mended | None]]"
 """By class and cut, what mending made of it: several factors often have one cut."""
 
 
-class _Mending(NamedTuple):
+class Mending(NamedTuple):
     """A division of which all classes are mended; some may have been joined since (``class_of``)."""
 
     division: RootClasses
     class_of: NDArray[np.int64]
-    mended: _MendedClasses
+    mended: MendedClasses
 
 
 @dataclass
@@ -62,81 +53,22 @@ class ClassSearch:
     progress: Callable[[int], None]
     fails_models: bool = False
 
-    def mend_divisions(self, divisions: list[RootClasses], most: float) -> list[Partition | None]:
-        """Mend each division with every factor; where that is much work, only what trials find best.
-
-        ``divisions`` begin with the finest one. Where it is much work, nothing is mended that by the trials
-        loses more than ``most``, and classes unite only in the finest one: where it is not much worse than
-        the best of the others, much can be saved.
-        """
-        if self.facts.count_occurrences(self.knowledge.m) <= _MOST_TRIED:
-            return [self._mend_and_unite(division, FACTORS, {}) for division in divisions]
-        best = most, len(divisions), 0.0
-        finest = np.inf, 0.0
-        known: _MendedClasses = {}
-        known_finest: _MendedClasses = {}
-        # From the finest on: the classes of its trial are small, and large classes are given up early.
-        for at, division in enumerate(divisions):
-            tried: _Tried = {}
-            for factor in FACTORS:
-                estimate, mended = self._try_classes(division, factor, best[0] if at else most, tried)
-                if (estimate, at, factor) < best:
-                    best, known = (estimate, at, factor), mended
-                if not at and (estimate, factor) < finest:
-                    finest, known_finest = (estimate, factor), mended
-        _, at, factor = best
-        found = []
-        if 0 < at < len(divisions):
-            mending = self._mend_all(divisions[at], (factor,), known)
-            found.append(None if mending is None else self._partition_of(mending))
-        if finest[0] < np.inf and finest[0] <= _HOPEFUL * best[0]:
-            found.append(self._mend_and_unite(divisions[0], finest[1:], known_finest))
-        return found
-
-    def _mend_and_unite(
-        self, division: RootClasses, factors: Sequence[float], known: _MendedClasses
-    ) -> Partition | None:
-        """Mend a division, and unite classes where that loses less (see ``_mend_all``)."""
-        mending = self._mend_all(division, factors, known)
-        if mending is None:
-            return None
-        if self.knowledge.root == "known":
+    def mend_and_unite(
+        self, division: RootClasses, factors: Sequence[float], known: MendedClasses
+    ) -> Mending | None:
+        """Mend a division, and unite classes where that loses less (see ``mend_all``)."""
+        mending = self.mend_all(division, factors, known)
+        if mending is not None and self.knowledge.root == "known":
             self._unite_classes(mending, factors)
-        return self._partition_of(mending)
+        return mending
 
-    def _try_classes(
-        self, division: RootClasses, factor: float, most: float, tried: _Tried
-    ) -> tuple[float, _MendedClasses]:
-        """Estimate what a division loses by a sample of its classes, and return these as they were mended.
+    def lose(self, mending: Mending) -> int:
+        """Return what a division loses, the roots included."""
+        sizes = np.bincount(mending.class_of, minlength=len(mending.division.vectors))
+        at_roots = self._lose_by_vectors(mending.division, sizes)
+        return sum(at_roots) + sum(one.loss for _, one in mending.mended.values())
 
-        Gives up, and returns infinity, as soon as that is more than ``most``. ``tried`` is what earlier
-        factors made of this division.
-        """
-        numbers, sizes = np.unique(division.class_of, return_counts=True)
-        order = numbers[np.argsort(sizes, kind="stable")]
-        # Classes of all sizes: every n-th, from the largest.
-        step = max(1, min(_SAMPLED, len(order) // 2))
-        sample = sorted(order[::-1][step // 2 :: step].tolist())
-        class_of, failed = division.class_of, list[int]()
-        mended: _MendedClasses = {}
-        records, roots, below = self.forest.record_count, self._lose_at_roots(division), 0
-        if roots > most:
-            return np.inf, {}
-        scale = records / int(np.isin(class_of, np.array(sample, np.int64)).sum())
-        for number, own, found in self._mend_each(class_of, sample, (factor,), tried):
-            if found is None:
-                failed.append(number)
-                continue
-            mended[number] = own, found
-            below += found.loss
-            if float(scale * below + roots) > most:
-                return np.inf, {}
-        failed += self._find_failing(class_of, [*mended], mended)
-        left = np.isin(class_of, np.array(sorted(set(sample) - set(failed)), np.int64)).sum()
-        estimate = float(records / int(left) * below + roots) if left else np.inf
-        return estimate, {number: one for number, one in mended.items() if number not in failed}
-
-    def _lose_at_roots(self, division: RootClasses) -> float:
+    def lose_at_roots(self, division: RootClasses) -> float:
         """Return what the roots lose by their vectors."""
         if self.knowledge.root == "counted":
             return 0.0
@@ -150,9 +82,9 @@ class ClassSearch:
             for size, vector in zip(sizes.tolist(), division.vectors, strict=True)
         ]
 
-    def _mend_all(
-        self, division: RootClasses, factors: Sequence[float], known: _MendedClasses
-    ) -> _Mending | None:
+    def mend_all(
+        self, division: RootClasses, factors: Sequence[float], known: MendedClasses
+    ) -> Mending | None:
         """Mend all classes of a division; one that cannot be, or fails a model then, joins its neighbours.
 
         They are the classes that were split from the same one. ``known`` are some classes as these factors
@@ -176,9 +108,9 @@ class ClassSearch:
                 for one in below.tolist():
                     mended.pop(one, None)
             missing &= set(np.unique(class_of).tolist())
-        return _Mending(division, class_of, mended)
+        return Mending(division, class_of, mended)
 
-    def _unite_classes(self, mending: _Mending, factors: Sequence[float]) -> None:
+    def _unite_classes(self, mending: Mending, factors: Sequence[float]) -> None:
         """Unite the classes that were split from one where that loses less once all is mended, from below.
 
         What a split saves is expected, not known: patterns are counted when classes are mended.
@@ -195,7 +127,7 @@ class ClassSearch:
             together = class_of.copy()
             for one in tried:
                 together[np.isin(class_of, division.all_below(one))] = one
-            found: _MendedClasses = {}
+            found: MendedClasses = {}
             failed = self._mend_missing(together, set(tried), factors, found)
             for one in tried:
                 if one in failed or (whole := found[one][1].loss + at_roots[one]) >= lost[one]:
@@ -207,24 +139,24 @@ class ClassSearch:
                 class_of[together == one] = one
 
     def _mend_missing(
-        self, class_of: NDArray[np.int64], missing: set[int], factors: Sequence[float], mended: _MendedClasses
+        self, class_of: NDArray[np.int64], missing: set[int], factors: Sequence[float], mended: MendedClasses
     ) -> list[int]:
         """Mend some classes; return those that cannot be, or that fail a model."""
         failed, done = [], []
-        for number, own, found in self._mend_each(class_of, sorted(missing), factors):
+        for number, own, found in self.mend_each(class_of, sorted(missing), factors):
             if found is None:
                 failed.append(number)
             else:
                 mended[number] = own, found
                 done.append(number)
-        return failed + self._find_failing(class_of, done, mended)
+        return failed + self.find_failing(class_of, done, mended)
 
-    def _mend_each(
+    def mend_each(
         self,
         class_of: NDArray[np.int64],
         numbers: Sequence[int],
         factors: Sequence[float],
-        tried: _Tried | None = None,
+        tried: TriedCuts | None = None,
     ) -> Iterator[tuple[int, NDArray[np.int64], Mended | None]]:
         """Yield some classes with their facts, mended by the factor that loses least; None: by none.
 
@@ -255,11 +187,11 @@ class ClassSearch:
             self.progress(done)
             yield number, records.own, best
 
-    def _find_failing(
+    def find_failing(
         self,
         class_of: NDArray[np.int64],
         numbers: list[int],
-        mended: _MendedClasses,
+        mended: MendedClasses,
     ) -> list[int]:
         """Return the classes that fail a model once vertices have been removed."""
         if not numbers or not any(any(own) for own in self.constraints.on_values):
@@ -286,7 +218,7 @@ class ClassSearch:
             removed[self.facts.owner[own[one.group.label == 0]]] = True
         return removed
 
-    def _partition_of(self, mending: _Mending) -> Partition:
+    def partition_of(self, mending: Mending) -> Partition:
         """Return the partition by root classes."""
         division, class_of, mended = mending
         forest, facts = self.forest, self.facts

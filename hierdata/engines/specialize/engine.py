@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from hierdata.domains.bounds import Compared
-from hierdata.engines.base import Engine, StepInput
+from hierdata.engines.base import Constraints, Engine, StepInput, Trial, silent
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -28,6 +32,8 @@ class Specialize(Engine):
       pattern that fewer than k records match, the fact or vertex goes that mends most for what it loses;
       counts are kept exact. At last absent values are counted as the facts that they are. What no pattern
       needs to lose is put back.
+    - **Blocks.** In a collection of eight blocks or more, four of them try all this. All blocks then use the
+      division and the c that lost least in these, or the finest division with classes united.
     - **Shares.** Under alpha the share of each bounded value is counted at each anchor of each pattern. Where
       one is too large, records that add to it lose a fact of the pattern, until it is not.
 
@@ -35,6 +41,7 @@ class Specialize(Engine):
     """
 
     aligns: ClassVar[bool] = True
+    chooses_from: ClassVar[int | None] = 8
     bounds_knowledge: ClassVar[bool] = True
 
     kind: Literal["specialize"] = "specialize"
@@ -43,9 +50,26 @@ class Specialize(Engine):
         default=4,
         description="how many divisions into root classes are tried, from coarse to fine; the best is taken",
     )
+    _way: Any = PrivateAttr(default=None)
 
     def find_classes(self, given: StepInput) -> Partition:
         """Divide all records into root classes, and delete what must not be published."""
         from hierdata.engines.specialize.run import specialize
 
-        return specialize(given, self.effort)
+        return specialize(given, self.effort, self._way)
+
+    def run_trials(
+        self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
+    ) -> Mapping[Hashable, Trial]:
+        """Return what each division loses by each factor, where that is not much more than the least."""
+        from hierdata.engines.specialize.run import try_ways
+
+        return dict(try_ways(StepInput(forest, scope, constraints, None, rng, silent), self.effort).items())
+
+    def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Specialize:
+        """Return a copy that searches by what loses least; an equal one if nothing was good in all blocks."""
+        from hierdata.engines.specialize.run import Way, choose_way
+
+        own = self.model_copy()
+        own._way = choose_way({way: trial for way, trial in trials.items() if isinstance(way, Way)})
+        return own

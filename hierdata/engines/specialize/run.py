@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
-from hierdata.engines.base import Constraints, StepInput
+from hierdata.engines.base import Constraints, StepInput, Trial
 from hierdata.engines.specialize.class_search import ClassSearch
 from hierdata.engines.specialize.columns import columns_of, find_facts
 from hierdata.engines.specialize.cutting import Cutter, Supports
+from hierdata.engines.specialize.division_search import DivisionSearch
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.specialize.splitting import RootClasses, Splitter
 from hierdata.engines.specialize.whole_trees import (
@@ -25,6 +28,8 @@ DIVISIONS = (1.0, 2.5, 0.4, 0.1)
 """The factors of the support that a node needs, when root classes are split; more effort tries more."""
 _MANY_OCCURRENCES = 10**7
 """With more, whole trees are searched first."""
+_NEAR = Fraction(101, 100)
+"""Ways lose as little as the best one up to this factor: estimates are not more exact."""
 IMPOSSIBLE = (
     "bounded knowledge cannot be kept: fewer than k records have a vertex that cannot be left out, as it "
     "does not repeat or is counted; drop it from the policy, leave its count out, or ask for a smaller k"
@@ -46,32 +51,33 @@ COUNTS_MISSED = (
 )
 
 
-def specialize(given: StepInput, effort: int) -> Partition:
-    """Return the classes and deletions that lose least of all divisions tried."""
+class Way(NamedTuple):
+    """The factors of the split and of the cuts of a search; None: the best cuts, and classes unite."""
+
+    split: float
+    cut: float | None
+
+
+def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partition:
+    """Return the classes and deletions that lose least of all divisions tried.
+
+    With a ``way`` only its division is mended, unless it cannot be.
+    """
     forest, _, constraints = given.problem
-    knowledge = constraints.knowledge
-    assert knowledge is not None, "this engine keeps bounded knowledge"
-    counted = knowledge.root == "counted"
-    facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest, constraints))
-    cutter = Cutter(Supports(facts), knowledge.k, knowledge.m, knowledge.vertex == "whole")
-    sensitive = (
-        SensitiveEntries.of(forest, constraints.bounded, knowledge.alpha)
-        if constraints.bounded and knowledge.alpha is not None
-        else None
-    )
-    search = ClassSearch(forest, facts, cutter, constraints, knowledge, sensitive, given.progress)
-    if counted:
+    search = _begin(given)
+    splitters = _splitters(search.classes, effort)
+    if _lacks_bins(splitters, constraints):
+        return _refuse(forest, COUNTS_MISSED)
+    if way is not None:
+        partition = _search_one_way(given, search, splitters, way)
+        if partition is not None:
+            return partition
+    divisions = _different([one.split() for one in splitters])
+    if not divisions:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
-    else:
-        factors = sorted(DIVISIONS[:effort])
-        splitters = [Splitter(forest, cutter, factor, constraints) for factor in factors]
-        if np.bincount(splitters[0].by_counts).min() < constraints.min_class_size:
-            return _refuse(forest, COUNTS_MISSED)
-        divisions = [splitter.split() for splitter in splitters]
     # What takes longer comes last, so that it can be given up.
-    first = facts.count_occurrences(knowledge.m) > _MANY_OCCURRENCES
+    first = search.classes.facts.count_occurrences(search.classes.knowledge.m) > _MANY_OCCURRENCES
     drafted = draft_whole_trees(given, None) if first else None
-    divisions = _different(divisions)
     found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
     most = min((loss_by_root(forest, one) for one in found if one is not None), default=None)
     if not first:
@@ -83,9 +89,80 @@ def specialize(given: StepInput, effort: int) -> Partition:
         (loss_by_root(forest, one), at, one) for at, one in enumerate([*found, whole]) if one is not None
     ]
     if not answers:
-        missed = IMPOSSIBLE if sensitive is None else ALPHA_MISSED
-        return _refuse(forest, MODELS_MISSED if search.fails_models else missed)
+        missed = IMPOSSIBLE if search.classes.sensitive is None else ALPHA_MISSED
+        return _refuse(forest, MODELS_MISSED if search.classes.fails_models else missed)
     return min(answers)[-1]
+
+
+def _search_one_way(
+    given: StepInput, search: DivisionSearch, splitters: Sequence[Splitter], way: Way
+) -> Partition | None:
+    """Return what one way finds, or whole trees where these lose less; None if the way finds nothing."""
+    (division,) = (one.split() for one in splitters if one.factor == way.split)
+    partition = search.mend_by(division, way.cut)
+    if partition is None:
+        return None
+    most = loss_by_root(given.forest, partition)
+    drafted = draft_whole_trees(given, most)
+    whole = None if drafted is None else align_whole_trees(given, drafted, most)
+    return partition if whole is None or loss_by_root(given.forest, whole) >= most else whole
+
+
+def try_ways(given: StepInput, effort: int) -> dict[Way, Trial]:
+    """Return what each way loses, those that lose much more than the best one left out; whole trees aside."""
+    search = _begin(given)
+    splitters = _splitters(search.classes, effort)
+    if _lacks_bins(splitters, given.constraints):
+        return {}
+    found = [one.split() for one in splitters]
+    divisions = _different(found)
+    number = {_root_nodes(division): at for at, division in enumerate(divisions)}
+    lost = search.lose_by_ways(divisions)
+    return {
+        Way(splitter.factor, cut): Trial(round(loss), 0)
+        for splitter, division in zip(splitters, found, strict=True)
+        for (at, cut), loss in lost.items()
+        if at == number[_root_nodes(division)]
+    }
+
+
+def choose_way(trials: Mapping[Way, Trial]) -> Way | None:
+    """Return the way that loses least; one without uniting, which takes less time, if it loses as little."""
+    least = min((one.loss for one in trials.values()), default=0)
+    near = [way for way, one in trials.items() if one.loss <= _NEAR * least]
+    return min(near, key=lambda way: (way.cut is None, trials[way].loss), default=None)
+
+
+def _begin(given: StepInput) -> DivisionSearch:
+    """Prepare the search."""
+    forest, _, constraints = given.problem
+    knowledge = constraints.knowledge
+    assert knowledge is not None, "this engine keeps bounded knowledge"
+    counted = knowledge.root == "counted"
+    facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest, constraints))
+    cutter = Cutter(Supports(facts), knowledge.k, knowledge.m, knowledge.vertex == "whole")
+    sensitive = (
+        SensitiveEntries.of(forest, constraints.bounded, knowledge.alpha)
+        if constraints.bounded and knowledge.alpha is not None
+        else None
+    )
+    return DivisionSearch(
+        ClassSearch(forest, facts, cutter, constraints, knowledge, sensitive, given.progress)
+    )
+
+
+def _splitters(classes: ClassSearch, effort: int) -> list[Splitter]:
+    """Return what splits the collection into root classes, the finest first; none for counted roots."""
+    if classes.knowledge.root == "counted":
+        return []
+    factors = sorted(DIVISIONS[:effort])
+    return [Splitter(classes.forest, classes.cutter, factor, classes.constraints) for factor in factors]
+
+
+def _lacks_bins(splitters: Sequence[Splitter], constraints: Constraints) -> bool:
+    """Return whether too few records have the same bins of counts."""
+    least = constraints.min_class_size
+    return bool(splitters) and int(np.bincount(splitters[0].by_counts).min()) < least
 
 
 def _refuse(forest: Forest, reason: str) -> Partition:
@@ -110,5 +187,11 @@ def _different(divisions: Sequence[RootClasses]) -> list[RootClasses]:
     """Return the divisions without those that were found before."""
     found: dict[bytes, RootClasses] = {}
     for division in divisions:
-        found.setdefault(np.array(division.vectors)[division.class_of].tobytes(), division)
+        found.setdefault(_root_nodes(division), division)
     return list(found.values())
+
+
+def _root_nodes(division: RootClasses) -> bytes:
+    """Return the nodes by which all roots are published."""
+    nodes: bytes = np.array(division.vectors)[division.class_of].tobytes()
+    return nodes

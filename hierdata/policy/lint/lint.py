@@ -238,7 +238,8 @@ def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     """Find levels of which a class of the smallest size can hold no value (erratum ML-6)."""
     size = class_size(policy)
-    fixed = bool(policy.steps) and policy.steps[0].aligns and not any(one.chooses for one in policy.steps)
+    chooses = any(one.chooses_from is not None for one in policy.steps)
+    fixed = bool(policy.steps) and policy.steps[0].aligns and not chooses
     for keys, model in pairs(policy):
         if keys is None or not model.smallest_sizes():
             continue

@@ -32,6 +32,11 @@ class Stage:
             mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
             yield step, self.constraints.without_mended(mended)
 
+    def chooses(self, blocks: int) -> bool:
+        """Return whether the first step chooses between variants once for so many blocks."""
+        least = self.steps[0].chooses_from
+        return least is not None and blocks >= least
+
     def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Stage:
         """Return the stage with the choice of its first step made by trials (``Engine.choose_by_trials``)."""
         first, *others = self.steps
