@@ -25,24 +25,26 @@ class Closing:
     ``rows`` are the rows of a representative; ``members[m, v]`` is member m's vertex for its v-th vertex.
     Answers are remembered by the values that were asked about: two classes that differ by an exchange have
     the same values at most vertices.
+
+    ``undecided`` are by vertex type the sensitive attributes that must be checked, each with its models.
     """
 
     def __init__(self, forest: Forest, constraints: Constraints, size: int) -> None:
         self._forest = forest
         self._constraints = constraints
-        self._attributes = _undecided_constraints(forest, constraints, size)
+        self.undecided = _undecided_constraints(forest, constraints, size)
         self._root_nodes = np.array(first_nodes(forest)[0], np.int64)
         self._answers: dict[tuple[int, int, bytes, tuple[int, ...]], bool] = {}
 
     @property
     def asks(self) -> bool:
         """Whether a model must be asked about the values of a class of the right size."""
-        return bool(self._attributes)
+        return bool(self.undecided)
 
     @property
     def asks_at_root(self) -> bool:
         """Whether a class of the right size may still fail as a whole."""
-        return 0 in self._attributes or self._constraints.population is not None
+        return 0 in self.undecided or self._constraints.population is not None
 
     def holds_at_root(self, rows: Rows, members: Members) -> bool:
         """Return whether the class as a whole may be published."""
@@ -50,18 +52,18 @@ class Closing:
         view = self._constraints.view(len(members), {}, root)
         if not all(one.holds(view) for one in self._constraints.on_records):
             return False
-        at_root = self._attributes.get(0, ())
+        at_root = self.undecided.get(0, ())
         return all(self._holds(0, *one, self._codes(one[0], members[:, :1])[0], root) for one in at_root)
 
     def find_safe_vertices(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
         """Mark the vertices where, and above which, all models hold; the root must be safe."""
         kept = np.ones(len(rows), np.bool_)
-        if not self._attributes:
+        if not self.undecided:
             return kept
         root = self._root(rows)
         for kind in range(1, len(self._constraints.on_values)):  # above comes before below
             at = np.flatnonzero((rows[:, KIND] == kind) & kept)
-            for position, asked in self._attributes.get(kind, ()):
+            for position, asked in self.undecided.get(kind, ()):
                 for v, codes in zip(at.tolist(), self._codes(position, members[:, at]), strict=True):
                     kept[v] = kept[v] and self._holds(kind, position, asked, codes, root)
             for v in np.flatnonzero((rows[:, KIND] == kind) & ~kept).tolist():

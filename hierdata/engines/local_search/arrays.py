@@ -9,12 +9,13 @@ from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.arrays import Caps, pack_caps
 from hierdata.engines.alignment.kernels.arrays import QUASI_COUNT
 from hierdata.engines.alignment.lower_bounds import node_paths
+from hierdata.engines.local_search.kernel_closeness import ClosenessChecks
 from hierdata.engines.local_search.kernel_moves import EXCHANGE
 from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing, trace_all
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 
-def ground_of(alignment: Alignment, caps: Caps, room: int) -> SearchInput:
+def ground_of(alignment: Alignment, caps: Caps, checks: ClosenessChecks, room: int) -> SearchInput:
     """Build the fixed input: records as rows and paths, and the caps of classes of up to ``room`` records."""
     forest = alignment.forest
     passes, worth, _ = node_paths(forest)
@@ -29,8 +30,9 @@ def ground_of(alignment: Alignment, caps: Caps, room: int) -> SearchInput:
         passes=passes,
         paths=np.zeros((forest.record_count, longest, 2), np.int32),
         lengths=np.zeros(forest.record_count, np.int64),
+        checks=checks,
     )
-    trace_all(ground, np.zeros(len(alignment.rules.losses), np.int64))
+    trace_all(ground, np.zeros((0, 0), np.int64), np.zeros(len(alignment.rules.losses), np.int64))
     return ground
 
 
@@ -52,12 +54,14 @@ def empty_standing(
         order=np.full((classes, room), SUPPRESSED, np.int64),
         saved=np.zeros(classes, np.int64),
         rows=np.zeros((classes, vertices, width), np.int32),
+        open_=np.zeros((classes, vertices, ground.checks.words), np.int64),
         paths=np.zeros((classes, longest, 2), np.int32),
         lengths=np.zeros(classes, np.int64),
         rest_saved=np.zeros(records, np.int64),
         rest_rows=np.zeros((records, vertices, width), np.int32),
         rest_paths=np.zeros((records, longest, 2), np.int32),
         rest_lengths=np.zeros(records, np.int64),
+        rest_open=np.zeros((records, vertices, ground.checks.words), np.int64),
         changed=np.zeros(classes, np.int64),
         seen=np.full(records, -1, np.int64),
         seen_near=np.full((records, near), NOBODY, np.int64),
@@ -65,7 +69,7 @@ def empty_standing(
     )
 
 
-def buffers_of(alignment: Alignment, room: int, near: int) -> SearchBuffers:
+def buffers_of(alignment: Alignment, words: int, room: int, near: int) -> SearchBuffers:
     """Build working memory for classes of up to ``room`` records and ``near`` classes around a record."""
     nodes = len(alignment.rules.losses)
     rep, members, new, new_members, queue = alignment.buffers
@@ -77,10 +81,12 @@ def buffers_of(alignment: Alignment, room: int, near: int) -> SearchBuffers:
         prefix=np.empty_like(rep),
         prefix_behind=np.empty_like(members),
         queue=queue,
+        open_=np.zeros((len(rep), words), np.int64),
         passed=np.zeros(nodes, np.int64),
         passed_rest=np.zeros(nodes, np.int64),
         near=np.zeros(near, np.int64),
         near_gains=np.zeros(near, np.int64),
+        left=np.zeros(1, np.int64),
         fresh=np.zeros(near, np.bool_),
         chosen=np.zeros((near * (room + 1) + 1, EXCHANGE), np.int64),
         records=np.zeros(room + 1, np.int64),

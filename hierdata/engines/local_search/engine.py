@@ -43,8 +43,11 @@ class LocalSearch(Engine):
     nearest, if the loss is lower with all records aligned again.
 
     Frequency caps are kept in each class at its new size. Other models are checked for both classes aligned
-    again, and vertices below the root that fail are suppressed in all members, which counts as loss. A visit
-    tries up to 20 exchanges that lower the loss without these models, the best first, until one still does.
+    again, and vertices below the root that fail are suppressed in all members, which counts as loss. If all
+    of them have a closeness, this loss is known before, from the values that may join each vertex
+    (``kernel_closeness``), and vertices that no value may join do not count in the bounds. Otherwise a visit
+    tries up to 20 exchanges that lower the loss without the other models, the best first, until one still
+    does.
     No exchange raises the loss. An exchange considered at a record's last visit is not considered again until
     one of the two classes has changed. The search ends when a pass changes nothing, as further passes would
     not either.

@@ -10,38 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules, Scratch, Settings
-from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
+from hierdata.engines.alignment.kernels.arrays import Rules, Scratch, Settings
+from hierdata.engines.alignment.kernels.representative import Ordinals
 from hierdata.engines.jit import lean, part
-from hierdata.engines.local_search.kernel_state import (
-    NOBODY,
-    SearchBuffers,
-    SearchInput,
-    Standing,
-    at_size,
-    build,
-    common_worth,
-    insert_best,
-    representative_saving,
-)
+from hierdata.engines.local_search.kernel_gains import UNKNOWN, gain_of
+from hierdata.engines.local_search.kernel_paths import common_worth, insert_best
+from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing
 
 GAIN, TO, WHO, PROMISED, HERE, EXCHANGE = range(6)
 """Columns of an exchange: its gain; the other class; the record that comes from there (NOBODY for a move; the
 record itself with its own class: it is aligned again, as the last member); and upper bounds of the gain by
 paths, in total and in the record's own class."""
-
-
-@lean
-def _saving_with(
-    rep: Rows, size: int, record: int, settings: Settings, work: Scratch, rules: Rules, ground: SearchInput
-) -> np.int64:
-    """Return the saving of a representative of ``size`` members with a record; -1 if that does not fit."""
-    root = ground.roots[record]
-    loss = align(0, 1, root, 1, size, True, settings, work, rep, ground.rows, rules)
-    if work.mates[0, 0] < 0:
-        return np.int64(-1)
-    return (settings.scale * np.int64(rep[0, WEIGHT] + ground.rows[root, WEIGHT]) - loss) // 2
 
 
 @part
@@ -157,87 +136,6 @@ def _find_promising(
 
 
 @lean
-def _move_saving(
-    record: int,
-    own: int,
-    to: int,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    ground: SearchInput,
-    standing: Standing,
-    buffers: SearchBuffers,
-) -> np.int64:
-    """Return the gain of a move, with both classes aligned again; 0 if a root does not fit.
-
-    The target class is aligned again only if the move gains something with the record aligned to it as it is.
-    """
-    scale, losses = settings.scale, rules.losses
-    size = standing.sizes[to]
-    larger = at_size(rules, ground.caps_of, size + 1)
-    joined = _saving_with(standing.rows[to], size, record, settings, work, larger, ground)
-    left = np.int64(0)
-    if own >= 0 and joined >= 0:
-        stay = standing.sizes[own]
-        smaller = at_size(rules, ground.caps_of, stay - 1)
-        vertices = build(standing.order[own], 0, stay, record, 0, 0, settings, work, smaller, ground, buffers)
-        if vertices == 0:
-            return np.int64(0)
-        left = (stay - 1) * representative_saving(
-            buffers.rep, vertices, scale, losses
-        ) - stay * standing.saved[own]
-    here = size * standing.saved[to] - left
-    if joined < 0 or (size + 1) * joined <= here:
-        return np.int64(0)
-    for at in range(size):
-        buffers.records[at] = standing.order[to, at]
-    buffers.records[size] = record
-    vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, settings, work, larger, ground, buffers)
-    return (
-        (size + 1) * representative_saving(buffers.rep, vertices, scale, losses) - here
-        if vertices
-        else np.int64(0)
-    )
-
-
-@lean
-def _gain(
-    record: int,
-    to: int,
-    who: int,
-    promised: np.int64,
-    bar: np.int64,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    ground: SearchInput,
-    standing: Standing,
-    buffers: SearchBuffers,
-) -> np.int64:
-    """Return the gain of an exchange by alignments; 0 if a root does not fit or if it cannot exceed ``bar``.
-
-    ``promised`` is an upper bound of the gain in the record's own class.
-    """
-    own = standing.class_of[record]
-    if who == NOBODY:
-        return _move_saving(record, own, to, settings, work, rules, ground, standing, buffers)
-    size = standing.sizes[to]
-    fitting = at_size(rules, ground.caps_of, size)
-    joined = _saving_with(standing.rest_rows[who], size - 1, record, settings, work, fitting, ground)
-    if joined < 0:
-        return np.int64(0)
-    gain: np.int64 = size * (joined - standing.saved[to])
-    if own < 0 or own == to:
-        return gain
-    if gain + promised <= bar:
-        return np.int64(0)
-    size = standing.sizes[own]
-    fitting = at_size(rules, ground.caps_of, size)
-    joined = _saving_with(standing.rest_rows[record], size - 1, who, settings, work, fitting, ground)
-    return gain + size * (joined - standing.saved[own]) if joined >= 0 else np.int64(0)
-
-
-@lean
 def seek(
     visits: Ordinals,
     start: int,
@@ -270,13 +168,14 @@ def seek(
         chosen = _find_promising(record, near_count, least, largest, ground, standing, buffers)
         for place in range(ground.lengths[record]):
             buffers.passed[ground.paths[record, place, 0]] = 0
+        buffers.left[0] = UNKNOWN
         count = 0
         for which in range(chosen):
             exchange = buffers.chosen[which]
             bar = found[wanted - 1, GAIN] if count == wanted else np.int64(0)
             if exchange[PROMISED] <= bar and exchange[WHO] != NOBODY:
                 continue
-            gain = _gain(
+            gain = gain_of(
                 record, exchange[TO], exchange[WHO], exchange[HERE], bar,
                 settings, work, rules, ground, standing, buffers,
             )  # fmt: skip

@@ -11,13 +11,12 @@ from hierdata.engines.alignment.kernels.arrays import SLOT_COUNT, Rules, Scratch
 from hierdata.engines.alignment.kernels.representative import Ordinals, copy_rows, merge
 from hierdata.engines.jit import lean
 from hierdata.engines.local_search.kernel_moves import nearest_classes
+from hierdata.engines.local_search.kernel_paths import common_worth, insert_best
 from hierdata.engines.local_search.kernel_state import (
     SearchBuffers,
     SearchInput,
     Standing,
     at_size,
-    common_worth,
-    insert_best,
     representative_saving,
 )
 

@@ -1,9 +1,7 @@
-"""The current classes of local search: their representatives, the rest of each record, and paths.
+"""The current classes of local search: their representatives, and the rest of each record.
 
 The **rest** of a record is the alignment of the other members of its class in their order. To weigh a
-newcomer in the record's place takes one alignment with the rest. The paths of a tree are the hierarchy nodes
-that its values pass, with their counts. What two trees have in common there bounds the saving of their
-alignment from above (``hierdata.engines.alignment.lower_bounds``).
+newcomer in the record's place takes one alignment with the rest.
 """
 
 from __future__ import annotations
@@ -35,6 +33,8 @@ from hierdata.engines.alignment.kernels.representative import (
     weigh,
 )
 from hierdata.engines.jit import lean, part
+from hierdata.engines.local_search.kernel_closeness import ClosenessChecks, find_open
+from hierdata.engines.local_search.kernel_paths import trace
 
 NOBODY = -1
 
@@ -49,6 +49,7 @@ class SearchInput(NamedTuple):
     passes: Ordinals  # [node, level]: nodes on the path of the node, -1 for none
     paths: NDArray[np.int32]  # [record, position, 2]: node and count of values that pass it
     lengths: Ordinals  # [record]: length of its paths
+    checks: ClosenessChecks
 
 
 class Standing(NamedTuple):
@@ -63,12 +64,14 @@ class Standing(NamedTuple):
     order: Ordinals  # [class, position]: records in the order in which they are aligned
     saved: Ordinals  # [class]: saving of each member
     rows: NDArray[np.int32]  # [class, vertex, column]: representative
+    open_: Ordinals  # [class, vertex, word]: the open values of its vertices
     paths: NDArray[np.int32]  # [class, position, 2]: paths of the representative
     lengths: Ordinals  # [class]: length of its paths
     rest_saved: Ordinals  # [record]: saving of each member of the rest
     rest_rows: NDArray[np.int32]  # [record, vertex, column]: representative of the rest
     rest_paths: NDArray[np.int32]  # [record, position, 2]
     rest_lengths: Ordinals  # [record]
+    rest_open: Ordinals  # [record, vertex, word]: the open values of the rest's vertices
     changed: Ordinals  # [class]: time of its last change
     seen: Ordinals  # [record]: time of its last visit, -1 for never
     seen_near: Ordinals  # [record, position]: the classes that were near it then
@@ -88,10 +91,12 @@ class SearchBuffers(NamedTuple):
     prefix: Rows  # representative of the first members of a class, while one of the others is left out
     prefix_behind: Ordinals
     queue: Ordinals  # [vertex, 2]
+    open_: Ordinals  # [vertex, word]: open values
     passed: Ordinals  # [node]: values of a tree that pass it; 0 between calls
     passed_rest: Ordinals  # [node]: the same of a rest; 0 between calls
     near: Ordinals  # [position]: classes near the record, the nearest first
     near_gains: Ordinals  # [position]: upper bound of the gain if the record joins
+    left: Ordinals  # [1]: gain of the record's class if the record leaves it
     fresh: NDArray[np.bool_]  # [position]: exchanges with the class must be weighed
     chosen: Ordinals  # [exchange, EXCHANGE]: promising exchanges
     records: Ordinals  # [position]: members of a class
@@ -119,65 +124,15 @@ def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -
     return saved
 
 
-@part
-def trace(
-    rep: Rows, first: int, count: int, worth: Ordinals, passes: Ordinals, passed: Ordinals, paths: Rows
-) -> int:
-    """Write the nodes that the values of a tree pass, with counts, to ``paths``; return how many nodes."""
-    length = 0
-    for v in range(first, first + count):
-        for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
-            own = rep[v, at]
-            for level in range(passes.shape[1]):
-                node = passes[own, level]
-                if node >= 0 and worth[node] > 0:
-                    if passed[node] == 0:
-                        paths[length, 0] = node
-                        length += 1
-                    passed[node] += 1
-    for at in range(length):
-        paths[at, 1] = passed[paths[at, 0]]
-        passed[paths[at, 0]] = 0
-    return length
-
-
 @lean
-def trace_all(ground: SearchInput, passed: Ordinals) -> None:
-    """Compute the paths of all records."""
+def trace_all(ground: SearchInput, open_: Ordinals, passed: Ordinals) -> None:
+    """Compute the paths of all records; ``open_`` must be without words."""
     for record in range(len(ground.roots) - 1):
         first = ground.roots[record]
         ground.lengths[record] = trace(
-            ground.rows, first, ground.roots[record + 1] - first, ground.worth, ground.passes, passed,
+            ground.rows, first, ground.roots[record + 1] - first, open_, ground.worth, ground.passes, passed,
             ground.paths[record],
         )  # fmt: skip
-
-
-@part
-def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
-    """Return an upper bound of the saving of two trees: the worth of all nodes that values of both pass."""
-    most = np.int64(0)
-    for at in range(length):
-        node = paths[at, 0]
-        most += worth[node] * min(np.int64(paths[at, 1]), passed[node])
-    return most
-
-
-@part
-def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: np.int64) -> int:
-    """Insert one into the list of the ``best``, if there is room or its value is above the least.
-
-    The list is descending by ``values``; of equal values the earlier entry comes first. Return its length.
-    """
-    if count == len(best) and value <= values[count - 1]:
-        return count
-    place = min(count, len(best) - 1)
-    while place > 0 and values[place - 1] < value:
-        values[place] = values[place - 1]
-        best[place] = best[place - 1]
-        place -= 1
-    values[place] = value
-    best[place] = one
-    return min(count + 1, len(best))
 
 
 @lean
@@ -257,6 +212,7 @@ def enter(
     own: int,
     rep: Rows,
     count: int,
+    open_: Ordinals,
     saved: int,
     newcomer: int,
     settings: Settings,
@@ -274,8 +230,11 @@ def enter(
     standing.changed[own] = standing.clock[0]
     standing.saved[own] = saved
     copy_rows(rep, count, standing.rows[own])
+    for v in range(count):
+        for word in range(open_.shape[1]):
+            standing.open_[own, v, word] = open_[v, word]
     standing.lengths[own] = trace(
-        rep, 0, count, ground.worth, ground.passes, buffers.passed, standing.paths[own]
+        rep, 0, count, open_, ground.worth, ground.passes, buffers.passed, standing.paths[own]
     )
     if size < 2:
         return
@@ -293,9 +252,12 @@ def enter(
             standing.rest_saved[record] = representative_saving(
                 buffers.rep, vertices, settings.scale, rules.losses
             )
+            find_open(
+                buffers.rep, vertices, size - 1, buffers.behind, ground.checks, standing.rest_open[record]
+            )
             standing.rest_lengths[record] = trace(
-                buffers.rep, 0, vertices, ground.worth, ground.passes, buffers.passed,
-                standing.rest_paths[record],
+                buffers.rep, 0, vertices, standing.rest_open[record], ground.worth, ground.passes,
+                buffers.passed, standing.rest_paths[record],
             )  # fmt: skip
         if at + 1 < size:
             _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)

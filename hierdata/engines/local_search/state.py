@@ -15,6 +15,8 @@ from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE
 from hierdata.engines.base import Constraints
 from hierdata.engines.local_search.arrays import buffers_of, empty_standing, ground_of
+from hierdata.engines.local_search.closeness import pack_checks
+from hierdata.engines.local_search.kernel_closeness import find_open
 from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
 from hierdata.engines.local_search.kernel_rejoin import gather
 from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class, representative_saving
@@ -29,8 +31,8 @@ _LARGEST = 64
 _ASKED = 20
 """The number of exchanges of a record that are checked by the other models, the best first."""
 
-_Aligned: TypeAlias = "tuple[NDArray[np.int32], int]"
-"""The rows of a representative, and its saving."""
+_Aligned: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int64], int]"
+"""The rows of a representative, their open values, and its saving."""
 
 
 class ExchangedClasses(Alignment):
@@ -60,10 +62,12 @@ class ExchangedClasses(Alignment):
         self._closing = Closing(forest, constraints, self.least)
         self._asks = self._closing.asks or self._closing.asks_at_root
         self._firsts = first_nodes(forest)
-        self._ground = ground_of(self, self._caps, room)
+        checks, all_checked = pack_checks(forest, self._closing, room)
+        all_checked &= constraints.population is None
+        self._ground = ground_of(self, self._caps, checks, room)
         self.standing = empty_standing(self, self._ground, partition, sizes, room, near)
-        self._buffers = buffers_of(self, room, near)
-        self._found = np.zeros((_ASKED if self._asks else 1, EXCHANGE), np.int64)
+        self._buffers = buffers_of(self, checks.words, room, near)
+        self._found = np.zeros((1 if all_checked else _ASKED, EXCHANGE), np.int64)
         self._tried = np.zeros(1, np.int64)
         self._changed: set[int] = set()
         self._prefixes = Prefixes()
@@ -85,7 +89,7 @@ class ExchangedClasses(Alignment):
             saved = int(
                 representative_saving(self.representative, count, self.settings.scale, self.rules.losses)
             )
-            self._enter(own, self.representative[:count].copy(), saved, NOBODY)
+            self._enter(own, self._copy_aligned(count, len(records), saved), NOBODY)
 
     def _write_rows(self, own: int) -> int:
         """Write the published representative of a class; return its number of vertices."""
@@ -111,10 +115,17 @@ class ExchangedClasses(Alignment):
             self.rows, place,
         )  # fmt: skip
 
-    def _enter(self, own: int, rows: NDArray[np.int32], saved: int, newcomer: int) -> None:
+    def _copy_aligned(self, count: int, size: int, saved: int) -> _Aligned:
+        """Copy the representative of ``size`` records in the buffers, with its open values."""
+        rows, open_ = self.representative[:count].copy(), self._buffers.open_[:count].copy()
+        find_open(rows, count, size, self.members, self._ground.checks, open_)
+        return rows, open_, saved
+
+    def _enter(self, own: int, aligned: _Aligned, newcomer: int) -> None:
+        rows, open_, saved = aligned
         enter(
-            own, rows, len(rows), saved, newcomer, self.settings, self.scratch, self.rules, self._ground,
-            self.standing, self._buffers,
+            own, rows, len(rows), open_, saved, newcomer, self.settings, self.scratch, self.rules,
+            self._ground, self.standing, self._buffers,
         )  # fmt: skip
 
     @property
@@ -150,7 +161,7 @@ class ExchangedClasses(Alignment):
             aligned = self._align_class(records)
             if aligned is None:
                 continue
-            gain = len(records) * aligned[1] - size * int(self.standing.saved[to])
+            gain = len(records) * aligned[-1] - size * int(self.standing.saved[to])
             if best is None or gain > best[0]:
                 best = gain, to, records, aligned
         if best is None:
@@ -205,24 +216,27 @@ class ExchangedClasses(Alignment):
             if built is None:
                 return None
             found.append(built)
-            gain += len(records) * built[1] - int(self.standing.sizes[one]) * int(self.standing.saved[one])
+            gain += len(records) * built[-1] - int(self.standing.sizes[one]) * int(self.standing.saved[one])
         return found if gain > 0 else None
 
     def _change(self, news: dict[int, list[int]], aligned: list[_Aligned], placed: bool) -> None:
         """Replace classes; ``placed`` says that the rest of the last record of each is known."""
         standing = self.standing
         standing.clock[0] += 1
-        for (one, records), (rows, saved) in zip(news.items(), aligned, strict=True):
+        for (one, records), found in zip(news.items(), aligned, strict=True):
             standing.sizes[one] = len(records)
             standing.order[one, : len(records)] = records
-            self._enter(one, rows, saved, records[-1] if placed else NOBODY)
+            self._enter(one, found, records[-1] if placed else NOBODY)
         self._changed |= set(news)
 
     def _take_rest(self, one: int, other: int) -> None:
         """Swap the rests of two records that swap places."""
         standing = self.standing
         places = [one, other]
-        for rests in (standing.rest_saved, standing.rest_rows, standing.rest_paths, standing.rest_lengths):
+        for rests in (
+            standing.rest_saved, standing.rest_rows, standing.rest_paths, standing.rest_lengths,
+            standing.rest_open,
+        ):  # fmt: skip
             rests[places] = rests[places[::-1]]
 
     def _members(self, own: int) -> list[int]:
@@ -254,14 +268,14 @@ class ExchangedClasses(Alignment):
         count = self._build(records)
         if not count:
             return None
-        rows = self.representative[:count].copy()
-        if not self._asks:
-            return rows, int(representative_saving(rows, count, self.settings.scale, self.rules.losses))
-        members = self.members[: len(records), :count]
-        if not self._closing.holds_at_root(rows, members):
-            return None
-        kept = rows[self._closing.find_safe_vertices(rows, members)]
-        return rows, int(representative_saving(kept, len(kept), self.settings.scale, self.rules.losses))
+        rows, members = self.representative[:count], self.members[: len(records), :count]
+        kept = rows
+        if self._asks:
+            if not self._closing.holds_at_root(rows, members):
+                return None
+            kept = rows[self._closing.find_safe_vertices(rows, members)]
+        saved = representative_saving(kept, len(kept), self.settings.scale, self.rules.losses)
+        return self._copy_aligned(count, len(records), int(saved))
 
     def partition(self) -> Partition:
         """Build the partition of the current classes."""

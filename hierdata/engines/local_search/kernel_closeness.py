@@ -1,0 +1,231 @@
+"""Closeness of the values at the vertices of a class, exact, for local search.
+
+A model with a closeness (``hierdata.privacy.base.Closeness``) is one **check** at the vertices of a type. The
+**open** values of a vertex are those that may join its present values: with such a value in addition every
+check holds. They are bits, so that an exchange is decided by looking up the values of the newcomer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.anonytree import align, join
+from hierdata.engines.alignment.kernels.arrays import (
+    CHILD_COUNT,
+    FIRST_CHILD,
+    FIRST_NODE,
+    KIND,
+    OWN,
+    QUASI_COUNT,
+    Rules,
+    Scratch,
+    Settings,
+)
+from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
+from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
+from hierdata.engines.jit import lean, part
+
+FOREIGN_SET = -2
+"""The first set of a value that the original lacks: no class may hold it."""
+
+BITS = 64
+"""Open values in a word."""
+
+
+class ClosenessChecks(NamedTuple):
+    """The checks, those of one vertex type next to each other, and the sets of values that they compare.
+
+    Each value of a check has a number among those of its vertex type; the last value of a check is the
+    missing one. With n values present the distance is the sum of ``weight`` |held * total - expected * n|
+    over the sets of the check; it may be ``limit`` * n / ``bottom`` at most.
+    """
+
+    words: int  # 64-bit words of the open values of a vertex; 0 without checks
+    first_check: Ordinals  # [vertex type + 1]
+    first_value: Ordinals  # [check]: its first value, as a number of the vertex type
+    paths: NDArray[np.int32]  # [check, value, level]: the sets that hold a value, then -1; FOREIGN_SET first
+    counts: Ordinals  # [check]: its values
+    first_set: Ordinals  # [check + 1]
+    weight: Ordinals  # [set]
+    expected: Ordinals  # [set]: values of the original in it
+    total: Ordinals  # [check]: values of the original
+    limit: Ordinals  # [check]: bound * scale * total * bottom
+    bottom: Ordinals  # [check]: denominator of the bound
+    values: NDArray[np.int32]  # [vertex, check of its type]: position of its value in the check
+    held: Ordinals  # [set]: working memory
+
+
+@part
+def _open_at(
+    v: int, check: int, column: int, have: int, behind: Ordinals, checks: ClosenessChecks, found: Ordinals
+) -> bool:
+    """Mark the open values of a check at one vertex of ``have`` members; return whether there are any."""
+    held, weight, expected, paths = checks.held, checks.weight, checks.expected, checks.paths
+    first = checks.first_set[check]
+    last = checks.first_set[check + 1]
+    total, limit, bottom = checks.total[check], checks.limit[check], checks.bottom[check]
+    missing = checks.counts[check] - 1
+    for own in range(first, last):
+        held[own] = 0
+    present = np.int64(0)
+    for member in range(have):
+        value = checks.values[behind[member, v], column]
+        if value == missing:
+            continue
+        present += 1
+        for level in range(paths.shape[2]):
+            own = paths[check, value, level]
+            if own == FOREIGN_SET:
+                return False
+            if own < 0:
+                break
+            held[own] += 1
+    now = np.int64(0)
+    further = np.int64(0)
+    for own in range(first, last):
+        now += weight[own] * abs(held[own] * total - expected[own] * present)
+        further += weight[own] * abs(held[own] * total - expected[own] * (present + 1))
+    some = False
+    for value in range(missing + 1):
+        if value == missing:
+            is_open = now * bottom <= limit * present
+        else:
+            moved = further
+            for level in range(paths.shape[2]):
+                own = paths[check, value, level]
+                if own < 0:
+                    break
+                excess = held[own] * total - expected[own] * (present + 1)
+                moved += weight[own] * (abs(excess + total) - abs(excess))
+            is_open = paths[check, value, 0] != FOREIGN_SET and moved * bottom <= limit * (present + 1)
+        if is_open:
+            number = checks.first_value[check] + value
+            found[number // BITS] |= np.int64(1) << (number % BITS)
+            some = True
+    return some
+
+
+@lean
+def find_open(
+    rep: Rows, count: int, have: int, behind: Ordinals, checks: ClosenessChecks, found: Ordinals
+) -> None:
+    """Find the open values of each vertex of a representative of ``have`` members: ``found[vertex, word]``.
+
+    A vertex has none where it, or one above, cannot be published with a further member. Vertices without
+    checks have all.
+    """
+    for v in range(count if checks.words else 0):
+        for word in range(checks.words):
+            found[v, word] = 0
+    if checks.words:
+        found[0, 0] = 1  # until it is looked at, a vertex is marked where the one above is open
+    for v in range(count if checks.words else 0):
+        is_open = found[v, 0] != 0
+        found[v, 0] = 0
+        first = checks.first_check[rep[v, KIND]]
+        last = checks.first_check[rep[v, KIND] + 1]
+        for check in range(first, last):
+            is_open = is_open and _open_at(v, check, check - first, have, behind, checks, found[v])
+        for word in range(checks.words):
+            if not is_open:
+                found[v, word] = 0
+            elif first == last:
+                found[v, word] = -1
+        for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
+            found[child, 0] = np.int64(is_open)
+
+
+@part
+def is_open_to(found: Ordinals, kind: int, vertex: int, checks: ClosenessChecks) -> bool:
+    """Return whether the values of a record's vertex are open, by the words of a vertex of its type."""
+    first = checks.first_check[kind]
+    some: bool = found[0] != 0
+    for word in range(1, checks.words):
+        some = some or found[word] != 0
+    for check in range(first, checks.first_check[kind + 1]):
+        number = checks.first_value[check] + checks.values[vertex, check - first]
+        some = some and (found[number // BITS] >> (number % BITS)) & 1 != 0
+    return some
+
+
+@lean
+def close_saving_with(
+    rep: Rows,
+    found: Ordinals,
+    size: int,
+    root: int,
+    queue: Ordinals,
+    settings: Settings,
+    work: Scratch,
+    rows: Rows,
+    rules: Rules,
+    checks: ClosenessChecks,
+) -> np.int64:
+    """Return what members keep of a representative of ``size`` records with a further record.
+
+    Vertices where a check fails then, and those below, are not published. -1 if the root does not fit.
+    """
+    open_alignment(rules.caps, work.full)
+    if not fits(0, root, size, settings.first_slot, rep, rows, rules.caps, work.full):
+        return np.int64(-1)
+    if not is_open_to(found[0], 0, root, checks):
+        return np.int64(-1)
+    saved = np.int64(0)
+    queue[0, 0] = 0
+    queue[0, 1] = root
+    count = 1
+    at = 0
+    while at < count:
+        a = queue[at, 0]
+        b = queue[at, 1]
+        at += 1
+        saved += settings.scale * np.int64(rep[a, OWN])
+        for node in range(FIRST_NODE, FIRST_NODE + rep[a, QUASI_COUNT]):
+            saved -= rules.losses[join(rep[a, node], rows[b, node], rules.ancestors)] // 2
+        if rep[a, CHILD_COUNT] == 0 or rows[b, CHILD_COUNT] == 0:
+            continue
+        align(
+            rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
+            size, False, settings, work, rep, rows, rules,
+        )  # fmt: skip
+        for i in range(rep[a, CHILD_COUNT]):
+            if work.mates[0, i] < 0:
+                continue
+            child = rep[a, FIRST_CHILD] + i
+            partner = rows[b, FIRST_CHILD] + work.mates[0, i]
+            if is_open_to(found[child], rep[child, KIND], partner, checks):
+                queue[count, 0] = child
+                queue[count, 1] = partner
+                count += 1
+    return saved
+
+
+@lean
+def close_saving(
+    rep: Rows,
+    count: int,
+    have: int,
+    behind: Ordinals,
+    found: Ordinals,
+    scale: int,
+    losses: Ordinals,
+    checks: ClosenessChecks,
+) -> np.int64:
+    """Return what members keep of a representative of ``have`` records; -1 if a check fails at the root."""
+    find_open(rep, count, have - 1, behind, checks, found)
+    saved = np.int64(0)
+    for v in range(count):
+        if checks.words and not is_open_to(found[v], rep[v, KIND], behind[have - 1, v], checks):
+            if v == 0:
+                return np.int64(-1)
+            for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
+                for word in range(checks.words):
+                    found[child, word] = 0
+            continue
+        saved += scale * np.int64(rep[v, OWN])
+        for node in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
+            saved -= losses[rep[v, node]] // 2
+    return saved
