@@ -99,7 +99,8 @@ class DivisionSearch:
     def _try_divisions(self, divisions: Sequence[RootClasses], most: float, slack: float) -> _Trials:
         """Estimate what divisions lose by each factor.
 
-        A trial is given up if it loses more than ``most``, or than ``slack`` times the best of finer ones.
+        A trial is given up if it loses more than ``most``, or than ``slack`` times the best of finer ones; of
+        the finest division, which may be worse, if it loses much more than ``most``.
         """
         best = most, len(divisions), 0.0
         finest = np.inf, 0.0
@@ -110,7 +111,7 @@ class DivisionSearch:
         for at, division in enumerate(divisions):
             tried: TriedCuts = {}
             for factor in FACTORS:
-                limit = min(most, slack * best[0]) if at else most
+                limit = min(most, slack * best[0]) if at else _HOPEFUL * most
                 estimate, mended = self._try_classes(division, factor, limit, tried)
                 if estimate < np.inf:
                     estimates[at, factor] = estimate
@@ -127,7 +128,7 @@ class DivisionSearch:
         estimate, at, factor = trials.best
         if 0 < at < len(divisions):
             yield (at, factor), self.classes.mend_all(divisions[at], (factor,), trials.known)
-        if trials.finest[0] < np.inf and trials.finest[0] <= _HOPEFUL * estimate:
+        if at < len(divisions) and trials.finest[0] < np.inf and trials.finest[0] <= _HOPEFUL * estimate:
             own = trials.finest[1:], trials.known_finest
             yield (0, None), self.classes.mend_and_unite(divisions[0], *own)
 

@@ -27,7 +27,7 @@ from hierdata.judge.knowledge.patterns import (
     plan_parts,
 )
 
-PART = 1 << 20
+PART = 1 << 18
 """About how many occurrences of patterns are held at a time."""
 _EXACT = 1 << 62
 
