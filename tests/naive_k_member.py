@@ -343,12 +343,16 @@ class Twin:
         later = (seeds & there) - first
         proposals = {seed: self.propose(seed, size, there) for seed in sorted(first)}
         closed: dict[int, Class] = {}
-        made = []
+        made: list[Class] = []
+        before = -1
+        bounded = any(one.closeness is not None for one in self.constraints.all())
         while True:
             proposals = {seed: one for seed, one in proposals.items() if one is not None and seed in there}
-            if not proposals and later & there:
-                proposals = {seed: self.propose(seed, size, there) for seed in sorted(later & there)}
-                later = set()
+            if not proposals and later & there and before != len(made):
+                before = len(made)
+                portion = sorted(later & there)[:: self.stride if bounded else 1]
+                proposals = {seed: self.propose(seed, size, there) for seed in portion}
+                later -= set(portion)
                 continue
             if not proposals:
                 return made

@@ -8,7 +8,7 @@ import pytest
 from hierdata.engines import Constraints
 from hierdata.engines.base import Trial
 from hierdata.engines.k_member.engine import KMember
-from hierdata.engines.k_member.sizes import best
+from hierdata.engines.k_member.sizes import Reach, best
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
@@ -120,3 +120,10 @@ def test_classes_grow_where_rare_levels_need_it() -> None:
     lost = [int((partition.equivalence_class < 0).sum()) for partition in (pairs, free)]
     assert lost[1] < lost[0]
     assert np.bincount(free.equivalence_class[free.equivalence_class >= 0]).min() > 2
+
+
+def test_fewer_records_propose_the_larger_the_class_where_proposals_are_bounded() -> None:
+    reach = Reach(candidates=120, aligned=12, stride=1, again=4, vertices=50.0, bounded=True)
+    assert [reach.stride_for(size) for size in (5, 14, 15, 60, 120)] == [1, 1, 2, 5, 9]
+    assert reach._replace(stride=3).stride_for(15) == 3
+    assert reach._replace(bounded=False).stride_for(120) == 1

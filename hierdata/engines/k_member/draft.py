@@ -71,19 +71,23 @@ class ClassDraft:
             np.ascontiguousarray(bounds.counts.T), growing.values, growing.buffers, growing.arrays,
         )  # fmt: skip
         may = np.flatnonzero(there & seeds)
-        seeding = np.arange(len(may)) % self._reach.stride == 0
-        fresh, others = may[seeding], may[~seeding]
+        stride = self._reach.stride_for(size)
+        portion = np.s_[:: stride if self._reach.bounded else 1]
+        fresh, others = may[::stride], np.delete(may, np.s_[::stride])
+        before = -1  # classes before the last portion of others
         ready: dict[int, Grown] = {}
-        while True:
+        while np.count_nonzero(there) >= size:
             growing.fit_caps(size)
             found, evaluated = first_class(fresh, *arguments)
             seed = int(found)
             fresh = fresh[:0]
             growing.evaluated += evaluated
             if seed < 0:
-                fresh, others = others[there[others]], others[:0]
-                if not len(fresh):
+                others = others[there[others]]
+                if not len(others) or len(self.classes) == before:
                     break
+                before = len(self.classes)
+                fresh, others = others[portion], np.delete(others, portion)
                 continue
             if proposals.closed[seed]:
                 self._accept(ready.pop(seed), there, proposals)

@@ -47,7 +47,9 @@ class KMember(Engine):
       vertices that full groups leave without a partner, until no other can be
       better or ``aligned`` of them could join. Frequency caps are kept as in a class of ``size``. One record
       in ``stride`` proposes (in the order of records, from the first), and the others when those have no
-      class left.
+      class left. Under models with a closeness the stride grows with the size of the class and the square
+      of the vertices of a record, and the others propose in portions of one in ``stride``, until a portion
+      has no class.
     - **Order.** The class that keeps most per member is accepted first, of equal ones that of the first
       record. A proposal that has lost a member is built again when its turn comes. All other models are
       checked at that time: vertices where one fails are suppressed, and if one fails at the root, more
@@ -124,7 +126,7 @@ class KMember(Engine):
         """
         if not records:
             return 0.0
-        reach = self._reach(records, vertices)
+        reach = self._reach(records, vertices, constraints)
         least, largest = self._sizes(constraints)
         on_values = (one for attributes in constraints.on_values for own in attributes for one in own)
         asked = any(one.caps is None or not one.caps.sufficient for one in on_values)
@@ -162,10 +164,10 @@ class KMember(Engine):
             constraints,
             least,
             max(least, min(largest, records)),
-            self._reach(records, vertices),
+            self._reach(records, vertices, constraints),
         )
 
-    def _reach(self, records: int, vertices: int) -> Reach:
+    def _reach(self, records: int, vertices: int, constraints: Constraints) -> Reach:
         wide = vertices > WIDE * records
         everybody = records <= _ALL_PROPOSE and vertices <= _ALL_PROPOSE_VERTICES
         return Reach(
@@ -173,6 +175,8 @@ class KMember(Engine):
             aligned=self.aligned or (6 if wide else 12),
             stride=self.stride or (1 if everybody else 3),
             again=1 if wide else 4,
+            vertices=vertices / max(records, 1),
+            bounded=any(one.closeness is not None for one in constraints.all()),
         )
 
     def _sizes(self, constraints: Constraints) -> tuple[int, int]:

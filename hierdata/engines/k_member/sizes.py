@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from math import ceil
 from typing import NamedTuple, TypeVar
 
 from hierdata.engines.base import Constraints, Trial
@@ -24,19 +25,31 @@ SAMPLE = 2000
 _NEAR = Fraction(101, 100)
 """The losses of trials vary by about this factor with the records they are made on."""
 
+_EFFORT = 400_000
+"""The pairs of vertices that a bounded proposal may compare for each record that it stands for."""
+
 
 class Reach(NamedTuple):
     """The limits of the search for classes.
 
     A class grows among the ``candidates`` records nearest to its seed, of which at most ``aligned`` are
     aligned for each place in the class. One record in ``stride`` proposes a class; the others propose when
-    the first have no class left. At most ``again`` drafts follow the first.
+    the first have no class left. At most ``again`` drafts follow the first. Proposals are ``bounded`` under
+    models with a closeness: their classes are large, and few of them are accepted. ``vertices`` is the number
+    of vertices of a record, on average.
     """
 
     candidates: int
     aligned: int
     stride: int
     again: int
+    vertices: float
+    bounded: bool
+
+    def stride_for(self, size: int) -> int:
+        """Return the stride for classes of ``size``: larger where proposals are bounded and take long."""
+        pairs = (size - 1) * self.aligned * self.vertices**2
+        return max(self.stride, ceil(pairs / _EFFORT)) if self.bounded else self.stride
 
 
 def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool) -> list[int]:
