@@ -80,6 +80,11 @@ SMOKES = (
         ),
     ),
     Smoke(
+        "closeness_trees",
+        "--records 30 --seeds 1",
+        ("model | data | k-member, CPU ms a record | local-search | kept, %",),
+    ),
+    Smoke(
         "comparison",
         "--tools --rows 100 --only 'equal distance' --data A --records 40 --turns 1",
         (
