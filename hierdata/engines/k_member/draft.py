@@ -73,7 +73,7 @@ class ClassDraft:
         may = np.flatnonzero(there & seeds)
         stride = self._reach.stride_for(size)
         portion = np.s_[:: stride if self._reach.bounded else 1]
-        fresh, others = may[::stride], np.delete(may, np.s_[::stride])
+        fresh, others = may[::stride].copy(), np.delete(may, np.s_[::stride])
         before = -1  # classes before the last portion of others
         ready: dict[int, Grown] = {}
         while np.count_nonzero(there) >= size:
@@ -87,7 +87,7 @@ class ClassDraft:
                 if not len(others) or len(self.classes) == before:
                     break
                 before = len(self.classes)
-                fresh, others = others[portion], np.delete(others, portion)
+                fresh, others = others[portion].copy(), np.delete(others, portion)
                 continue
             if proposals.closed[seed]:
                 self._accept(ready.pop(seed), there, proposals)
