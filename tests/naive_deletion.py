@@ -209,6 +209,15 @@ class Deletion:
                     if not own.gone and own.labels[at] != shown:
                         self.try_labels(record, own, [*own.labels[:at], shown, *own.labels[at + 1 :]])
 
+    def show(self, labels: Sequence[int]) -> None:
+        """Show every fact by another label, 0 if its vertex is removed."""
+        at = iter(labels)
+        for record in self.records:
+            for own in record:
+                given = [next(at) for _ in own.shown]
+                own.gone = bool(given) and given[0] == 0
+                own.labels = [label or shown for label, shown in zip(given, own.shown, strict=True)]
+
     def try_labels(self, record: Record, own: Seen, labels: list[int]) -> None:
         before, kept = self.patterns(record), (own.gone, own.labels)
         own.gone, own.labels = False, labels

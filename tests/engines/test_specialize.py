@@ -10,12 +10,14 @@ from unittest.mock import patch
 import numpy as np
 
 from hierdata.engines.base import StepInput, Trial, silent
+from hierdata.engines.specialize.mending import Mended
 from hierdata.engines.specialize.run import Way, choose_way, specialize, try_ways
 from hierdata.engines.specialize.whole_trees import align_whole_trees, draft_whole_trees, loss_by_root
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication
 from hierdata.policy.load import from_data
+from hierdata.privacy import BoundedKnowledge
 from hierdata.release.recodings import recoding_named
 from hierdata.reproduction.encoded import EncodedRecords, encode_records
 from tests.naive_knowledge import Outline, keeps_promise
@@ -176,13 +178,22 @@ def test_whole_trees_are_given_up_where_they_seem_to_lose_more() -> None:
     assert searched_below(0) is not None
 
 
+def _leave_as_is(mended: Mended, _: BoundedKnowledge) -> Mended:
+    """In place of the rounds of improvement after the search."""
+    return mended
+
+
 def test_classes_unite_only_where_that_loses_less() -> None:
     """Without it as much or more is lost; values of the record must weigh little for it to pay."""
     rng, less = Random(2), 0
     unite = "hierdata.engines.specialize.class_search.ClassSearch._unite_classes"
     for _ in range(20):
         own = encoded(documents(rng, 40), k=2, m=1)
-        with patch("hierdata.engines.specialize.run.align_whole_trees", return_value=None):
+        # What is put back afterwards is not known when classes unite.
+        with (
+            patch("hierdata.engines.specialize.run.align_whole_trees", return_value=None),
+            patch("hierdata.engines.specialize.class_search.improve", _leave_as_is),
+        ):
             united = searched(own)
             with patch(unite):
                 apart = searched(own)
@@ -205,6 +216,7 @@ def test_each_way_loses_what_its_trial_says() -> None:
         with (
             patch(folder + "run.draft_whole_trees", return_value=None),
             patch(folder + "division_search._MOST_TRIED", 0 if much else 10**6),
+            patch(folder + "class_search.improve", _leave_as_is),
         ):
             trials = try_ways(given, 4)
             lost = {way: loss_by_root(own.forest, specialize(given, 4, way)) for way in trials}
@@ -274,3 +286,16 @@ def test_what_is_published_keeps_the_promise() -> None:
         assert keeps_promise(found, above, k=k, m=m, whole=whole, counted=counted), (world, stated)
         published_something += 1
     assert published_something > 60
+
+
+def test_what_all_records_delete_is_shown_again_where_enough_of_them_have_it() -> None:
+    """Records delete one after the other, and what all of them delete may be what enough of them have."""
+    rng, less = Random(4), 0
+    for number in range(20):
+        own = encoded(documents(rng, 40), k=3, m=1 + number % 2)
+        with patch("hierdata.engines.specialize.run.draft_whole_trees", return_value=None):
+            with patch("hierdata.engines.specialize.mending.improve_group", return_value=False):
+                before = loss_by_root(own.forest, searched(own))
+            lost = loss_by_root(own.forest, searched(own))
+        less += lost < before
+    assert less > 2

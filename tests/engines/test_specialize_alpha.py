@@ -68,8 +68,8 @@ def count_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> dict[tupl
     for nodes, column in zip(same, facts.columns, strict=True):
         if column.missing >= 0:
             nodes[column.missing] = 0
-    group, _, absents = records.group(same)
-    asked = Asked(1, m, absents, False, whole, *bits_of(group))
+    group, _ = records.group(same)
+    asked = Asked(1, m, len(facts.columns), False, whole, *bits_of(group))
     sensitive = SensitiveEntries.of(forest, constraints.bounded, Fraction(1, 2))
     limit = sensitive.limit(records, m)
     with without_compiler():

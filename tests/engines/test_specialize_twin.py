@@ -7,9 +7,10 @@ from random import Random
 import numpy as np
 
 from hierdata.engines.specialize.groups import bits_of, row_of
+from hierdata.engines.specialize.improving import propose_kinds, propose_parts
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup
-from hierdata.engines.specialize.kernel_mending import mend_group
+from hierdata.engines.specialize.kernel_mending import mend_group, mend_marked, relabel_records
 from hierdata.engines.specialize.kernel_table import Asked
 from tests.naive_deletion import Deletion, Record, Seen
 
@@ -85,7 +86,7 @@ def shown_now(naive: Deletion) -> list[int]:
 
 def test_kernels_delete_and_put_back_what_plain_python_does() -> None:
     rng = Random(3)
-    changed_something = restored_something = 0
+    changed_something = restored_something = shown_again = 0
     for world in range(160):
         records = [record_of(rng) for _ in range(rng.randrange(3, 9))]
         k, m, whole, blind = (
@@ -107,9 +108,21 @@ def test_kernels_delete_and_put_back_what_plain_python_does() -> None:
         assert group.label.tolist() == shown_now(naive), world
         after = group.label.copy()
         changed_something += bool((group.label != group.shown).any())
-        restore_group(group, asked, table, clauses, row, np.zeros(1 << 10, np.int64))
+        every = np.ones(len(records), np.bool_)
+        table, clauses = restore_group(group, asked, table, clauses, row, np.zeros(1 << 10, np.int64), every)
         naive.restore()
         assert group.label.tolist() == shown_now(naive), world
         restored_something += bool((after != group.label).any())
+        proposals = [*propose_kinds(group, asked), *propose_parts(group, asked)]
+        labels = rng.choice(proposals)
+        dirty = np.zeros(len(records), np.bool_)
+        table, clauses = relabel_records(group, asked, table, clauses, row, labels, changed, dirty)
+        naive.show(labels.tolist())
+        assert group.label.tolist() == shown_now(naive), world
+        table, clauses, mended = mend_marked(group, asked, table, clauses, row, found, changed, dirty)
+        assert mended == naive.mend(), world
+        assert not mended or group.label.tolist() == shown_now(naive), world
+        shown_again += bool((labels != after).any()) and mended
     assert changed_something > 40
     assert restored_something > 2
+    assert shown_again > 20

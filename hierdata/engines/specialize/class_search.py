@@ -15,7 +15,7 @@ from hierdata.engines.guarding.contents import count_groups
 from hierdata.engines.specialize.columns import FactArrays
 from hierdata.engines.specialize.cutting import Cutter, cut_nodes
 from hierdata.engines.specialize.groups import GroupRecords
-from hierdata.engines.specialize.mending import Mended, mend
+from hierdata.engines.specialize.mending import Mended, improve, mend
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.specialize.splitting import RootClasses
 from hierdata.forest.forest import MISSING, Forest
@@ -64,9 +64,12 @@ class ClassSearch:
 
     def lose(self, mending: Mending) -> int:
         """Return what a division loses, the roots included."""
+        below = sum(one.loss for _, one in mending.mended.values())
+        if self.knowledge.root == "counted":
+            return below
         sizes = np.bincount(mending.class_of, minlength=len(mending.division.vectors))
         at_roots = self._lose_by_vectors(mending.division, sizes)
-        return sum(at_roots) + sum(one.loss for _, one in mending.mended.values())
+        return sum(at_roots) + below
 
     def lose_at_roots(self, division: RootClasses) -> float:
         """Return what the roots lose by their vectors."""
@@ -211,6 +214,14 @@ class ClassSearch:
             one for one, held in zip(numbers, contents, strict=True) if not held.satisfies(self.constraints)
         ]
 
+    def _improve_classes(self, mending: Mending) -> MendedClasses:
+        """Return the classes with less deleted, where they keep the models and no share is bounded."""
+        _, class_of, mended = mending
+        if self.sensitive is not None:
+            return mended
+        better = {number: (own, improve(one, self.knowledge)) for number, (own, one) in mended.items()}
+        return better | {one: mended[one] for one in self.find_failing(class_of, [*better], better)}
+
     def _find_removed(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.bool_]:
         """Return which vertices are removed."""
         removed = np.zeros(self.forest.vertex_count, np.bool_)
@@ -220,7 +231,8 @@ class ClassSearch:
 
     def partition_of(self, mending: Mending) -> Partition:
         """Return the partition by root classes."""
-        division, class_of, mended = mending
+        division, class_of, _ = mending
+        mended = self._improve_classes(mending)
         forest, facts = self.forest, self.facts
         nodes = np.zeros_like(forest.nodes)
         for own, one in mended.values():

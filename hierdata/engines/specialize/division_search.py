@@ -16,8 +16,10 @@ FACTORS = (0.3, 0.55, 1.0)
 """The factors of the support that a node needs, when a class is cut."""
 _MOST_TRIED = 10**6
 """The most occurrences of patterns with which every division is mended by every factor."""
-_HOPEFUL = 2
-"""Classes of the finest division unite unless its trial loses so many times what the best one does."""
+_HOPEFUL = 1.2
+"""Classes of a division may unite if its trial loses at most so many times what the best one does."""
+_MUCH_WORSE = 2
+"""What loses more than so many times the least is not considered for other blocks."""
 _SAMPLED = 8
 """Beyond, they are tried on one of so many classes."""
 
@@ -25,17 +27,13 @@ _Way: TypeAlias = "tuple[int, float | None]"
 """A division, by number, and the factor of its cuts; None: the best one, and then classes unite."""
 
 
-class _Trials(NamedTuple):
-    """What trials found: the ``best`` division and factor behind their estimate, that of the finest division.
+class _Trial(NamedTuple):
+    """A division by number, its best factor, what it loses by estimate, and the classes that were mended."""
 
-    ``known`` are the classes that the trials mended by them, ``estimates`` are by division and factor.
-    """
-
-    best: tuple[float, int, float]
-    known: MendedClasses
-    finest: tuple[float, float]
-    known_finest: MendedClasses
-    estimates: dict[_Way, float]
+    at: int
+    factor: float
+    loss: float
+    mended: MendedClasses
 
 
 @dataclass(frozen=True)
@@ -44,19 +42,20 @@ class DivisionSearch:
 
     classes: ClassSearch
 
-    def mend_divisions(self, divisions: Sequence[RootClasses], most: float) -> list[Partition | None]:
-        """Mend each division with every factor; where that is much work, only what trials find best.
+    def mend_divisions(self, divisions: Sequence[RootClasses], most: float) -> Partition | None:
+        """Mend each division with every factor and return the best; where that is much work, by trials.
 
-        ``divisions`` begin with the finest one. Where it is much work, nothing is mended that by the trials
-        loses more than ``most``, and classes unite only in the finest one: where it is not much worse than
-        the best of the others, much can be saved.
+        ``divisions`` begin with the finest one. Where it is much work, nothing is mended that by trials
+        loses much more than ``most``, and classes unite only in the finest division that is not much worse
+        than the best one: there, much can be saved.
         """
         if self._is_little_work():
             mendings = (self.classes.mend_and_unite(division, FACTORS, {}) for division in divisions)
         else:
-            trials = self._try_divisions(divisions, most, 1)
+            trials, _ = self._try_divisions(divisions, most, 1)
             mendings = (mending for _, mending in self._mend_best(divisions, trials))
-        return [None if one is None else self.classes.partition_of(one) for one in mendings]
+        found = [mending for mending in mendings if mending is not None]
+        return self.classes.partition_of(min(found, key=self.classes.lose)) if found else None
 
     def mend_by(self, division: RootClasses, factor: float | None) -> Partition | None:
         """Mend a division by a factor; None: by the one that trials find best, and unite classes."""
@@ -66,7 +65,8 @@ class DivisionSearch:
         elif self._is_little_work():
             mending = self.classes.mend_and_unite(division, FACTORS, {})
         else:
-            for _, one in self._mend_best([division], self._try_divisions([division], np.inf, 1)):
+            trials, _ = self._try_divisions([division], np.inf, 1)
+            for _, one in self._mend_best([division], trials):
                 mending = one
         return None if mending is None else self.classes.partition_of(mending)
 
@@ -83,54 +83,59 @@ class DivisionSearch:
                 for at, one in enumerate(divisions)
             )
         else:
-            trials = self._try_divisions(divisions, np.inf, _HOPEFUL)
-            lost |= {way: loss for way, loss in trials.estimates.items() if way[0]}
+            trials, estimates = self._try_divisions(divisions, np.inf, _MUCH_WORSE)
+            lost |= estimates
             found = self._mend_best(divisions, trials)
         for way, mending in found:
             lost.pop(way, None)
             if mending is not None:
                 lost[way] = self.classes.lose(mending)
-        return {way: loss for way, loss in lost.items() if loss <= _HOPEFUL * min(lost.values())}
+        return {way: loss for way, loss in lost.items() if loss <= _MUCH_WORSE * min(lost.values())}
 
     def _is_little_work(self) -> bool:
         """Return whether every division can be mended with every factor."""
         return self.classes.facts.count_occurrences(self.classes.knowledge.m) <= _MOST_TRIED
 
-    def _try_divisions(self, divisions: Sequence[RootClasses], most: float, slack: float) -> _Trials:
-        """Estimate what divisions lose by each factor.
+    def _try_divisions(
+        self, divisions: Sequence[RootClasses], most: float, slack: float
+    ) -> tuple[list[_Trial], dict[_Way, float]]:
+        """Return trials of divisions by their best factors, and what was estimated by each factor.
 
-        A trial is given up if it loses more than ``most``, or than ``slack`` times the best of finer ones; of
-        the finest division, which may be worse, if it loses much more than ``most``.
+        A trial is given up if it loses much more than ``most``, or more than ``slack`` times the best one.
         """
-        best = most, len(divisions), 0.0
-        finest = np.inf, 0.0
-        known: MendedClasses = {}
-        known_finest: MendedClasses = {}
+        trials = list[_Trial]()
         estimates: dict[_Way, float] = {}
         # From the finest on: the classes of its trial are small, and large classes are given up early.
         for at, division in enumerate(divisions):
             tried: TriedCuts = {}
+            best: _Trial | None = None
             for factor in FACTORS:
-                limit = min(most, slack * best[0]) if at else _HOPEFUL * most
-                estimate, mended = self._try_classes(division, factor, limit, tried)
-                if estimate < np.inf:
-                    estimates[at, factor] = estimate
-                if (estimate, at, factor) < best:
-                    best, known = (estimate, at, factor), mended
-                if not at and (estimate, factor) < finest:
-                    finest, known_finest = (estimate, factor), mended
-        return _Trials(best, known, finest, known_finest, estimates)
+                least = min((trial.loss for trial in trials), default=np.inf)
+                limit = min(_HOPEFUL * most, slack * min(least, np.inf if best is None else best.loss))
+                loss, mended = self._try_classes(division, factor, limit, tried)
+                if loss < np.inf:
+                    estimates[at, factor] = loss
+                    if best is None or loss < best.loss:
+                        best = _Trial(at, factor, loss, mended)
+            if best is not None:
+                trials.append(best)
+        return trials, estimates
 
     def _mend_best(
-        self, divisions: Sequence[RootClasses], trials: _Trials
+        self, divisions: Sequence[RootClasses], trials: Sequence[_Trial]
     ) -> Iterator[tuple[_Way, Mending | None]]:
-        """Mend the division that loses least, and the finest one if that is not much worse."""
-        estimate, at, factor = trials.best
-        if 0 < at < len(divisions):
-            yield (at, factor), self.classes.mend_all(divisions[at], (factor,), trials.known)
-        if at < len(divisions) and trials.finest[0] < np.inf and trials.finest[0] <= _HOPEFUL * estimate:
-            own = trials.finest[1:], trials.known_finest
-            yield (0, None), self.classes.mend_and_unite(divisions[0], *own)
+        """Mend the division that loses least, and unite classes of the finest one that is not much worse."""
+        if not trials:
+            return
+        best = min(trials, key=lambda trial: trial.loss)
+        finest = next(trial for trial in trials if trial.loss <= _HOPEFUL * best.loss)
+        if best is not finest:
+            yield (
+                (best.at, best.factor),
+                self.classes.mend_all(divisions[best.at], (best.factor,), best.mended),
+            )
+        own = (finest.factor,), finest.mended
+        yield (finest.at, None), self.classes.mend_and_unite(divisions[finest.at], *own)
 
     def _try_classes(
         self, division: RootClasses, factor: float, most: float, tried: TriedCuts

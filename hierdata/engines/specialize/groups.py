@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from hierdata.engines.specialize.kernel_facts import FactGroup, Row
 from hierdata.errors import InputError
 
 _MOST_BITS = 62
+_OCCURRENCES = 2**16
+_CHANGES = 2**14
 
 
 def spans(firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -46,10 +49,10 @@ class GroupRecords:
             constants[kind] = constant * forest.scale
         self.constant = constants[forest.type[self.vertices]]
 
-    def group(self, cut: Sequence[NDArray[np.int64]]) -> tuple[FactGroup, NDArray[np.int64], int]:
+    def group(self, cut: Sequence[NDArray[np.int64]]) -> tuple[FactGroup, NDArray[np.int64]]:
         """Return the group by a cut, ``cut[column][node]`` being the node that is published (0: absent).
 
-        Also returns the published node of each fact, and the number of labels of absent values.
+        Also returns the published node of each fact.
         """
         facts = self.facts
         columns = facts.columns
@@ -78,7 +81,7 @@ class GroupRecords:
             np.searchsorted(held // len(self.first_vertex), np.arange(labels + 1)).astype(np.int64),
             held % len(self.first_vertex), np.ones(absents + 1),
         )  # fmt: skip
-        return group, published, absents
+        return group, published
 
 
 def bits_of(group: FactGroup) -> tuple[int, int]:
@@ -101,6 +104,25 @@ def row_of(group: FactGroup) -> Row:
         np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros((most, most), np.int64),
         np.zeros(len(group.first_holder) + 1, np.bool_), np.zeros(1, np.int64),
     )  # fmt: skip
+
+
+class Room(NamedTuple):
+    """Room for a record, for occurrences of patterns, and for keys that change."""
+
+    row: Row
+    found: NDArray[np.int64]
+    changed: NDArray[np.int64]
+
+
+def make_room(group: FactGroup) -> Room:
+    """Return room for what is found in a group."""
+    return Room(row_of(group), np.zeros((_OCCURRENCES, 6), np.int64), np.zeros(_CHANGES, np.int64))
+
+
+def records_of(group: FactGroup) -> NDArray[np.int64]:
+    """Return the record of each fact."""
+    facts = np.diff(group.first_fact[group.first_vertex])
+    return np.repeat(np.arange(len(facts)), facts)
 
 
 def loss_of(group: FactGroup) -> int:

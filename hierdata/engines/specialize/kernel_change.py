@@ -221,10 +221,13 @@ def restore_group(
     clauses: PatternTable,
     row: Row,
     changed: NDArray[np.int64],
-) -> PatternTable:
-    """Put back what can be put back, record by record."""
-    for record in range(len(group.first_vertex) - 1):
+    which: NDArray[np.bool_],
+) -> tuple[PatternTable, PatternTable]:
+    """Put back what can be put back of some records, one after the other."""
+    for record in range(len(which)):
+        if not which[record]:
+            continue
         clauses = widen_clauses(clauses, 64 * len(row.facts))
         table = return_vertices(group, asked, table, clauses, row, record, changed)
         table = restore_record(group, asked, table, clauses, row, record, changed)
-    return table
+    return table, clauses

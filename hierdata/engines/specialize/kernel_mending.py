@@ -13,7 +13,7 @@ from hierdata.engines.specialize.kernel_broken import (
     keep_labels,
     score_vertices,
 )
-from hierdata.engines.specialize.kernel_change import change_record
+from hierdata.engines.specialize.kernel_change import change_record, put_in, take_out
 from hierdata.engines.specialize.kernel_facts import FactGroup, Row, count_group, gather_facts
 from hierdata.engines.specialize.kernel_table import (
     CLAUSE,
@@ -122,7 +122,7 @@ def has_labels(group: FactGroup, record: int, labels: NDArray[np.int64], count: 
 def mark_matching(
     group: FactGroup, asked: Asked, clauses: PatternTable, key: int, dirty: NDArray[np.bool_]
 ) -> None:
-    """Mark the records that show all labels of a pattern; all records if it has only absent values."""
+    """Mark the records that show all labels of a pattern."""
     labels = np.zeros(64, np.int64)
     count = labels_of_key(asked, clauses, key, labels)
     rarest, fewest = 0, len(dirty)
@@ -131,8 +131,10 @@ def mark_matching(
         holders = group.first_holder[label + 1] - group.first_holder[label]
         if label > asked.absents and holders < fewest:
             rarest, fewest = label, holders
-    if rarest == 0:
-        dirty[:] = True
+    if rarest == 0:  # who shows absent values is not known beforehand
+        for record in range(len(dirty)):
+            if not dirty[record] and has_labels(group, record, labels, count):
+                dirty[record] = True
         return
     for holder in range(group.first_holder[rarest], group.first_holder[rarest + 1]):
         record = group.holders[holder]
@@ -162,22 +164,25 @@ def mark_holders(
 
 
 @jit
-def mend_group(
-    group: FactGroup, asked: Asked, row: Row, found: NDArray[np.int64], changed: NDArray[np.int64]
+def mend_marked(
+    group: FactGroup,
+    asked: Asked,
+    table: PatternTable,
+    clauses: PatternTable,
+    row: Row,
+    found: NDArray[np.int64],
+    changed: NDArray[np.int64],
+    dirty: NDArray[np.bool_],
 ) -> tuple[PatternTable, PatternTable, bool]:
-    """Delete facts record by record, in rounds, until every pattern is matched by none or enough records.
+    """Delete facts of marked records, in rounds, until every pattern is matched by none or enough records.
 
-    Returns whether that could be done.
+    Marks the records that match what has become too rare. Returns whether all could be done.
     """
-    clauses = make_table(12)
-    table, clauses = count_group(group, asked, clauses, row)
-    records = len(group.first_vertex) - 1
-    dirty = np.ones(records, np.bool_)
     changed[0] = 0
     busy = True
     while busy:
         busy = False
-        for record in range(records):
+        for record in range(len(dirty)):
             if not dirty[record]:
                 continue
             busy = True
@@ -188,3 +193,54 @@ def mend_group(
                 return table, clauses, False
             mark_holders(group, asked, table, clauses, changed, dirty)
     return table, clauses, True
+
+
+@jit
+def mend_group(
+    group: FactGroup, asked: Asked, row: Row, found: NDArray[np.int64], changed: NDArray[np.int64]
+) -> tuple[PatternTable, PatternTable, bool]:
+    """Count all patterns, and delete facts until each is matched by none or enough records.
+
+    Returns whether that could be done.
+    """
+    table, clauses = count_group(group, asked, make_table(12), row)
+    dirty = np.ones(len(group.first_vertex) - 1, np.bool_)
+    return mend_marked(group, asked, table, clauses, row, found, changed, dirty)
+
+
+@jit
+def relabel_records(
+    group: FactGroup,
+    asked: Asked,
+    table: PatternTable,
+    clauses: PatternTable,
+    row: Row,
+    labels: NDArray[np.int64],
+    changed: NDArray[np.int64],
+    dirty: NDArray[np.bool_],
+) -> tuple[PatternTable, PatternTable]:
+    """Show facts by other labels (0: their vertex is removed), and count what changes.
+
+    Marks the records that change, and those that match what has become too rare.
+    """
+    changed[0] = 0
+    # Patterns that are new are matched by records that change, so only those that fewer match are noted.
+    unnoted = np.zeros(1, np.int64)
+    for record in range(len(dirty)):
+        first = group.first_fact[group.first_vertex[record]]
+        end = group.first_fact[group.first_vertex[record + 1]]
+        differs = False
+        for fact in range(first, end):
+            if group.label[fact] != labels[fact]:
+                row.marks[group.label[fact]] = True
+                row.marks[labels[fact]] = True
+                differs = True
+        row.marks[0] = False
+        if differs:
+            dirty[record] = True
+            clauses = widen_clauses(clauses, 64 * len(row.facts))
+            take_out(group, asked, table, clauses, row, record, changed)
+            group.label[first:end] = labels[first:end]
+            table = put_in(group, asked, table, clauses, row, record, unnoted)
+    mark_holders(group, asked, table, clauses, changed, dirty)
+    return table, clauses

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.specialize.groups import GroupRecords, bits_of, loss_of, row_of
+from hierdata.engines.specialize.groups import GroupRecords, Room, bits_of, loss_of, make_room, records_of
+from hierdata.engines.specialize.improving import improve_group, propose_kinds, propose_parts
 from hierdata.engines.specialize.kernel_change import restore_group
-from hierdata.engines.specialize.kernel_facts import FactGroup, Row
+from hierdata.engines.specialize.kernel_facts import FactGroup, count_group
 from hierdata.engines.specialize.kernel_limiting import limit_shares
 from hierdata.engines.specialize.kernel_mending import mend_group
-from hierdata.engines.specialize.kernel_table import Asked, PatternTable
+from hierdata.engines.specialize.kernel_table import Asked, PatternTable, make_table
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.privacy import BoundedKnowledge
 
 TRACE = 1.0
 """How much more an absent value counts than it loses where as many records have one as a node needs."""
 ATTEMPTS = 2
+MORE_ROUNDS = 2
+"""How often proposals are tried again, at most, on the classes that are published."""
 TOPPED_UP = 4
 """How often a value is deleted in a few more records, before it is in all."""
-_OCCURRENCES = 2**16
-_CHANGES = 2**14
 
 
 @dataclass(frozen=True)
 class Mended:
     """A group in which every pattern is matched by none or enough records, and what it loses.
 
-    ``published`` is the node of each fact by the cut.
+    ``published`` is the node of each fact by the cut; ``improved`` tells whether a first round of improvement
+    saved more than a little.
     """
 
     group: FactGroup
     published: NDArray[np.int64]
     loss: int
+    improved: bool
 
 
 def mend(
@@ -52,19 +54,18 @@ def mend(
     vertex that cannot be removed, it is deleted in more records. Where alpha bounds ``sensitive`` values,
     more is deleted until no share is too large.
     """
-    group, published, absents = records.group(cut)
-    labels, depths = bits_of(group)
-    asked = Asked(knowledge.k, knowledge.m, absents, False, knowledge.vertex == "whole", labels, depths)
-    room = Room(row_of(group), np.zeros((_OCCURRENCES, 6), np.int64), np.zeros(_CHANGES, np.int64))
+    group, published = records.group(cut)
+    asked = _ask(group, knowledge)
+    room = make_room(group)
     for attempt in count():
         tables = delete_facts(group, asked, room)
         if tables is not None:
-            restore_group(group, asked, *tables, room.row, room.changed)
-            if sensitive is None:
-                return Mended(group, published, loss_of(group))
-            stuck = limit_values(records, group, asked, sensitive, room)
+            every = np.ones(len(group.first_vertex) - 1, np.bool_)
+            tables = restore_group(group, asked, *tables, room.row, room.changed, every)
+            improved = improve_group(group, asked, tables, room, (propose_kinds,), 1)
+            stuck = None if sensitive is None else limit_values(records, group, asked, sensitive, room)
             if stuck is None:
-                return Mended(group, published, loss_of(group))
+                return Mended(group, published, loss_of(group), improved)
             if not delete_everywhere(group, published, stuck):
                 return None
             continue
@@ -72,6 +73,23 @@ def mend(
         if not few and not widen_absence(group, published, asked, everywhere=True):
             return None
     raise AssertionError("each attempt deletes more")
+
+
+def improve(mended: Mended, knowledge: BoundedKnowledge) -> Mended:
+    """Return a mended group after more rounds of improvement, if the first one saved more than a little."""
+    if not mended.improved:
+        return mended
+    group = mended.group._replace(label=mended.group.label.copy())
+    asked, room = _ask(group, knowledge), make_room(group)
+    tables = count_group(group, asked, make_table(12), room.row)
+    improved = improve_group(group, asked, tables, room, (propose_kinds, propose_parts), MORE_ROUNDS)
+    return Mended(group, mended.published, loss_of(group), improved)
+
+
+def _ask(group: FactGroup, knowledge: BoundedKnowledge) -> Asked:
+    labels, depths = bits_of(group)
+    absents = len(group.trace) - 1
+    return Asked(knowledge.k, knowledge.m, absents, False, knowledge.vertex == "whole", labels, depths)
 
 
 def delete_facts(group: FactGroup, asked: Asked, room: Room) -> tuple[PatternTable, PatternTable] | None:
@@ -121,8 +139,7 @@ def widen_absence(group: FactGroup, published: NDArray[np.int64], asked: Asked, 
     In as many records as it takes, those that lose least, or ``everywhere`` in all columns with an absent
     value. Returns whether a value was deleted.
     """
-    sizes = np.diff(group.first_vertex)
-    record = np.repeat(np.arange(len(sizes)), sizes)[group.owner]
+    record = records_of(group)
     above = group.path[group.owner]
     fixed = ~(group.removable[above].astype(np.bool_) & (above >= 0)).any(axis=1)
     deleted = False
@@ -144,14 +161,6 @@ def widen_absence(group: FactGroup, published: NDArray[np.int64], asked: Asked, 
     return deleted
 
 
-class Room(NamedTuple):
-    """Room for a record, for occurrences of patterns, and for keys that change."""
-
-    row: Row
-    found: NDArray[np.int64]
-    changed: NDArray[np.int64]
-
-
 def delete_blindly(group: FactGroup, asked: Asked, room: Room) -> bool:
     """Mend patterns of one fact, of two and so on, absent values aside; return whether that could be done."""
     for most in range(1, asked.m + 1):
@@ -164,7 +173,7 @@ def delete_blindly(group: FactGroup, asked: Asked, room: Room) -> bool:
 def weigh_traces(group: FactGroup, asked: Asked) -> None:
     """Raise the price of values in columns in which few records have an absent value now."""
     records = len(group.first_vertex) - 1
-    record = np.repeat(np.arange(records), np.diff(group.first_fact[group.first_vertex]))
+    record = records_of(group)
     absent = (group.label > 0) & (group.label <= asked.absents)
     pairs = np.unique(group.label[absent] * records + record[absent])
     support = np.bincount(pairs // records, minlength=asked.absents + 1)

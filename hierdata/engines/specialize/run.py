@@ -79,14 +79,14 @@ def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partiti
     first = search.classes.facts.count_occurrences(search.classes.knowledge.m) > _MANY_OCCURRENCES
     drafted = draft_whole_trees(given, None) if first else None
     found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
-    most = min((loss_by_root(forest, one) for one in found if one is not None), default=None)
+    most = None if found is None else loss_by_root(forest, found)
     if not first:
         drafted = draft_whole_trees(given, most)
     whole = None if drafted is None else align_whole_trees(given, drafted, most)
     if first and most is None and whole is None:  # the draft does not serve
         found = search.mend_divisions(divisions, np.inf)
     answers = [
-        (loss_by_root(forest, one), at, one) for at, one in enumerate([*found, whole]) if one is not None
+        (loss_by_root(forest, one), at, one) for at, one in enumerate([found, whole]) if one is not None
     ]
     if not answers:
         missed = IMPOSSIBLE if search.classes.sensitive is None else ALPHA_MISSED
