@@ -10,7 +10,7 @@ from hierdata.engines.specialize.groups import bits_of, row_of
 from hierdata.engines.specialize.improving import propose_kinds, propose_parts
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup
-from hierdata.engines.specialize.kernel_mending import mend_group, mend_marked, relabel_records
+from hierdata.engines.specialize.kernel_mending import UNLIMITED, mend_group, mend_marked, relabel_records
 from hierdata.engines.specialize.kernel_table import Asked
 from tests.naive_deletion import Deletion, Record, Seen
 
@@ -119,7 +119,9 @@ def test_kernels_delete_and_put_back_what_plain_python_does() -> None:
         table, clauses = relabel_records(group, asked, table, clauses, row, labels, changed, dirty)
         naive.show(labels.tolist())
         assert group.label.tolist() == shown_now(naive), world
-        table, clauses, mended = mend_marked(group, asked, table, clauses, row, found, changed, dirty)
+        table, clauses, mended = mend_marked(
+            group, asked, table, clauses, row, found, changed, dirty, UNLIMITED
+        )
         assert mended == naive.mend(), world
         assert not mended or group.label.tolist() == shown_now(naive), world
         shown_again += bool((labels != after).any()) and mended

@@ -101,12 +101,13 @@ def _try_labels(
     records = len(group.first_vertex) - 1
     dirty = np.zeros(records, np.bool_)
     tables = relabel_records(group, asked, *tables, room.row, labels, room.changed, dirty)
-    table, clauses, mended = mend_marked(group, asked, *tables, room.row, room.found, room.changed, dirty)
+    allowed = lost - loss_of(group) - 1
+    table, clauses, saved = mend_marked(
+        group, asked, *tables, room.row, room.found, room.changed, dirty, allowed
+    )
     tables = table, clauses
-    if mended:
-        now = loss_of(group)
-        if now < lost:
-            return tables, now
+    if saved:
+        return tables, loss_of(group)
     dirty[:] = False
     tables = relabel_records(group, asked, *tables, room.row, before, room.changed, dirty)
     return tables, lost

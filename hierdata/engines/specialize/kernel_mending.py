@@ -14,7 +14,7 @@ from hierdata.engines.specialize.kernel_broken import (
     score_vertices,
 )
 from hierdata.engines.specialize.kernel_change import change_record, put_in, take_out
-from hierdata.engines.specialize.kernel_facts import FactGroup, Row, count_group, gather_facts
+from hierdata.engines.specialize.kernel_facts import FactGroup, Row, count_group, gather_facts, is_gone
 from hierdata.engines.specialize.kernel_table import (
     CLAUSE,
     Asked,
@@ -23,6 +23,9 @@ from hierdata.engines.specialize.kernel_table import (
     make_table,
     widen_clauses,
 )
+
+UNLIMITED = 2**62
+"""A loss that no group has."""
 
 
 @jit
@@ -163,6 +166,19 @@ def mark_holders(
     changed[0] = 0
 
 
+@part
+def loss_of_record(group: FactGroup, record: int) -> int:
+    """Return what a record loses as it is now."""
+    lost = 0
+    for vertex in range(group.first_vertex[record], group.first_vertex[record + 1]):
+        if is_gone(group, vertex):
+            lost += group.constant[vertex]
+        for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+            label = group.label[fact]
+            lost += group.losses[fact, 2 if label == 0 else 0 if label == group.shown[fact] else 1]
+    return int(lost)
+
+
 @jit
 def mend_marked(
     group: FactGroup,
@@ -173,10 +189,12 @@ def mend_marked(
     found: NDArray[np.int64],
     changed: NDArray[np.int64],
     dirty: NDArray[np.bool_],
+    allowed: int,
 ) -> tuple[PatternTable, PatternTable, bool]:
     """Delete facts of marked records, in rounds, until every pattern is matched by none or enough records.
 
-    Marks the records that match what has become too rare. Returns whether all could be done.
+    Marks the records that match what has become too rare. Returns whether all could be done; gives up where
+    more than ``allowed`` would be lost by it.
     """
     changed[0] = 0
     busy = True
@@ -188,8 +206,10 @@ def mend_marked(
             busy = True
             dirty[record] = False
             clauses = widen_clauses(clauses, 64 * len(row.facts))
+            allowed += loss_of_record(group, record)
             table, mended = mend_record(group, asked, table, clauses, row, record, found, changed)
-            if not mended:
+            allowed -= loss_of_record(group, record)
+            if not mended or allowed < 0:
                 return table, clauses, False
             mark_holders(group, asked, table, clauses, changed, dirty)
     return table, clauses, True
@@ -205,7 +225,7 @@ def mend_group(
     """
     table, clauses = count_group(group, asked, make_table(12), row)
     dirty = np.ones(len(group.first_vertex) - 1, np.bool_)
-    return mend_marked(group, asked, table, clauses, row, found, changed, dirty)
+    return mend_marked(group, asked, table, clauses, row, found, changed, dirty, UNLIMITED)
 
 
 @jit
