@@ -35,7 +35,8 @@ class Specialize(Engine):
     - **Improvement.** What all records of a class delete one after the other may be what enough of them have:
       removed vertices, also without their values so that their subtrees stay, or the absent values of a
       column or of a node. It is shown again in all of them, the class is mended again, and that stays if less
-      is lost. Classes that are tried are improved once, those that are published several times.
+      is lost. Classes that are tried are improved once, those that are published several times; none are
+      at m = 3, where it takes too long.
     - **Blocks.** In a collection of eight blocks or more, four of them try all this. All blocks then use the
       division and the c that lost least in these, or the finest division with classes united.
     - **Shares.** Under alpha the share of each bounded value is counted at each anchor of each pattern. Where

@@ -1,4 +1,4 @@
-"""Put deleted facts of many records back together, and mend again: where enough have them, they stay."""
+"""Show deleted facts of many records again, all at once, and mend again: what enough have, stays."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ def improve_group(
 ) -> bool:
     """Try all proposals on a mended group, so many times; keep those after which less is lost.
 
-    Returns whether the last round saved more than a little.
-
     One record after the other deletes what only it shows, so what all of them delete may be what enough of
-    them could show. A proposal shows it again in all of them; then the group is mended again.
+    them could show. A proposal shows it again in all of them; then the group is mended again. Returns whether
+    the last round saved more than a little.
     """
     every = np.ones(len(group.first_vertex) - 1, np.bool_)
     lost = loss_of(group)

@@ -23,6 +23,8 @@ TRACE = 1.0
 ATTEMPTS = 2
 MORE_ROUNDS = 2
 """How often proposals are tried again, at most, on the classes that are published."""
+MOST_IMPROVED = 2
+"""With more facts known, groups are not improved: counting patterns again takes too long."""
 TOPPED_UP = 4
 """How often a value is deleted in a few more records, before it is in all."""
 
@@ -62,7 +64,8 @@ def mend(
         if tables is not None:
             every = np.ones(len(group.first_vertex) - 1, np.bool_)
             tables = restore_group(group, asked, *tables, room.row, room.changed, every)
-            improved = improve_group(group, asked, tables, room, (propose_kinds,), 1)
+            first = 1 if asked.m <= MOST_IMPROVED else 0
+            improved = improve_group(group, asked, tables, room, (propose_kinds,), first)
             stuck = None if sensitive is None else limit_values(records, group, asked, sensitive, room)
             if stuck is None:
                 return Mended(group, published, loss_of(group), improved)
@@ -77,7 +80,7 @@ def mend(
 
 def improve(mended: Mended, knowledge: BoundedKnowledge) -> Mended:
     """Return a mended group after more rounds of improvement, if the first one saved more than a little."""
-    if not mended.improved:
+    if not mended.improved or knowledge.m > MOST_IMPROVED:
         return mended
     group = mended.group._replace(label=mended.group.label.copy())
     asked, room = _ask(group, knowledge), make_room(group)
