@@ -64,8 +64,9 @@ def mend(
         if tables is not None:
             every = np.ones(len(group.first_vertex) - 1, np.bool_)
             tables = restore_group(group, asked, *tables, room.row, room.changed, every)
-            first = 1 if asked.m <= MOST_IMPROVED else 0
-            improved = improve_group(group, asked, tables, room, (propose_kinds,), first)
+            improved = asked.m <= MOST_IMPROVED and improve_group(
+                group, asked, tables, room, (propose_kinds,), 1
+            )
             stuck = None if sensitive is None else limit_values(records, group, asked, sensitive, room)
             if stuck is None:
                 return Mended(group, published, loss_of(group), improved)
@@ -80,7 +81,7 @@ def mend(
 
 def improve(mended: Mended, knowledge: BoundedKnowledge) -> Mended:
     """Return a mended group after more rounds of improvement, if the first one saved more than a little."""
-    if not mended.improved or knowledge.m > MOST_IMPROVED:
+    if not mended.improved:
         return mended
     group = mended.group._replace(label=mended.group.label.copy())
     asked, room = _ask(group, knowledge), make_room(group)
