@@ -7,6 +7,7 @@ import pytest
 
 from hierdata.engines import Constraints
 from hierdata.engines.base import Trial
+from hierdata.engines.k_member.begun import Begun
 from hierdata.engines.k_member.engine import KMember
 from hierdata.engines.k_member.sizes import Reach, best
 from hierdata.errors import PolicyError
@@ -127,3 +128,19 @@ def test_fewer_records_propose_the_larger_the_class_where_proposals_are_bounded(
     assert [reach.stride_for(size) for size in (5, 14, 15, 60, 120)] == [1, 1, 2, 5, 9]
     assert reach._replace(stride=3).stride_for(15) == 3
     assert reach._replace(bounded=False).stride_for(120) == 1
+
+
+def test_a_draft_takes_up_what_another_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The classes are the same as if each draft began anew; fewer records are aligned."""
+    model = MODELS["t = 0.4"]
+    fewer = 0
+    for seed in range(6):
+        built = collection(seed, records=40, depth=2)
+        taken = partitioned(built, model)
+        with monkeypatch.context() as patch:
+            patch.setattr(Begun, "take_up", lambda self, other: np.zeros_like(self.seeds))
+            anew = partitioned(built, model)
+        assert np.array_equal(taken.equivalence_class, anew.equivalence_class)
+        assert np.array_equal(taken.representative, anew.representative)
+        fewer += taken.costs["pair_losses"] < anew.costs["pair_losses"]
+    assert fewer

@@ -1,4 +1,4 @@
-"""Closeness in local search's kernels: against the models, vertex by vertex and exchange by exchange."""
+"""Closeness in the kernels: against the models, vertex by vertex and exchange by exchange."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import CHILD_COUNT, FIRST_CHILD, KIND
-from hierdata.engines.local_search.kernel_closeness import BITS, find_open
+from hierdata.engines.alignment.kernels.closeness import BITS
+from hierdata.engines.local_search.kernel_closeness import find_open
 from hierdata.engines.local_search.kernel_moves import GAIN
 from hierdata.engines.local_search.state import ExchangedClasses
 from hierdata.privacy import TCloseness
@@ -80,6 +81,33 @@ def test_open_values_are_those_with_which_the_models_hold(model: TCloseness) -> 
                 bits = {at for at in range(BITS * checks.words) if found[v, at // BITS] >> at % BITS & 1}
                 assert bits == numbers
     assert min(seen["open"], seen["closed"], seen["refused"]) > 0, seen
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.distance} {model.t}")
+def test_vertices_are_published_where_the_models_hold(model: TCloseness) -> None:
+    seen = Counter[str]()
+    for _, classes in searches(model, range(9200, 9212)):
+        forest, closing = classes.forest, classes._closing
+        for first in range(0, 10, 2):
+            count = classes._build([*range(first, first + 4)]) if classes.largest >= 4 else 0
+            rows, members = classes.representative[:count], classes.members[:4, :count]
+            kept: set[int] = set()
+            reached = {0} if count else set()
+            for v in range(count):
+                holds = v in reached
+                for position, asked in closing.undecided.get(int(rows[v, KIND]), ()):
+                    codes = forest.sensitive[forest.first_sensitive[members[:, v]] + position].tolist()
+                    view = ClassView(4, Counter(code for code in codes if code >= 0))
+                    holds = holds and all(one.holds(view) for one in asked)
+                if holds:
+                    kept.add(v)
+                    child = int(rows[v, FIRST_CHILD])
+                    reached |= {*range(child, child + int(rows[v, CHILD_COUNT]))}
+                seen["kept" if holds else "not kept"] += 1
+            if count:
+                assert closing.holds_at_root(rows, members) == (0 in kept)
+                assert {*np.flatnonzero(closing.find_safe_vertices(rows, members)).tolist()} == kept
+    assert len(seen) == 2, seen
 
 
 def gains_by_hand(classes: ExchangedClasses, record: int) -> tuple[list[int], list[int]]:

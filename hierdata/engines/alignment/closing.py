@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.arrays import first_nodes
+from hierdata.engines.alignment.closeness import AskedModels, pack_checks
 from hierdata.engines.alignment.kernels.arrays import CHILD_COUNT, FIRST_CHILD, FIRST_NODE, KIND
+from hierdata.engines.alignment.kernels.closeness import find_close
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import Forest
 from hierdata.privacy.base import Constraint
@@ -23,8 +25,8 @@ class Closing:
     """Checks classes of at least ``size`` records against the models.
 
     ``rows`` are the rows of a representative; ``members[m, v]`` is member m's vertex for its v-th vertex.
-    Answers are remembered by the values that were asked about: two classes that differ by an exchange have
-    the same values at most vertices.
+    Models with a closeness are compiled ``checks``. Of the ``others``, answers are remembered by the values
+    that were asked about: two classes that differ by an exchange have the same values at most vertices.
 
     ``undecided`` are by vertex type the sensitive attributes that must be checked, each with its models.
     """
@@ -33,6 +35,7 @@ class Closing:
         self._forest = forest
         self._constraints = constraints
         self.undecided = _undecided_constraints(forest, constraints, size)
+        self.checks, self.others = pack_checks(forest, self.undecided)
         self._root_nodes = np.array(first_nodes(forest)[0], np.int64)
         self._answers: dict[tuple[int, int, bytes, tuple[int, ...]], bool] = {}
 
@@ -52,23 +55,32 @@ class Closing:
         view = self._constraints.view(len(members), {}, root)
         if not all(one.holds(view) for one in self._constraints.on_records):
             return False
-        at_root = self.undecided.get(0, ())
-        return all(self._holds(0, *one, self._codes(one[0], members[:, :1])[0], root) for one in at_root)
+        at_root = self.others.get(0, ())
+        return bool(self._find_close(rows[:1], members[:, :1])[0]) and all(
+            self._holds(0, *one, self._codes(one[0], members[:, :1])[0], root) for one in at_root
+        )
 
     def find_safe_vertices(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
         """Mark the vertices where, and above which, all models hold; the root must be safe."""
-        kept = np.ones(len(rows), np.bool_)
-        if not self.undecided:
+        kept = self._find_close(rows, members)
+        if not self.others:
             return kept
         root = self._root(rows)
         for kind in range(1, len(self._constraints.on_values)):  # above comes before below
             at = np.flatnonzero((rows[:, KIND] == kind) & kept)
-            for position, asked in self.undecided.get(kind, ()):
+            for position, asked in self.others.get(kind, ()):
                 for v, codes in zip(at.tolist(), self._codes(position, members[:, at]), strict=True):
                     kept[v] = kept[v] and self._holds(kind, position, asked, codes, root)
             for v in np.flatnonzero((rows[:, KIND] == kind) & ~kept).tolist():
                 first = rows[v, FIRST_CHILD]
                 kept[first : first + rows[v, CHILD_COUNT]] = False
+        return kept
+
+    def _find_close(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
+        """Mark the vertices where, and above which, all models with a closeness hold."""
+        kept = np.ones(len(rows), np.bool_)
+        if self.checks.words:
+            find_close(rows, len(rows), len(members), np.ascontiguousarray(members), self.checks, kept)
         return kept
 
     def _codes(self, position: int, members: Members) -> NDArray[np.int32]:
@@ -102,16 +114,14 @@ class Closing:
         return tuple((own - self._root_nodes).tolist())
 
 
-def _undecided_constraints(
-    forest: Forest, constraints: Constraints, size: int
-) -> dict[int, list[tuple[int, tuple[Constraint, ...]]]]:
+def _undecided_constraints(forest: Forest, constraints: Constraints, size: int) -> AskedModels:
     """Return by vertex type the sensitive attributes that must be checked, each with its models.
 
     Sufficient caps are settled if every record has a value (erratum ML-8) and a second record has joined; a
     single record is never checked against them. Presence below the root is a matter of all vertices that will
     look alike, which ``coalesce`` judges.
     """
-    unsettled: dict[int, list[tuple[int, tuple[Constraint, ...]]]] = {}
+    unsettled: AskedModels = {}
     for kind, attributes in enumerate(constraints.on_values):
         vertices = np.flatnonzero(forest.type == kind)
         for position, bound in enumerate(attributes):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.compose.kernel import NEVER, ComposedClasses, ComposedRows, Targets
-from hierdata.engines.rows.closeness import foreign, paths, weighted_sets
+from hierdata.engines.nested_sets import paths, weighted_sets
+from hierdata.engines.rows.closeness import foreign
 from hierdata.engines.rows.contents import accepts_all
 from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import class_sizes, codes_of, summable

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.full_domain.kernel import Near
-from hierdata.engines.rows.closeness import foreign, paths, weighted_sets
+from hierdata.engines.nested_sets import paths, weighted_sets
+from hierdata.engines.rows.closeness import foreign
 from hierdata.privacy.base import Closeness
 
 _LARGEST = 2**62

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.engines.k_member.begun import Begun
 from hierdata.engines.k_member.grow import Growing, Grown
 from hierdata.engines.k_member.kernel import Proposals, first_class
 from hierdata.engines.k_member.sizes import Plan, Reach
@@ -19,6 +20,8 @@ class ClassDraft:
     """The classes of some records by a plan of sizes; ``left`` are the records in no class.
 
     The classes around records that come ``first`` (a mask over all records) are accepted before all others.
+    ``begun`` has by size the proposals of other drafts, which are not built again where the same records are
+    free; it receives those of this one, if proposals are bounded.
     """
 
     def __init__(
@@ -28,11 +31,13 @@ class ClassDraft:
         plan: Plan,
         reach: Reach,
         first: NDArray[np.bool_],
+        begun: dict[int, Begun],
         progress: Callable[[int], None],
     ) -> None:
         self.classes: list[Grown] = []
         self._growing = growing
         self._reach = reach
+        self._begun = begun
         self._progress = progress
         self._there = np.zeros(growing.forest.record_count, np.bool_)
         self._there[records] = True
@@ -76,6 +81,10 @@ class ClassDraft:
         fresh, others = may[::stride].copy(), np.delete(may, np.s_[::stride])
         before = -1  # classes before the last portion of others
         ready: dict[int, Grown] = {}
+        begun = Begun(there, np.isin(np.arange(len(there)), fresh), proposals, ready)
+        if size in self._begun:
+            fresh = fresh[~begun.take_up(self._begun[size])[fresh]]
+        is_first = self._reach.bounded
         while np.count_nonzero(there) >= size:
             growing.fit_caps(size)
             found, evaluated = first_class(fresh, *arguments)
@@ -90,6 +99,9 @@ class ClassDraft:
                 fresh, others = others[portion].copy(), np.delete(others, portion)
                 continue
             if proposals.closed[seed]:
+                if is_first:
+                    self._begun[size] = begun.copy()
+                    is_first = False
                 self._accept(ready.pop(seed), there, proposals)
                 continue
             window = proposals.windows[seed, : proposals.window_sizes[seed]]

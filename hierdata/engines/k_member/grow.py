@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.arrays import find_unpaired, pack_caps, pack_values
 from hierdata.engines.alignment.closing import Closing
-from hierdata.engines.alignment.kernels.representative import plant
+from hierdata.engines.alignment.kernels.representative import representative_saving
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
-from hierdata.engines.k_member.kernel import grow, kept_value
+from hierdata.engines.k_member.kernel import build, grow
 from hierdata.forest.forest import Forest
 
 Numbers = NDArray[np.int64]
@@ -71,7 +71,7 @@ class Growing(Alignment):
         return find_unpaired(self.forest, self.rows, self.settings.first_slot, self.rules.caps)
 
     def grow_class(self, records: Numbers, others: Numbers) -> Grown | None:
-        """Build the class of ``records``, joined in this order; None if it cannot be published.
+        """Build the class of ``records``, joined in this order, as proposed; None if it cannot be published.
 
         If a model fails at the root, records of ``others`` join one by one, the one that raises the total
         loss least first, until all models hold.
@@ -79,11 +79,9 @@ class Growing(Alignment):
         size = len(records)
         joined = np.empty(self.room, np.int64)
         joined[:size] = records
-        roots = self.forest.roots
-        count = int(roots[records[0] + 1] - roots[records[0]])
-        first_slot = self.settings.first_slot
-        plant(roots[records[0]], count, first_slot, self.rows, self.representative, self.members)
-        count, _ = self._grow(count, 1, size, records[1:], joined, aligned=0)
+        self.fit_caps(size)
+        count = int(build(records, self.buffers, self.arrays))
+        self.evaluated += size - 1
         others = others[~np.isin(others, records)]
         while not self._holds(count, size):
             count, have = self._grow(count, size, size + 1, others, joined)
@@ -104,19 +102,8 @@ class Growing(Alignment):
             return None
         return self._close_class(joined, count)
 
-    def _grow(
-        self,
-        count: int,
-        size: int,
-        until: int,
-        others: Numbers,
-        joined: Numbers,
-        aligned: int = _EVERYBODY,
-    ) -> tuple[int, int]:
-        """Add the best of ``others`` to the class in the buffers; return its numbers of vertices and records.
-
-        ``aligned``: as in ``k_member.kernel.grow``.
-        """
+    def _grow(self, count: int, size: int, until: int, others: Numbers, joined: Numbers) -> tuple[int, int]:
+        """Add the best of ``others`` to the class in the buffers; return its vertices and records."""
         if until > self.room:
             return count, size
         self.fit_caps(until)
@@ -125,7 +112,7 @@ class Growing(Alignment):
             size,
             until,
             self.dropped,
-            aligned,
+            _EVERYBODY,
             others,
             np.full(len(others), self._heaviest),
             joined,
@@ -143,5 +130,5 @@ class Growing(Alignment):
     def _close_class(self, records: Numbers, count: int) -> Grown:
         rows, members = self.representative[:count], self.members[: len(records), :count]
         kept = self.closing.find_safe_vertices(rows, members)
-        saved = kept_value(rows, count, kept, self.settings.scale, self.rules.losses)
+        saved = representative_saving(rows[kept], int(kept.sum()), self.settings.scale, self.rules.losses)
         return Grown(records.copy(), rows.copy(), members.copy(), kept, int(saved))

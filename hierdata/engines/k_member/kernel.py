@@ -8,22 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import (
-    FIRST_NODE,
-    OWN,
-    QUASI_COUNT,
-    WEIGHT,
-    AlignmentArrays,
-)
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, bounds_to_all, histogram_of
 from hierdata.engines.alignment.kernels.representative import (
     ClassBuffers,
     Ordinals,
-    Rows,
     copy_members,
     copy_rows,
     merge,
     plant,
+    representative_saving,
 )
 from hierdata.engines.alignment.kernels.room import CappedValues, find_room, loss_by_room
 from hierdata.engines.alignment.kernels.vertices import hold, open_alignment
@@ -45,18 +39,22 @@ class Proposals(NamedTuple):
 
 
 @branching
-def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
-    """Return the value (weights minus losses, times ``scale``) that each member keeps of a representative.
-
-    Of its ``count`` vertices those that are not ``kept`` count 0. ``losses`` are as in ``Rules``.
-    """
-    saved = np.int64(0)
-    for v in range(count):
-        if kept[v]:
-            saved += scale * np.int64(rep[v, OWN])
-            for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
-                saved -= losses[rep[v, at]] // 2
-    return saved
+def build(records: Ordinals, buffers: ClassBuffers, arrays: AlignmentArrays) -> int:
+    """Build the class of records that join in this order, and whose roots fit; return its vertices."""
+    rep, members, new, new_members, queue = buffers
+    settings, work, roots, rows, rules = arrays
+    count: int = roots[records[0] + 1] - roots[records[0]]
+    plant(roots[records[0]], count, settings.first_slot, rows, rep, members)
+    for have in range(1, len(records)):
+        count = merge(
+            roots[records[have]], have, settings, work, queue, rep, members, new, new_members, rows, rules
+        )
+        rep, new = new, rep
+        members, new_members = new_members, members
+    if len(records) % 2 == 0:
+        copy_rows(rep, count, new)
+        copy_members(members, len(records), count, new_members)
+    return count
 
 
 @branching
@@ -79,8 +77,7 @@ def grow(
     ``most[at]`` is an upper bound of the value that a member keeps if ``near[at]`` joins, -1 if that record
     cannot join; it is tightened here, also by the room that caps leave (``alignment.kernels.room``).
     Records are aligned by rising bounds, until none can win or ``aligned`` of them fit.
-    Of equal losses the first of ``near`` joins. If ``aligned`` is 0 the records join in order,
-    whatever they raise, as long as they fit. Losses are compared without their lowest ``dropped`` bits.
+    Of equal losses the first of ``near`` joins. Losses are compared without their lowest ``dropped`` bits.
     Return the number of vertices of the representative, the number of records, which is smaller than
     ``until`` if no record fits, and the number of alignments.
     """
@@ -94,14 +91,14 @@ def grow(
     rises = np.empty(len(near), np.int64)
     while have < until:
         weight = np.int64(rep[0, WEIGHT])
-        if have > 1 and aligned > 0:  # for a class of one the caller has closer bounds
+        if have > 1:  # for a class of one the caller has closer bounds
             bounds_to(vector, histogram_of(rep, count, histograms, vector), near, histograms, bounds)
             for at in range(len(near)):
                 both = scale * (weight + rows[roots[near[at]], WEIGHT])
                 most[at] = min(most[at], (both - bounds[at]) // 2)
         open_alignment(rules.caps, work.full)
         hold(work.full, True)  # until a record joins
-        if aligned > 0 and find_room(count, have, settings.first_slot, rep, rules.caps, work.full, values):
+        if find_room(count, have, settings.first_slot, rep, rules.caps, work.full, values):
             for at in range(len(near)):
                 if most[at] >= 0:
                     both = scale * (weight + rows[roots[near[at]], WEIGHT])
@@ -112,8 +109,8 @@ def grow(
         best = np.int64(_HIGHEST)
         best_at = -1
         fitting = 0
-        while fitting < max(aligned, 1) and len(near) > 0:
-            at = have - first if aligned == 0 else int(np.argmin(rises))  # the first of equal ones
+        while fitting < aligned and len(near) > 0:
+            at = int(np.argmin(rises))  # the first of equal ones
             if rises[at] > best or rises[at] == _HIGHEST:
                 break
             root = roots[near[at]]
@@ -225,6 +222,6 @@ def first_class(
         evaluated += looked
         saved[seed] = -1
         if have == size:
-            saved[seed] = kept_value(rep, vertices, np.ones(vertices, np.bool_), scale, arrays.rules.losses)
+            saved[seed] = representative_saving(rep, vertices, scale, arrays.rules.losses)
         sizes[seed] = have
         closed[seed] = False

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints, Trial, silent
+from hierdata.engines.k_member.begun import Begun
 from hierdata.engines.k_member.draft import ClassDraft
 from hierdata.engines.k_member.grow import Growing
 from hierdata.engines.k_member.joining import join_late
@@ -49,6 +50,7 @@ class KMemberSearch:
         self._sizes = useful_sizes(constraints, least, largest, self._growing.closing.asks)
         self._needs = _needs(self._growing, records, self._sizes)
         self._drafts: dict[Plan, ClassDraft] = {}
+        self._begun: dict[int, Begun] = {}
 
     def trials(self, rng: np.random.Generator) -> dict[Choice, Trial]:
         """Return the loss of each choice of class sizes, on a sample if there are many records."""
@@ -83,7 +85,7 @@ class KMemberSearch:
 
     def _draft(self, records: Numbers, plan: Plan, progress: Callable[[int], None] = silent) -> ClassDraft:
         nobody = np.zeros(self._growing.forest.record_count, np.bool_)
-        return ClassDraft(self._growing, records, plan, self._reach, nobody, progress)
+        return ClassDraft(self._growing, records, plan, self._reach, nobody, self._begun, progress)
 
     def _draft_again(self, draft: ClassDraft, plan: Plan) -> ClassDraft:
         """Return the best of this draft and others in which those who lost most come first."""
@@ -94,7 +96,7 @@ class KMemberSearch:
             first |= losers
             if not losers.any() or _FEW * int(first.sum()) < len(self._records):
                 break
-            last = ClassDraft(self._growing, self._records, plan, self._reach, first, silent)
+            last = ClassDraft(self._growing, self._records, plan, self._reach, first, self._begun, silent)
             if last.loss < best.loss:
                 best = last
         return best

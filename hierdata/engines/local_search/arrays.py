@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.arrays import Caps, pack_caps
 from hierdata.engines.alignment.kernels.arrays import QUASI_COUNT
+from hierdata.engines.alignment.kernels.closeness import ClosenessChecks
 from hierdata.engines.alignment.lower_bounds import node_paths
-from hierdata.engines.local_search.kernel_closeness import ClosenessChecks
 from hierdata.engines.local_search.kernel_moves import EXCHANGE
 from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing, trace_all
 from hierdata.forest.partition import SUPPRESSED, Partition

@@ -1,16 +1,12 @@
-"""Closeness of the values at the vertices of a class, exact, for local search.
+"""What closeness lets join the vertices of a class, for local search (see ``alignment.kernels.closeness``).
 
-A model with a closeness (``hierdata.privacy.base.Closeness``) is one **check** at the vertices of a type. The
-**open** values of a vertex are those that may join its present values: with such a value in addition every
-check holds. They are bits, so that an exchange is decided by looking up the values of the newcomer.
+The **open** values of a vertex are those that may join its present values: with such a value in addition
+every check holds. They are bits, so that an exchange is decided by looking up the values of the newcomer.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.anonytree import align, join
 from hierdata.engines.alignment.kernels.arrays import (
@@ -24,38 +20,10 @@ from hierdata.engines.alignment.kernels.arrays import (
     Scratch,
     Settings,
 )
-from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
+from hierdata.engines.alignment.kernels.closeness import BITS, FOREIGN_SET, ClosenessChecks, count_held
+from hierdata.engines.alignment.kernels.representative import Ordinals, Rows, vertex_saving
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
 from hierdata.engines.jit import lean, part
-
-FOREIGN_SET = -2
-"""The first set of a value that the original lacks: no class may hold it."""
-
-BITS = 64
-"""Open values in a word."""
-
-
-class ClosenessChecks(NamedTuple):
-    """The checks, those of one vertex type next to each other, and the sets of values that they compare.
-
-    Each value of a check has a number among those of its vertex type; the last value of a check is the
-    missing one. With n values present the distance is the sum of ``weight`` |held * total - expected * n|
-    over the sets of the check; it may be ``limit`` * n / ``bottom`` at most.
-    """
-
-    words: int  # 64-bit words of the open values of a vertex; 0 without checks
-    first_check: Ordinals  # [vertex type + 1]
-    first_value: Ordinals  # [check]: its first value, as a number of the vertex type
-    paths: NDArray[np.int32]  # [check, value, level]: the sets that hold a value, then -1; FOREIGN_SET first
-    counts: Ordinals  # [check]: its values
-    first_set: Ordinals  # [check + 1]
-    weight: Ordinals  # [set]
-    expected: Ordinals  # [set]: values of the original in it
-    total: Ordinals  # [check]: values of the original
-    limit: Ordinals  # [check]: bound * scale * total * bottom
-    bottom: Ordinals  # [check]: denominator of the bound
-    values: NDArray[np.int32]  # [vertex, check of its type]: position of its value in the check
-    held: Ordinals  # [set]: working memory
 
 
 @part
@@ -63,26 +31,14 @@ def _open_at(
     v: int, check: int, column: int, have: int, behind: Ordinals, checks: ClosenessChecks, found: Ordinals
 ) -> bool:
     """Mark the open values of a check at one vertex of ``have`` members; return whether there are any."""
+    present = count_held(v, check, column, have, behind, checks)
+    if present < 0:
+        return False
     held, weight, expected, paths = checks.held, checks.weight, checks.expected, checks.paths
     first = checks.first_set[check]
     last = checks.first_set[check + 1]
     total, limit, bottom = checks.total[check], checks.limit[check], checks.bottom[check]
     missing = checks.counts[check] - 1
-    for own in range(first, last):
-        held[own] = 0
-    present = np.int64(0)
-    for member in range(have):
-        value = checks.values[behind[member, v], column]
-        if value == missing:
-            continue
-        present += 1
-        for level in range(paths.shape[2]):
-            own = paths[check, value, level]
-            if own == FOREIGN_SET:
-                return False
-            if own < 0:
-                break
-            held[own] += 1
     now = np.int64(0)
     further = np.int64(0)
     for own in range(first, last):
@@ -225,7 +181,5 @@ def close_saving(
                 for word in range(checks.words):
                     found[child, word] = 0
             continue
-        saved += scale * np.int64(rep[v, OWN])
-        for node in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
-            saved -= losses[rep[v, node]] // 2
+        saved += vertex_saving(rep, v, scale, losses)
     return saved

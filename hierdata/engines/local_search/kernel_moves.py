@@ -14,7 +14,7 @@ from hierdata.engines.alignment.kernels.arrays import Rules, Scratch, Settings
 from hierdata.engines.alignment.kernels.representative import Ordinals
 from hierdata.engines.jit import lean, part
 from hierdata.engines.local_search.kernel_gains import UNKNOWN, gain_of
-from hierdata.engines.local_search.kernel_paths import common_worth, insert_best
+from hierdata.engines.local_search.kernel_paths import clear_paths, common_worth, insert_best, mark_paths
 from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing
 
 GAIN, TO, WHO, PROMISED, HERE, EXCHANGE = range(6)
@@ -108,8 +108,7 @@ def _find_promising(
     if own >= 0:
         size = standing.sizes[own]
         kept = size * standing.saved[own]
-        for at in range(standing.rest_lengths[record]):
-            passed_rest[standing.rest_paths[record, at, 0]] = standing.rest_paths[record, at, 1]
+        mark_paths(standing.rest_paths[record], standing.rest_lengths[record], passed_rest)
         again = size * common_worth(ground.paths[record], ground.lengths[record], passed_rest, worth)
         if is_new:
             count = _note(chosen, count, again - kept, again - kept, own, record)
@@ -130,8 +129,7 @@ def _find_promising(
             promised = there * (common - standing.saved[other]) + here
             count = _note(chosen, count, promised, here, other, who)
     if own >= 0:
-        for at in range(standing.rest_lengths[record]):
-            passed_rest[standing.rest_paths[record, at, 0]] = 0
+        clear_paths(standing.rest_paths[record], standing.rest_lengths[record], passed_rest)
     return count
 
 
@@ -162,12 +160,10 @@ def seek(
         own = standing.class_of[record]
         if own >= 0 and (standing.sizes[own] < 2 or standing.sizes[own] > largest):
             continue
-        for place in range(ground.lengths[record]):
-            buffers.passed[ground.paths[record, place, 0]] = ground.paths[record, place, 1]
+        mark_paths(ground.paths[record], ground.lengths[record], buffers.passed)
         near_count = nearest_classes(record, largest, ground, standing, buffers)
         chosen = _find_promising(record, near_count, least, largest, ground, standing, buffers)
-        for place in range(ground.lengths[record]):
-            buffers.passed[ground.paths[record, place, 0]] = 0
+        clear_paths(ground.paths[record], ground.lengths[record], buffers.passed)
         buffers.left[0] = UNKNOWN
         count = 0
         for which in range(chosen):

@@ -52,6 +52,20 @@ def trace(
 
 
 @part
+def mark_paths(paths: Rows, length: int, passed: Ordinals) -> None:
+    """Write the counts of the paths of a tree to ``passed``, which must be 0."""
+    for at in range(length):
+        passed[paths[at, 0]] = paths[at, 1]
+
+
+@part
+def clear_paths(paths: Rows, length: int, passed: Ordinals) -> None:
+    """Set ``passed`` to 0 again."""
+    for at in range(length):
+        passed[paths[at, 0]] = 0
+
+
+@part
 def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
     """Return an upper bound of the saving of two trees: the worth of all nodes that values of both pass."""
     most = np.int64(0)

@@ -6,18 +6,17 @@ equal records each have one sensitive level; several newcomers together may.
 
 from __future__ import annotations
 
-from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import SLOT_COUNT, Rules, Scratch, Settings
-from hierdata.engines.alignment.kernels.representative import Ordinals, copy_rows, merge
+from hierdata.engines.alignment.kernels.arrays import Rules, Scratch, Settings
+from hierdata.engines.alignment.kernels.representative import Ordinals, representative_saving
 from hierdata.engines.jit import lean
 from hierdata.engines.local_search.kernel_moves import nearest_classes
-from hierdata.engines.local_search.kernel_paths import common_worth, insert_best
+from hierdata.engines.local_search.kernel_paths import clear_paths, common_worth, insert_best, mark_paths
 from hierdata.engines.local_search.kernel_state import (
     SearchBuffers,
     SearchInput,
     Standing,
     at_size,
-    representative_saving,
+    join_record,
 )
 
 
@@ -69,19 +68,12 @@ def _party(
         if size == largest:
             break
         rep = standing.rows[to] if size == first else buffers.rep
-        root = ground.roots[joining]
         fitting = at_size(rules, ground.caps_of, size + 1)
-        if rep[0, SLOT_COUNT] > 0:
-            align(0, 1, root, 1, size, True, settings, work, rep, ground.rows, fitting)
-            if work.mates[0, 0] < 0:
-                if place < 0:
-                    break
-                continue
-        vertices = merge(
-            root, size, settings, work, buffers.queue, rep, buffers.behind, buffers.new, buffers.new_behind,
-            ground.rows, fitting,
-        )  # fmt: skip
-        copy_rows(buffers.new, vertices, buffers.rep)
+        vertices = join_record(joining, size, rep, settings, work, fitting, ground, buffers)
+        if vertices == 0:
+            if place < 0:
+                break
+            continue
         party[size - first] = joining
         size += 1
         gain = size * representative_saving(buffers.rep, vertices, settings.scale, rules.losses) - kept
@@ -108,8 +100,7 @@ def gather(
     Classes that gain nothing with the record, however many join, are skipped. ``tally[0]`` counts the classes
     that were tried. Return the number of near classes.
     """
-    for place in range(ground.lengths[record]):
-        buffers.passed[ground.paths[record, place, 0]] = ground.paths[record, place, 1]
+    mark_paths(ground.paths[record], ground.lengths[record], buffers.passed)
     near_count = nearest_classes(record, largest, ground, standing, buffers)
     promising = False
     for at in range(near_count):
@@ -119,8 +110,7 @@ def gather(
         buffers.fresh[at] = size < largest and largest * common > kept
         promising = promising or buffers.fresh[at]
     count = _companions(record, visits, ground, standing, buffers) if promising else 0
-    for place in range(ground.lengths[record]):
-        buffers.passed[ground.paths[record, place, 0]] = 0
+    clear_paths(ground.paths[record], ground.lengths[record], buffers.passed)
     for at in range(near_count):
         buffers.party_sizes[at] = 0
         buffers.party_gains[at] = 0

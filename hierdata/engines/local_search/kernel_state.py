@@ -11,18 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
-    OWN,
-    QUASI_COUNT,
     SLOT_COUNT,
     Rules,
     Scratch,
     Settings,
 )
+from hierdata.engines.alignment.kernels.closeness import ClosenessChecks
 from hierdata.engines.alignment.kernels.representative import (
     Ordinals,
     Rows,
@@ -30,10 +28,12 @@ from hierdata.engines.alignment.kernels.representative import (
     copy_rows,
     merge,
     plant,
+    representative_saving,
     weigh,
 )
+from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
 from hierdata.engines.jit import lean, part
-from hierdata.engines.local_search.kernel_closeness import ClosenessChecks, find_open
+from hierdata.engines.local_search.kernel_closeness import find_open
 from hierdata.engines.local_search.kernel_paths import trace
 
 NOBODY = -1
@@ -114,17 +114,6 @@ def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
 
 
 @lean
-def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
-    """Return what suppression would lose of a representative and publication does not, times the scale."""
-    saved = np.int64(0)
-    for v in range(count):
-        saved += scale * np.int64(rep[v, OWN])
-        for node in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
-            saved -= losses[rep[v, node]] // 2
-    return saved
-
-
-@lean
 def trace_all(ground: SearchInput, open_: Ordinals, passed: Ordinals) -> None:
     """Compute the paths of all records; ``open_`` must be without words."""
     for record in range(len(ground.roots) - 1):
@@ -165,6 +154,36 @@ def read_class(
 
 
 @lean
+def join_record(
+    record: int,
+    have: int,
+    rep: Rows,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    ground: SearchInput,
+    buffers: SearchBuffers,
+) -> int:
+    """Align a record with a representative of ``have`` records; write ``buffers.rep`` and ``buffers.behind``.
+
+    The members behind ``rep`` must be in ``buffers.behind`` already. Return the number of vertices, 0 if the
+    root does not fit.
+    """
+    root, rows = ground.roots[record], ground.rows
+    if rep[0, SLOT_COUNT] > 0:
+        open_alignment(rules.caps, work.full)
+        if not fits(0, root, have, settings.first_slot, rep, rows, rules.caps, work.full):
+            return 0
+    count: int = merge(
+        root, have, settings, work, buffers.queue, rep, buffers.behind, buffers.new, buffers.new_behind,
+        rows, rules,
+    )  # fmt: skip
+    copy_rows(buffers.new, count, buffers.rep)
+    copy_members(buffers.new_behind, have + 1, count, buffers.behind)
+    return count
+
+
+@lean
 def build(
     records: Ordinals,
     first: int,
@@ -183,26 +202,18 @@ def build(
     It has ``have`` records already, on ``count`` vertices. ``rules`` must be those of the size that the class
     will have. Return the number of vertices, 0 if a root does not fit.
     """
-    roots, rows = ground.roots, ground.rows
-    rep, behind, new, new_behind = buffers.rep, buffers.behind, buffers.new, buffers.new_behind
     for at in range(first, size):
         record = records[at]
         if record == skipped:
             continue
-        root = roots[record]
         if have == 0:
-            count = roots[record + 1] - root
-            plant(root, count, settings.first_slot, rows, rep, behind)
+            root = ground.roots[record]
+            count = ground.roots[record + 1] - root
+            plant(root, count, settings.first_slot, ground.rows, buffers.rep, buffers.behind)
         else:
-            if rep[0, SLOT_COUNT] > 0:
-                align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
-                if work.mates[0, 0] < 0:
-                    return 0
-            count = merge(
-                root, have, settings, work, buffers.queue, rep, behind, new, new_behind, rows, rules
-            )
-            copy_rows(new, count, rep)
-            copy_members(new_behind, have + 1, count, behind)
+            count = join_record(record, have, buffers.rep, settings, work, rules, ground, buffers)
+            if count == 0:
+                return 0
         have += 1
     return count
 

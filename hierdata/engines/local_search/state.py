@@ -13,13 +13,13 @@ from hierdata.engines.alignment.alignment import Alignment, Pairing
 from hierdata.engines.alignment.arrays import first_nodes, write_nodes
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE
+from hierdata.engines.alignment.kernels.representative import representative_saving
 from hierdata.engines.base import Constraints
 from hierdata.engines.local_search.arrays import buffers_of, empty_standing, ground_of
-from hierdata.engines.local_search.closeness import pack_checks
 from hierdata.engines.local_search.kernel_closeness import find_open
 from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
 from hierdata.engines.local_search.kernel_rejoin import gather
-from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class, representative_saving
+from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class
 from hierdata.engines.local_search.prefixes import Prefixes
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -62,8 +62,8 @@ class ExchangedClasses(Alignment):
         self._closing = Closing(forest, constraints, self.least)
         self._asks = self._closing.asks or self._closing.asks_at_root
         self._firsts = first_nodes(forest)
-        checks, all_checked = pack_checks(forest, self._closing, room)
-        all_checked &= constraints.population is None
+        checks = self._closing.checks
+        all_checked = not self._closing.others and constraints.population is None
         self._ground = ground_of(self, self._caps, checks, room)
         self.standing = empty_standing(self, self._ground, partition, sizes, room, near)
         self._buffers = buffers_of(self, checks.words, room, near)

@@ -1,4 +1,4 @@
-"""Models with a closeness: the rows they rule out, and the sets that hold a value."""
+"""The rows that models with a closeness rule out."""
 
 from __future__ import annotations
 
@@ -23,21 +23,3 @@ def strangers(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray
 def foreign(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Mark the codes of values that do not occur in the original."""
     return np.array([*(own == FOREIGN for own in one.set_of), False], np.bool_)[codes]  # MISSING is the last
-
-
-def weighted_sets(one: Closeness) -> tuple[int, ...]:
-    """Return the sets with a weight, which add to the distance."""
-    return tuple(own for own, weight in enumerate(one.weight) if weight)
-
-
-def paths(one: Closeness) -> tuple[tuple[int, ...], ...]:
-    """Return, by code, the positions in ``weighted_sets`` of the sets that hold it, the smallest first."""
-    position = {own: at for at, own in enumerate(weighted_sets(one))}
-    found = []
-    for own in one.set_of:
-        path: list[int] = []
-        while own >= 0:
-            path += [position[own]] if own in position else []
-            own = one.parent[own]
-        found.append(tuple(path))
-    return tuple(found)

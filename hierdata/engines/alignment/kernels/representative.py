@@ -25,7 +25,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
-from hierdata.engines.jit import jit, lean, part
+from hierdata.engines.jit import inline_kernel, jit, lean, part
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
@@ -56,6 +56,24 @@ def copy_members(members: Ordinals, size: int, count: int, target: Ordinals) -> 
     for row in range(size):
         for column in range(count):
             target[row, column] = members[row, column]
+
+
+@inline_kernel
+def vertex_saving(rep: Rows, v: int, scale: int, losses: Ordinals) -> np.int64:
+    """Return what suppressing a vertex would lose and publishing it does not, times the scale."""
+    saved = scale * np.int64(rep[v, OWN])
+    for node in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
+        saved -= losses[rep[v, node]] // 2
+    return saved
+
+
+@lean
+def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
+    """Return what suppressing a representative would lose and publishing it does not, times the scale."""
+    saved = np.int64(0)
+    for v in range(count):
+        saved += vertex_saving(rep, v, scale, losses)
+    return saved
 
 
 @lean

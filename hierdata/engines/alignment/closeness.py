@@ -1,4 +1,4 @@
-"""Pack models with a closeness for the compiled local search."""
+"""Pack models with a closeness for compiled code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.closing import Closing
-from hierdata.engines.local_search.kernel_closeness import BITS, FOREIGN_SET, ClosenessChecks
-from hierdata.engines.rows.closeness import paths, weighted_sets
+from hierdata.engines.alignment.kernels.closeness import BITS, FOREIGN_SET, ClosenessChecks
+from hierdata.engines.nested_sets import paths, weighted_sets
 from hierdata.forest.forest import MISSING, Forest
-from hierdata.privacy.base import FOREIGN, Closeness
+from hierdata.privacy.base import FOREIGN, Closeness, Constraint
+
+AskedModels: TypeAlias = "dict[int, list[tuple[int, tuple[Constraint, ...]]]]"
+"""By vertex type the positions of the sensitive attributes that are asked about, each with its models."""
 
 _LARGEST = 2**62
 _MOST_PLACES = 2**18
@@ -23,27 +25,29 @@ _Check: TypeAlias = "tuple[int, int, Closeness]"
 """Vertex type, position of the sensitive attribute, and the closeness asked there."""
 
 
-def pack_checks(forest: Forest, closing: Closing, room: int) -> tuple[ClosenessChecks, bool]:
-    """Pack the models with a closeness that ``closing`` asks, in classes of up to ``room`` records.
+def pack_checks(forest: Forest, asked: AskedModels) -> tuple[ClosenessChecks, AskedModels]:
+    """Pack the models with a closeness; also return the other models."""
+    checks: list[_Check] = []
+    others: AskedModels = {}
+    for kind, attributes in sorted(asked.items()):
+        for position, constraints in attributes:
+            found = [one.closeness for one in constraints]
+            packed = [one is not None and _is_packable(one, forest.record_count) for one in found]
+            checks += [
+                (kind, position, one)
+                for one, is_packed in zip(found, packed, strict=True)
+                if one is not None and is_packed
+            ]
+            left = tuple(one for one, is_packed in zip(constraints, packed, strict=True) if not is_packed)
+            if left:
+                others.setdefault(kind, []).append((position, left))
+    return _pack(forest, checks), others
 
-    Also return whether it asks no others about values.
-    """
-    asked = [
-        (kind, position, one.closeness)
-        for kind, attributes in sorted(closing.undecided.items())
-        for position, constraints in attributes
-        for one in constraints
-    ]
-    checks = [
-        (kind, position, one) for kind, position, one in asked if one is not None and _is_packable(one, room)
-    ]
-    return _pack(forest, checks), len(checks) == len(asked)
 
-
-def _is_packable(one: Closeness, room: int) -> bool:
+def _is_packable(one: Closeness, records: int) -> bool:
     """Return whether the sums of a check fit into 64 bits, and its paths into a small table."""
     depth = max(map(len, paths(one)), default=0)
-    most = max(sum(one.weight), one.scale) * one.total * (room + 1)
+    most = max(sum(one.weight), one.scale) * one.total * (records + 1)
     fractions = max(one.bound.numerator, one.bound.denominator)
     return most * fractions < _LARGEST and len(one.set_of) * depth <= _MOST_PLACES
 
