@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from operator import add
 
@@ -72,6 +72,17 @@ class _Tally:
     prior: int = 0
     right: int = 0
     sure: list[float] = field(default_factory=list)
+
+    def add(self, weights: NDArray[np.float64], true: Container[int], common: int) -> None:
+        """Count a victim: the value that weighs most is guessed, the ``common`` one is the prior."""
+        self.asked += 1
+        self.prior += common in true
+        total = float(weights.sum())
+        if total > 0:
+            # The first of the likeliest, whatever sums in another order are rounded to.
+            guess = int(np.argmax(weights >= weights.max() * (1 - _ROUNDED)))
+            self.sure.append(float(weights[guess]) / total)
+            self.right += guess in true
 
     def __add__(self, other: _Tally) -> _Tally:
         """Add what was counted for other victims."""
@@ -146,82 +157,89 @@ class Adversary:
         sizes = np.zeros((facts + 1, len(victims)), np.int64)
         tallies = tuple(tuple(_Tally() for _ in self._targets) for _ in range(facts + 1))
         for own, victim in enumerate(victims):
-            root = int(self._original.roots[victim.record])
+            tree = KnownTree(self._original, victim.facts, int(self._original.roots[victim.record]))
+            known = self._index.prepare_tree(tree)
             chosen = self._index.at_root(victim.known_root)
-            trees = [KnownTree(self._original, victim.facts[:count], root) for count in range(facts + 1)]
-            packed = [self._index.prepare_tree(tree) for tree in trees]
-            first = self._index.count_first_agreeing(chosen, packed[-1])
-            for count, (tree, known) in enumerate(zip(trees, packed, strict=True)):
-                found, agreed = self._find_candidates(victim.first(count), known, chosen, first)
-                sizes[count, own] = int(self._forms.records[found].sum())
-                self._guess(tree, known, found, agreed, tallies[count])
+            agreed = self._find_candidates(victim, known, chosen, facts)
+            sizes[:, own] = (agreed >= 0) @ self._forms.records[chosen]
+            self._guess(tree, known, chosen, agreed, tallies)
             progress(own + 1)
         return Findings(sizes, tallies, tuple(path for *_, path in self._targets))
 
     def _find_candidates(
-        self,
-        victim: Knowledge,
-        known: KnownFacts,
-        chosen: NDArray[np.int64],
-        first: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the forms that agree with the most, and the number of facts that each agrees with.
-
-        ``first`` is how many of the first facts each chosen form agrees with, so that many need no search.
-        """
+        self, victim: Knowledge, known: KnownFacts, chosen: NDArray[np.int64], facts: int
+    ) -> NDArray[np.int64]:
+        """Return by number of facts how many each form agrees with, -1 for those that agree with fewer."""
+        found = np.full((facts + 1, len(chosen)), -1)
         if not len(chosen):
-            return chosen, chosen
-        beside = self._count_beside(victim, chosen)
-        agreed = np.minimum(first, len(victim.facts))
-        searched = agreed < len(victim.facts)
-        most = np.where(searched, 0, agreed)
-        for fact in victim.facts:
-            most[searched] += self._index.with_fact(fact)[chosen[searched]]
-        best, reached = -1, most + beside
-        for bound in range(int(reached.max()), -1, -1):
-            if bound < best:
-                break
-            here = np.flatnonzero(reached == bound)
-            if len(here):
-                unknown = here[searched[here]]
-                agreed[unknown] = self._index.count_agreeing(chosen[unknown], known)
-                best = max(best, int((agreed + beside)[here].max()))
-        found = np.flatnonzero((agreed + beside == best) & (reached >= best))
-        return chosen[found], agreed[found]
-
-    def _count_beside(self, victim: Knowledge, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return for each form how many absences and counts agree with it."""
-        found = np.zeros(len(chosen), np.int64)
-        for absence in victim.absences:
-            found += ~self._index.with_value(absence)[chosen]
+            return found
+        having = np.array([self._index.with_fact(fact)[chosen] for fact in victim.facts], np.bool_)
+        having = having.reshape(-1, len(chosen))
+        most = np.logical_and.accumulate(having).sum(axis=0)
+        first = self._index.count_first_agreeing(chosen, known, most)
+        beside = np.zeros(len(chosen), np.int64)
         if victim.counts is not None:
-            found += (self._forms.counts[chosen] == np.array(victim.counts)).sum(axis=1)
+            beside += (self._forms.counts[chosen] == np.array(victim.counts)).sum(axis=1)
+        for count in range(facts + 1):
+            for absence in victim.absences[count - 1 : count] if count else ():
+                beside += ~self._index.with_value(absence)[chosen]
+            asked = min(count, len(victim.facts))
+            # Forms that do not agree with all of these facts agree with fewer of them than they have.
+            bound = np.minimum(having[:asked].sum(axis=0), asked - 1)
+            agreed = np.where(first >= asked, asked, -1)
+            self._search(chosen, known, asked, beside, agreed, bound)
+            reached = np.where(agreed >= 0, agreed + beside, -1)
+            best = reached == reached.max()
+            found[count, best] = agreed[best]
         return found
+
+    def _search(
+        self,
+        chosen: NDArray[np.int64],
+        known: KnownFacts,
+        facts: int,
+        beside: NDArray[np.int64],
+        agreed: NDArray[np.int64],
+        bound: NDArray[np.int64],
+    ) -> None:
+        """Find how many of the first facts the forms agree with whose ``agreed`` is -1, the best ones first.
+
+        They agree with ``bound`` at most. Those that agree with fewer than another form keep -1.
+        """
+        unknown = agreed < 0
+        best = int((agreed + beside)[~unknown].max(initial=-1))
+        reached = bound + beside
+        for most in range(int(reached[unknown].max(initial=-1)), -1, -1):
+            if most < best:
+                break
+            here = np.flatnonzero(unknown & (reached == most))
+            if len(here):
+                agreed[here] = self._index.count_agreeing(chosen[here], known, facts)
+                best = max(best, int((agreed + beside)[here].max()))
 
     def _guess(
         self,
         tree: KnownTree,
         known: KnownFacts,
-        found: NDArray[np.int64],
+        chosen: NDArray[np.int64],
         agreed: NDArray[np.int64],
-        tallies: Sequence[_Tally],
+        tallies: Sequence[Sequence[_Tally]],
     ) -> None:
-        """Guess each sensitive attribute from the candidates."""
+        """Guess each sensitive attribute from the candidates, by number of facts."""
         for own, (kind, position, _) in enumerate(self._targets):
-            path = tree.path_to(kind)
-            true = true_values(self._original, tree.vertices[path[-1]], kind, position)
-            if not true:
+            paths = tree.paths_to(kind)
+            paths += paths[-1:] * (len(tallies) - len(paths))
+            true_at = {
+                end: true_values(self._original, tree.vertices[end], kind, position)
+                for end in {path[-1] for path in paths}
+            }
+            if not any(true_at.values()):
                 continue
-            tally = tallies[own]
-            tally.asked += 1
-            tally.prior += self._guessed[own].common in true
-            weights = self._guessed[own].weigh_values(self._forms, found, agreed, known, path)
-            total = float(weights.sum())
-            if total > 0:
-                # The first of the likeliest, whatever sums in another order are rounded to.
-                guess = int(np.argmax(weights >= weights.max() * (1 - _ROUNDED)))
-                tally.sure.append(float(weights[guess]) / total)
-                tally.right += guess in true
+            weights = self._guessed[own].weigh_values(self._forms, chosen, agreed, known, paths)
+            for path, mine, tally in zip(paths, weights, (each[own] for each in tallies), strict=True):
+                true = true_at[path[-1]]
+                if true:
+                    tally.add(mine, true, self._guessed[own].common)
 
 
 def draw_victims(original: Forest, victims: int, curiosity: Curiosity, draw: int) -> list[Knowledge]:

@@ -50,12 +50,14 @@ class KnownFacts(NamedTuple):
 
 class RecordSpace(NamedTuple):
     """Space for one record. By known vertex and vertex of the record: ``covered`` tells the facts that would
-    agree, as a mask, ``hosts`` whether the one may lie on the other. ``choices`` and ``chosen`` are for the
+    agree, as a mask, ``hosts`` whether the one may lie on the other. ``laid`` tells for each known vertex
+    for which facts that was found last, as a mask, -1 for none. ``choices`` and ``chosen`` are for the
     children of a known vertex.
     """
 
     covered: NDArray[np.int64]
     hosts: NDArray[np.bool_]
+    laid: NDArray[np.int64]
     choices: NDArray[np.int64]
     chosen: NDArray[np.int64]
 
@@ -69,6 +71,7 @@ def make_space(known: KnownFacts, sizes: NDArray[np.int64]) -> RecordSpace:
     return RecordSpace(
         np.zeros((own, largest), np.int64),
         np.zeros((own, largest), np.bool_),
+        np.empty(own, np.int64),
         np.empty((own, own), np.int64),
         np.empty(own + 1, np.int64),
     )
@@ -87,40 +90,43 @@ def count_facts(mask: int) -> int:
 @part
 def cover(root: int, size: int, vertices: Vertices, known: KnownFacts, space: RecordSpace) -> None:
     """Find for each known vertex and each vertex of its type the facts that would agree."""
-    covered = space.covered
+    covered, laid, covers = space.covered, space.laid, known.covers
     for own in range(len(known.above)):
+        laid[own] = -1
         for place in range(size):
             covered[own, place] = 0
     for fact in range(len(known.at)):
-        own = known.at[fact]
-        position = known.position[fact]
+        own, position, first = known.at[fact], known.position[fact], known.first[fact]
+        kind, bit = known.kind[own], 1 << fact
         for place in range(size):
             vertex = root + place
-            if vertices.kind[vertex] != known.kind[own]:
-                continue
-            if position < 0:
-                covered[own, place] |= 1 << fact
-            else:
-                node = vertices.nodes[vertices.first_node[vertex] + position]
-                if known.covers[known.first[fact] + node]:
-                    covered[own, place] |= 1 << fact
+            if vertices.kind[vertex] == kind and (
+                position < 0 or covers[first + vertices.nodes[vertices.first_node[vertex] + position]]
+            ):
+                covered[own, place] |= bit
 
 
 @part
 def lay(mask: int, root: int, size: int, vertices: Vertices, known: KnownFacts, space: RecordSpace) -> bool:
-    """Return whether the facts of a mask agree; ``hosts`` tells what each known vertex may lie on."""
-    covered, hosts = space.covered, space.hosts
+    """Return whether the facts of a mask agree; ``hosts`` tells what each known vertex may lie on.
+
+    What was found for another mask since ``cover`` is found again only where other facts are asked.
+    """
+    covered, hosts, laid, kinds = space.covered, space.hosts, space.laid, vertices.kind
     for own in range(len(known.above) - 1, -1, -1):
-        if own > 0 and not known.below[own] & mask:
+        below = known.below[own] & mask
+        if laid[own] == below or (own > 0 and not below):
             continue
-        asked = known.own[own] & mask
-        is_leaf = not known.below[own] & ~known.own[own] & mask
+        laid[own] = below
+        kind, asked = known.kind[own], known.own[own] & mask
         for place in range(size if own else 1):
-            vertex = root + place
             hosts[own, place] = (
-                vertices.kind[vertex] == known.kind[own]
+                kinds[root + place] == kind
                 and (covered[own, place] & asked) == asked
-                and (is_leaf or _place_children(mask, own, vertex, root, -1, -1, vertices, known, space))
+                and (
+                    below == asked
+                    or _place_children(mask, own, root + place, root, -1, -1, vertices, known, space)
+                )
             )
     return bool(hosts[0, 0])
 
@@ -242,13 +248,16 @@ def find_images(
     reached: NDArray[np.bool_],
     images: NDArray[np.bool_],
 ) -> None:
-    """Mark what the last needed vertex of a path may lie on when all facts of a mask agree."""
+    """Mark what the last needed vertex of a path may lie on when all facts of a mask agree.
+
+    Behind a shorter path is -1.
+    """
     for step in range(len(path)):
         for place in range(size):
             reached[step, place] = False
     reached[0, 0] = True
     step = 0
-    while step + 1 < len(path) and known.below[path[step + 1]] & mask:
+    while step + 1 < len(path) and path[step + 1] >= 0 and known.below[path[step + 1]] & mask:
         above, own = path[step], path[step + 1]
         for place in range(size):
             if not reached[step, place]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.adversary.embedding import KnownFacts, Vertices
-from hierdata.adversary.kernel import count_agreeing
+from hierdata.adversary.kernel import count_agreeing, count_first_agreeing
 from hierdata.adversary.knowledge import PRESENT, Absence, Fact, KnownTree
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import places
 from hierdata.forest.publication import Publication
 
-_KEPT = 4096
-"""Values whose records are remembered."""
+_KEPT = 1 << 26
+"""Bytes of rows that are remembered, of each sort."""
 
 
 @dataclass(frozen=True)
@@ -101,66 +101,60 @@ class Forms:
         vertices, forms = self.by_kind[kind]
         return self.vertices.nodes[self.forest.first_node[vertices] + position], forms
 
-    def fill(self, kind: int, position: int, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which forms have a vertex with a wanted node."""
-        found = np.zeros(len(self.first), np.bool_)
-        if position == PRESENT:
-            found[self.by_kind[kind][1]] = True
-        else:
-            nodes, forms = self.nodes_at(kind, position)
-            found[forms[wanted[nodes]]] = True
-        return found
-
 
 class Index:
-    """Finds the forms that may agree with what is known, without looking at each."""
+    """Finds the forms that may agree with what is known, without looking at each: an inverted index.
+
+    Of each node that is published at a quasi-identifier it lists the forms that have it. What was asked of
+    late is remembered, within ``_KEPT`` bytes.
+    """
 
     def __init__(self, forms: Forms) -> None:
         self.forms = forms
-        self._nodes: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
-        self._covers: dict[tuple[int, int, int], NDArray[np.bool_]] = {}
-        self._having: dict[tuple[int, int, int, bool], NDArray[np.bool_]] = {}
-        self._roots: dict[tuple[int, ...], NDArray[np.int64]] = {}
-
-    def covers(self, kind: int, position: int, node: int) -> NDArray[np.bool_]:
-        """Return for each node of a hierarchy whether it covers a value: what is published of it may be."""
-        key = (kind, position, node)
-        if key not in self._covers:
-            self._covers[key] = find_covering(self.forms.forest.hierarchies[kind][position], node)
-        return self._covers[key]
+        widest = max((len(tree.labels) for own in forms.forest.hierarchies for tree in own), default=1)
+        self.covers = lru_cache(_KEPT // widest + 1)(self._find_covering)
+        self._having = lru_cache(_KEPT // max(len(forms.first), 1) + 1)(self._mark)
+        self._postings: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
 
     def at_root(self, nodes: tuple[int, ...]) -> NDArray[np.int64]:
         """Return the forms whose root may be that of a person with these quasi-identifiers."""
-        if nodes not in self._roots:
-            agree = np.ones(len(self.forms.first), np.bool_)
-            for position, node in enumerate(nodes):
-                if position not in self._nodes:
-                    self._nodes[position] = self.forms.nodes_at(0, position)
-                published, forms = self._nodes[position]
-                agree[forms[~self.covers(0, position, node)[published]]] = False
-            self._roots[nodes] = np.flatnonzero(agree)
-        return self._roots[nodes]
+        agree = np.ones(len(self.forms.first), np.bool_)
+        for position, node in enumerate(nodes):
+            agree &= self._having(0, position, node, False)
+        return np.flatnonzero(agree)
 
     def with_fact(self, fact: Fact) -> NDArray[np.bool_]:
         """Return which forms have a vertex that may be the fact's."""
-        return self._find(fact.kind, fact.position, fact.node, exactly=False)
+        return self._having(fact.kind, fact.position, fact.node, False)
 
     def with_value(self, absence: Absence) -> NDArray[np.bool_]:
         """Return which forms show the very value, so that they are no one's who does not have it."""
-        return self._find(absence.kind, absence.position, absence.node, exactly=True)
+        return self._having(absence.kind, absence.position, absence.node, True)
 
-    def _find(self, kind: int, position: int, node: int, *, exactly: bool) -> NDArray[np.bool_]:
-        key = (kind, position, node, exactly)
-        if key not in self._having:
-            if len(self._having) >= _KEPT:
-                self._having.clear()
-            wanted = np.zeros(1, np.bool_)
-            if position != PRESENT:
-                wanted = self.covers(kind, position, node)
-                if exactly:
-                    wanted = np.arange(len(wanted)) == node
-            self._having[key] = self.forms.fill(kind, position, wanted)
-        return self._having[key]
+    def _find_covering(self, kind: int, position: int, node: int) -> NDArray[np.bool_]:
+        return find_covering(self.forms.forest.hierarchies[kind][position], node)
+
+    def _mark(self, kind: int, position: int, node: int, exactly: bool) -> NDArray[np.bool_]:
+        """Return which forms have the node, or a node that covers it unless it is asked for ``exactly``."""
+        found = np.zeros(len(self.forms.first), np.bool_)
+        if position == PRESENT:
+            found[self.forms.by_kind[kind][1]] = True
+            return found
+        first, forms = self._list_postings(kind, position)
+        wanted = [node] if exactly else np.flatnonzero(self.covers(kind, position, node)).tolist()
+        for own in wanted:
+            found[forms[first[own] : first[own + 1]]] = True
+        return found
+
+    def _list_postings(self, kind: int, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the forms that have a node at a quasi-identifier, node by node, and where each begins."""
+        if (kind, position) not in self._postings:
+            nodes, forms = self.forms.nodes_at(kind, position)
+            count = len(self.forms.first)
+            of_node, form = np.divmod(np.unique(nodes * count + forms), count)
+            numbers = np.arange(len(self.forms.forest.hierarchies[kind][position].labels) + 1)
+            self._postings[kind, position] = np.searchsorted(of_node, numbers), form
+        return self._postings[kind, position]
 
     def prepare_tree(self, tree: KnownTree) -> KnownFacts:
         """Pack a known tree for the kernels."""
@@ -186,27 +180,24 @@ class Index:
             np.array([fact.position for fact in tree.facts], np.int64),
             np.cumsum([0, *lengths])[:-1].astype(np.int64),
             np.concatenate([np.zeros(0, np.bool_), *rows]),
-            *_list_masks(len(rows)),
+            *list_masks(len(rows)),
         )
 
-    def count_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
-        """Return for some forms the largest number of facts that each agrees with."""
-        return self._count_agreeing(chosen, known, known.masks)
-
-    def count_first_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
-        """Return for some forms how many of the first facts each agrees with, all of them together."""
-        # Of the sets of a size, that of the first facts comes first.
-        return self._count_agreeing(chosen, known, known.masks[known.of_size[::-1]])
-
-    def _count_agreeing(
-        self, chosen: NDArray[np.int64], known: KnownFacts, masks: NDArray[np.int64]
+    def count_first_agreeing(
+        self, chosen: NDArray[np.int64], known: KnownFacts, most: NDArray[np.int64]
     ) -> NDArray[np.int64]:
+        """Return for some forms how many of the first facts each agrees with together, ``most`` at best."""
         forms = self.forms
+        return count_first_agreeing(forms.roots[chosen], forms.sizes[chosen], most, forms.vertices, known)
+
+    def count_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts, facts: int) -> NDArray[np.int64]:
+        """Return for some forms the largest number of the first ``facts`` facts that each agrees with."""
+        forms, (masks, _) = self.forms, list_masks(facts)
         return count_agreeing(forms.roots[chosen], forms.sizes[chosen], forms.vertices, known, masks)
 
 
 @cache
-def _list_masks(facts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def list_masks(facts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return all sets of facts, larger ones first, and by size where sets of that size begin."""
     masks = sorted(range(1 << facts), key=lambda mask: (-mask.bit_count(), mask))
     sizes = [mask.bit_count() for mask in masks]

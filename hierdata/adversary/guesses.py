@@ -36,15 +36,24 @@ class Guessed:
         chosen: NDArray[np.int64],
         agreed: NDArray[np.int64],
         known: KnownFacts,
-        path: Sequence[int],
+        paths: Sequence[Sequence[int]],
     ) -> NDArray[np.float64]:
-        """Return the weight of each value, given candidates, at the end of a path; see the kernel."""
-        weights = np.zeros(self.values)
-        if len(path) == 1:
-            add_rows(chosen, forms.records, self.by_form, weights)
-        else:
-            of = forms.roots[chosen], forms.sizes[chosen], forms.records[chosen], agreed
-            weigh_values(*of, forms.vertices, known, np.array(path, np.int64), self.shares, weights)
+        """Return by number of facts the weight of each value, given candidates, at the end of a path.
+
+        ``agreed`` and the parameters that follow are as for the kernel.
+        """
+        weights = np.zeros((len(paths), self.values))
+        padded = np.full((len(paths), len(max(paths, key=len))), -1)
+        for facts, path in enumerate(paths):
+            if len(path) == 1:
+                add_rows(chosen[agreed[facts] >= 0], forms.records, self.by_form, weights[facts])
+            else:
+                padded[facts, : len(path)] = path
+        asked = np.flatnonzero((agreed[padded[:, 0] >= 0] >= 0).any(axis=0))
+        if len(asked):
+            own = chosen[asked]
+            of = forms.roots[own], forms.sizes[own], forms.records[own], agreed[:, asked]
+            weigh_values(*of, forms.vertices, known, padded, self.shares, weights)
         return weights
 
     @classmethod

@@ -41,6 +41,28 @@ class Shares(NamedTuple):
 
 
 @jit
+def count_first_agreeing(
+    roots: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    most: NDArray[np.int64],
+    vertices: Vertices,
+    known: KnownFacts,
+) -> NDArray[np.int64]:
+    """Return for each record, given by root and size, how many of the first facts it agrees with together.
+
+    It agrees with at most ``most`` of them.
+    """
+    found = most.copy()
+    space = make_space(known, sizes)
+    for at in range(len(roots)):
+        if found[at]:
+            cover(roots[at], sizes[at], vertices, known, space)
+        while found[at] and not lay((1 << found[at]) - 1, roots[at], sizes[at], vertices, known, space):
+            found[at] -= 1
+    return found
+
+
+@jit
 def count_agreeing(
     roots: NDArray[np.int64],
     sizes: NDArray[np.int64],
@@ -71,30 +93,38 @@ def weigh_values(
     agreed: NDArray[np.int64],
     vertices: Vertices,
     known: KnownFacts,
-    path: NDArray[np.int64],
+    paths: NDArray[np.int64],
     shares: Shares,
     weights: NDArray[np.float64],
 ) -> None:
-    """Add to ``weights`` what records tell of an attribute's value at or below a known vertex, not the root.
+    """Add to row f of ``weights`` what records tell when the first f facts are known, but for skipped rows.
 
-    ``path`` leads from the known root to that vertex. Each record weighs ``records`` times the share of
-    vertices with a value, divided equally among the vertices that the known one may be. Where none of its
-    facts agrees, the vertex above it is asked. ``agreed`` is the number of facts that the record agrees with.
+    It is about an attribute's value at or below a known vertex, to which row f of ``paths`` leads from the
+    known root, -1 behind it; rows that begin with -1 are skipped. Each record weighs ``records`` times the
+    share of vertices with a value, divided equally among the vertices that the known one may be. Where none
+    of its facts agrees, the vertex above it is asked. ``agreed[f]`` is the number of facts that each record
+    agrees with, -1 for records that are no candidates.
     """
     space = make_space(known, sizes)
     largest = space.hosts.shape[1]
     images = np.zeros(largest, np.bool_)
-    reached = np.zeros((len(path), largest), np.bool_)
+    reached = np.zeros((paths.shape[1], largest), np.bool_)
     for at in range(len(roots)):
         root, size = roots[at], sizes[at]
-        for place in range(size):
-            images[place] = False
         cover(root, size, vertices, known, space)
-        last = known.of_size[agreed[at] - 1] if agreed[at] else len(known.masks)
-        for mask in known.masks[known.of_size[agreed[at]] : last]:
-            if lay(mask, root, size, vertices, known, space):
-                find_images(mask, root, size, vertices, known, space, path, reached, images)
-        _add_values(root, size, records[at], images, vertices, shares, weights)
+        for facts in range(len(paths)):
+            own = agreed[facts, at]
+            if own < 0 or paths[facts, 0] < 0:
+                continue
+            for place in range(size):
+                images[place] = False
+            last = known.of_size[own - 1] if own else len(known.masks)
+            for mask in known.masks[known.of_size[own] : last]:
+                if mask >> facts:  # sets of one size rise
+                    break
+                if lay(mask, root, size, vertices, known, space):
+                    find_images(mask, root, size, vertices, known, space, paths[facts], reached, images)
+            _add_values(root, size, records[at], images, vertices, shares, weights[facts])
 
 
 @part

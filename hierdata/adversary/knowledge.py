@@ -48,11 +48,6 @@ class Knowledge:
     absences: tuple[Absence, ...] = ()
     counts: tuple[int, ...] | None = None
 
-    def first(self, count: int) -> Knowledge:
-        """Return what is known with fewer facts, and as many absences."""
-        absences = self.absences[:count]
-        return Knowledge(self.record, self.known_root, self.facts[:count], absences, self.counts)
-
 
 @dataclass(frozen=True)
 class Curiosity:
@@ -156,20 +151,16 @@ class KnownTree:
         parents = self.forest.parent[self.vertices].tolist()
         return [-1, *(self.index[parent] for parent in parents[1:])]
 
-    def path_to(self, kind: int) -> list[int]:
-        """Return the places from the root to the deepest vertex that has vertices of a type at or below it.
+    def paths_to(self, kind: int) -> list[list[int]]:
+        """Return by number of facts, from 0 on, the places from the root to the deepest vertex that is known.
 
-        Of several the one of the first fact.
+        It is the deepest of those that have vertices of a type at or below them, of several the first.
         """
-        types = self.forest.schema.types
-        line = {kind}
-        above = types[kind].parent
-        while above is not None:
-            line.add(above)
-            above = types[above].parent
-        order = [self.root, *(fact.vertex for fact in self.facts)]
-        paths = [self._path(self.index[vertex], line) for vertex in order]
-        return max(paths, key=len)
+        line = set(self.forest.schema.line(kind))
+        found = [self._path(0, line)]
+        for fact in self.facts:
+            found.append(max(found[-1], self._path(self.index[fact.vertex], line), key=len))
+        return found
 
     def _path(self, own: int, line: set[int]) -> list[int]:
         path: list[int] = []

@@ -32,12 +32,17 @@ def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -
     SUPPRESSED where nothing is published; ``shown`` and ``nodes`` are as for ``ranks``.
     """
     rank = ranks(forest, shown, nodes, exempt_types(forest.schema))
-    first: dict[tuple[int, int], int] = {}
     place = np.full(forest.vertex_count, SUPPRESSED, np.int64)
     own = np.flatnonzero(shown == np.arange(forest.vertex_count))
-    for v, parent, form in zip(own.tolist(), forest.parent[own].tolist(), rank[own].tolist(), strict=True):
-        above = int(place[parent]) if parent >= 0 else SUPPRESSED
-        place[v] = first.setdefault((above, form), v)
+    parent = forest.parent[own]
+    for kind in forest.schema.types:  # children have a later type than their parents
+        among = forest.type[own] == kind.index
+        vertices = own[among]
+        above = np.where(parent[among] >= 0, place[parent[among]], SUPPRESSED)
+        form = rank[vertices] - kind.index * forest.vertex_count
+        keys = (above - SUPPRESSED) * forest.vertex_count + form
+        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+        place[vertices] = vertices[first][number.reshape(-1)]
     kept = shown >= 0
     place[kept] = place[shown[kept]]
     return place

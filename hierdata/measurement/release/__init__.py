@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.documents.document import Document
-from hierdata.forest.encoding import encode
+from hierdata.forest.encoded import Frame
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types
 from hierdata.forest.partition import SUPPRESSED
@@ -24,7 +24,7 @@ from hierdata.measurement.release.labels import LabelReader, OfOriginal
 from hierdata.measurement.release.suppressed import WithSuppressed
 from hierdata.policy.plan.plan import Prepared
 from hierdata.recodings import RecodingTraits
-from hierdata.records.binding import bind
+from hierdata.records.binding import bind_records
 from hierdata.records.schema import Role, Schema
 
 __all__ = ["Rebuilt", "rebuild"]
@@ -72,18 +72,23 @@ def rebuild(
         members = expand_representatives(documents, schema)
     else:
         members = (document for document, times in documents for _ in range(times))
-    completed = WithSuppressed(original, domains, untied, None if groups is None else groups.groups_of)
+    frame = Frame(
+        schema,
+        tuple(tuple(one.label_hierarchy for one in own) for own in readers),
+        tuple(map(tuple, domains)),
+    )
+    completed = WithSuppressed(original, frame, untied, None if groups is None else groups.groups_of)
     # Published vertices exist, even empty ones.
-    records = completed.all(bind(members, replace(prepared.binding, sparse=False)))
-    forest = encode(records, schema, [[one.label_hierarchy for one in own] for own in readers], domains)
+    for batch in bind_records(members, replace(prepared.binding, sparse=False)):
+        completed.add(batch)
+    encoded, marks = completed.take()
     if groups is not None:
         groups.check_joined()
     trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
-    forest = replace(forest, hierarchies=trees, domains=original.domains)
+    forest = replace(frame.forest(encoded), hierarchies=trees, domains=original.domains)
     # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.
     like = replace(original, hierarchies=trees)
     vars(forest)["_scale"] = (like.lm_scale, like.exact)
-    marks = np.array(completed.marks, np.int64).reshape(forest.vertex_count, -1)
     found = _publication(forest, marks.T, prepared, groups)
     publication = replace(found, original=original)
     uncounted = exempt_types(schema) if traits.publishes_classes else ()
@@ -107,7 +112,7 @@ def _publication(
 ) -> Publication:
     """Build the publication: vertices represent themselves; positions and classes by form or group.
 
-    ``marks`` has for each key of groups, one without groups, what ``WithSuppressed.marks`` has.
+    ``marks`` has for each key of groups, one without groups, what ``WithSuppressed.take`` tells.
     """
     every = np.arange(forest.vertex_count)
     shown = np.where(marks[0] >= 0, every, SUPPRESSED)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import VerificationError
+from hierdata.forest.encoded import Encoded, Frame, join_encoded
+from hierdata.forest.encoding import RecordEncoder
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.partition import SUPPRESSED
+from hierdata.records.bound import BoundRecords, bind_by_column, together, vertices
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, VertexType
 
@@ -20,99 +22,126 @@ Marks = tuple[int, ...]
 
 
 class WithSuppressed:
-    """Published records in their order, completed by the suppressed vertices, which are not linked to them.
+    """Encodes published records, and completes them by the suppressed vertices, which are not linked to them.
 
-    ``domains`` know the original's values; for the types ``untied`` nothing links the values of one vertex.
-    ``groups`` has the groups of each published vertex, None without groups. ``marks`` has for every vertex
-    that was yielded its groups, 0 for none, or SUPPRESSED, as often.
+    ``frame`` reads the labels and knows the original's values; for the types ``untied`` nothing links the
+    values of one vertex. ``groups`` has the groups of each published vertex, None without groups.
     """
 
     def __init__(
-        self,
-        original: Forest,
-        domains: Sequence[Sequence[SensitiveDomain]],
-        untied: Collection[int],
-        groups: Sequence[Marks] | None,
+        self, original: Forest, frame: Frame, untied: Collection[int], groups: Sequence[Marks] | None
     ) -> None:
-        self._original, self._domains, self._untied, self._groups = original, domains, untied, groups
-        self._left = [self._count_combinations(kind) for kind in original.schema.types]
+        self._original, self._frame, self._untied, self._groups = original, frame, untied, groups
+        self._encoder = RecordEncoder(frame, 0)
+        self._records = 0
         self._known: dict[int, Vertex] = {}
-        self._seen = 0
-        self.marks: list[Marks] = []
+        self._aside: dict[int, Vertex] = {}
 
-    def all(self, records: Iterable[Vertex]) -> Iterator[Vertex]:
-        """Yield the records and the suppressed ones. Raises VerificationError if the original has fewer."""
-        aside: list[Vertex] = []
-        group_of: dict[int, Marks] = {}
-        for record in records:
+    def add(self, batch: BoundRecords) -> None:
+        """Encode some published records. Raises VerificationError for values that the original lacks."""
+        there = {kind for kind, rows in enumerate(batch.rows) if rows is not None}
+        before, self._records = self._records, self._records + batch.size
+        self._encoder.add(batch if there <= self._known.keys() else self._put_aside(batch, before))
+
+    def _put_aside(self, batch: BoundRecords, before: int) -> BoundRecords:
+        """Put the first record with each type aside, since suppressed vertices may be put there."""
+        others = []
+        for place, record in enumerate(vertices(batch, self._frame.schema), before):
             own = _breadth_first(record)
-            marks = self._marks(len(own))
+            if all(vertex.type in self._known for vertex in own):
+                others.append(record)
+                continue
+            self._aside[place] = record
             for vertex in own:
-                self._take(vertex)
-            if any(vertex.type not in self._known for vertex in own):  # suppressed vertices may be put here
-                aside.append(record)
-                group_of.update(zip(map(id, own), marks, strict=True))
-                for vertex in own:
-                    self._known.setdefault(vertex.type, vertex)
-            else:
-                self.marks += marks
-                yield record
-        if self._groups is not None and len(self._groups) != self._seen:
-            raise VerificationError("a vertex of a group has no value where one is required")
-        for record in (*aside, *self._suppressed_vertices()):
-            self.marks += [group_of.get(id(vertex), self._none) for vertex in _breadth_first(record)]
-            yield record
+                self._known.setdefault(vertex.type, vertex)
+        return together(others, self._frame.schema)
 
-    @property
-    def _none(self) -> Marks:
-        """The marks of a suppressed vertex."""
-        return (SUPPRESSED,) * (len(self._groups[0]) if self._groups else 1)
+    def take(self) -> tuple[Encoded, NDArray[np.int64]]:
+        """Return all records, last those put aside and the suppressed ones, and the groups of each vertex.
 
-    def _marks(self, count: int) -> Sequence[Marks]:
-        before, self._seen = self._seen, self._seen + count
-        return [(0,)] * count if self._groups is None else self._groups[before : self._seen]
+        These are a row for each vertex, 0 for none, SUPPRESSED where it was. Raises VerificationError if the
+        original has fewer of any vertices.
+        """
+        published = [self._encoder.take_encoded(), self._encode(list(self._aside.values()))]
+        marks, marked = self._list_marks(*published)
+        last = [*self._aside.values(), *self._suppressed_vertices(published)]
+        none = (SUPPRESSED,) * marks.shape[1]
+        of_last = [marked.get(id(vertex), none) for record in last for vertex in _breadth_first(record)]
+        every = np.concatenate((marks, np.array(of_last, np.int64).reshape(-1, marks.shape[1])))
+        return join_encoded([published[0], self._encode(last)]), every
 
-    def _count_combinations(self, kind: VertexType) -> list[Counter[_Codes]]:
-        """Count each combination of sensitive values in the original; untied attributes one by one."""
-        vertices = np.flatnonzero(self._original.type == kind.index)
-        width = len(self._domains[kind.index])
-        first = self._original.first_sensitive[vertices]
-        codes = self._original.sensitive[first[:, None] + np.arange(width)]
-        tables = [codes[:, [at]] for at in range(width)] if kind.index in self._untied else [codes]
-        return [Counter(map(tuple, table.tolist())) for table in tables]
+    def _encode(self, records: Sequence[Vertex]) -> Encoded:
+        for batch in bind_by_column(records, self._frame.schema):
+            self._encoder.add(batch)
+        return self._encoder.take_encoded()
 
-    def _take(self, vertex: Vertex) -> None:
-        """Subtract a published vertex from what is left of the original."""
-        codes = tuple(
-            MISSING if value is None else domain.code_of(value)
-            for domain, value in zip(self._domains[vertex.type], vertex.sensitive, strict=True)
-        )
-        own = [(code,) for code in codes] if vertex.type in self._untied else [codes]
-        for left, held in zip(self._left[vertex.type], own, strict=True):
-            left[held] -= 1
-            if left[held] < 0:
-                kind = self._original.schema.types[vertex.type]
-                what = "sensitive values occur more often" if codes else "there are more of these vertices"
-                raise VerificationError(
-                    f"{what} in the release than in the original: it belongs to another input", path=kind.path
-                )
+    def _list_marks(self, others: Encoded, aside: Encoded) -> tuple[NDArray[np.int64], dict[int, Marks]]:
+        """Return the groups of each vertex of the other records, and by id of each put aside."""
+        is_aside = np.zeros(self._records, np.bool_)
+        is_aside[list(self._aside)] = True
+        size = np.empty(self._records, np.int64)
+        size[is_aside], size[~is_aside] = aside.size, others.size
+        inside = np.repeat(is_aside, size)
+        groups = np.zeros((len(inside), 1), np.int64)
+        if self._groups is not None:
+            if len(self._groups) != len(inside):
+                raise VerificationError("a vertex of a group has no value where one is required")
+            groups = np.array(self._groups, np.int64).reshape(len(inside), -1)
+        own = [id(vertex) for record in self._aside.values() for vertex in _breadth_first(record)]
+        return groups[~inside], dict(zip(own, map(tuple, groups[inside].tolist()), strict=True))
 
-    def _suppressed_vertices(self) -> list[Vertex]:
+    def _suppressed_vertices(self, published: Sequence[Encoded]) -> list[Vertex]:
         """Put each suppressed vertex below any vertex of its parent's type; return the suppressed records."""
+        forests = [self._original, *map(self._frame.forest, published)]
         gone: list[list[Vertex]] = []
         for kind in self._original.schema.types:
-            parts = [list(left.elements()) for left in self._left[kind.index]]
-            own = [self._vertex(kind, sum(codes, ())) for codes in zip(*parts, strict=True)]
+            own = [self._vertex(kind, codes) for codes in self._list_missing(kind, forests)]
             gone.append(own)
             if own and kind.parent is not None:
                 parent = gone[kind.parent][0] if gone[kind.parent] else self._known[kind.parent]
                 parent.children = sorted([*parent.children, *own], key=lambda vertex: vertex.type)
         return gone[0]
 
+    def _list_missing(self, kind: VertexType, forests: Sequence[Forest]) -> Iterator[_Codes]:
+        """Yield the sensitive values of the vertices that the first forest has and the others lack.
+
+        Untied attributes are counted one by one.
+        """
+        width = len(self._frame.domains[kind.index])
+        own = [np.flatnonzero(forest.type == kind.index) for forest in forests]
+        codes = np.concatenate(
+            [
+                forest.sensitive[forest.first_sensitive[at][:, None] + np.arange(width)]
+                for forest, at in zip(forests, own, strict=True)
+            ]
+        )
+        tables = [codes[:, [at]] for at in range(width)] if kind.index in self._untied else [codes]
+        parts = [self._subtract(kind, table, len(own[0])) for table in tables]
+        return (sum(each, ()) for each in zip(*parts, strict=True))
+
+    def _subtract(self, kind: VertexType, codes: NDArray[np.integer], before: int) -> list[_Codes]:
+        """Return the rows that the first ``before`` have more often than the others, as often, in order."""
+        number = np.zeros(len(codes), np.int64)
+        for column in codes.T:
+            pairs = number * (int(column.max(initial=MISSING)) - MISSING + 1) + (column - MISSING)
+            number = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        kinds = int(number.max(initial=-1)) + 1
+        left = np.bincount(number[:before], minlength=kinds) - np.bincount(number[before:], minlength=kinds)
+        if (left < 0).any():
+            has = codes.shape[1] > 0
+            what = "sensitive values occur more often" if has else "there are more of these vertices"
+            raise VerificationError(
+                f"{what} in the release than in the original: it belongs to another input", path=kind.path
+            )
+        there, first = np.unique(number[:before], return_index=True)
+        order = np.argsort(first)
+        rows = np.repeat(codes[first[order]], left[there[order]], axis=0)
+        return list(map(tuple, rows.tolist()))
+
     def _vertex(self, kind: VertexType, codes: _Codes) -> Vertex:
         values = [
             None if code == MISSING else domain.values[code]
-            for code, domain in zip(codes, self._domains[kind.index], strict=True)
+            for code, domain in zip(codes, self._frame.domains[kind.index], strict=True)
         ]
         quasi, carried = (len(kind.of_role(role)) for role in (Role.QUASI, Role.CARRIED))
         return Vertex(kind.index, [None] * quasi, values, [None] * carried, [])
