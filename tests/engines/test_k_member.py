@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
 from hierdata.privacy import FrequencyLDiversity, LEDiversity, LevelAlphaK, TCloseness
 from hierdata.privacy.base import PrivacyModel
+from tests.benchmarks.collections import encoded, policy_for, written
 from tests.naive_k_member import Twin
 from tests.publications import publication_of
 from tests.random_collections import Collection, collection
@@ -144,3 +147,16 @@ def test_a_draft_takes_up_what_another_began(monkeypatch: pytest.MonkeyPatch) ->
         assert np.array_equal(taken.representative, anew.representative)
         fewer += taken.costs["pair_losses"] < anew.costs["pair_losses"]
     assert fewer
+
+
+def test_the_estimate_knows_that_few_records_propose_under_closeness(tmp_path: Path) -> None:
+    """It is above the number of alignments, and of its order; without the bounded stride it was 50 times."""
+    models: list[dict[str, object]] = [{"kind": "t-closeness", "t": "1/2", "distance": "equal"}]
+    file = written(tmp_path, "B", 100)
+    data = encoded(file, policy_for(file, models=models, preset=""))
+    constraints = data.prepared.constraints
+    assert KMember()._reach(100, data.forest.vertex_count, constraints).stride_for(60) > 1
+    scope = Scope.of(data.forest)
+    partition = KMember().step(data.forest, scope, constraints, None, np.random.default_rng(0))
+    estimate = KMember().estimate_work(100, data.forest.vertex_count, constraints)
+    assert 1 < estimate / partition.costs["pair_losses"] < 8

@@ -121,8 +121,9 @@ class KMember(Engine):
         """Return about how many pairs are aligned in all drafts.
 
         About as many proposals are built as there are records, whatever the stride, because accepted
-        classes take members of the others. Each size is tried by a draft of its own; a further draft takes
-        about two thirds of the time of the first.
+        classes take members of the others; where proposals are bounded, about one in each stride. Each size
+        is tried by a draft of its own. A further draft takes about two thirds of the time of the first, or a
+        sixth if it takes up proposals of the first.
         """
         if not records:
             return 0.0
@@ -131,9 +132,11 @@ class KMember(Engine):
         on_values = (one for attributes in constraints.on_values for own in attributes for one in own)
         asked = any(one.caps is None or not one.caps.sufficient for one in on_values)
         sizes = useful_sizes(constraints, least, largest, asked)
-        places = sum(min(size, records) - 1 for size in sizes)
+        strides = (reach.stride_for(size) if reach.bounded else 1 for size in sizes)
+        places = sum((min(size, records) - 1) / stride for size, stride in zip(sizes, strides, strict=True))
         tried = min(records, SAMPLE) if len(sizes) > 1 else 0
-        drafted = 2 * reach.again / 3 * records + (records if records > tried else 0)
+        again = reach.again * (1 / 6 if reach.bounded else 2 / 3)
+        drafted = again * records + (records if records > tried else 0)
         return (tried + drafted / len(sizes)) * places * min(reach.aligned, reach.candidates, records)
 
     def run_trials(
