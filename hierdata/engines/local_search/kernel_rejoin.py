@@ -7,15 +7,18 @@ equal records each have one sensitive level; several newcomers together may.
 from __future__ import annotations
 
 from hierdata.engines.alignment.kernels.arrays import Rules, Scratch, Settings
-from hierdata.engines.alignment.kernels.representative import Ordinals, representative_saving
+from hierdata.engines.alignment.kernels.representative import Ordinals
 from hierdata.engines.jit import lean
+from hierdata.engines.local_search.kernel_closeness import close_saving
 from hierdata.engines.local_search.kernel_moves import nearest_classes
 from hierdata.engines.local_search.kernel_paths import clear_paths, common_worth, insert_best, mark_paths
 from hierdata.engines.local_search.kernel_state import (
+    NOBODY,
     SearchBuffers,
     SearchInput,
     Standing,
     at_size,
+    build,
     join_record,
 )
 
@@ -55,7 +58,9 @@ def _party(
     """Find the number of companions with which a record gains most in the at-th near class.
 
     They are aligned one after the other to the class as it is. Records whose roots do not fit are skipped.
+    Where models have a closeness, the members are aligned again, and what fails then is not gained.
     """
+    checks = ground.checks
     to = buffers.near[at]
     first = standing.sizes[to]
     kept = first * standing.saved[to]
@@ -63,11 +68,15 @@ def _party(
     buffers.party_sizes[at] = 0
     buffers.party_gains[at] = 0
     size = first
+    if checks.words > 0:
+        smaller = at_size(rules, ground.caps_of, first)
+        if build(standing.order[to], 0, first, NOBODY, 0, 0, settings, work, smaller, ground, buffers) == 0:
+            return
     for place in range(-1, count):
         joining = record if place < 0 else buffers.company[place]
         if size == largest:
             break
-        rep = standing.rows[to] if size == first else buffers.rep
+        rep = standing.rows[to] if size == first and checks.words == 0 else buffers.rep
         fitting = at_size(rules, ground.caps_of, size + 1)
         vertices = join_record(joining, size, rep, settings, work, fitting, ground, buffers)
         if vertices == 0:
@@ -76,7 +85,10 @@ def _party(
             continue
         party[size - first] = joining
         size += 1
-        gain = size * representative_saving(buffers.rep, vertices, settings.scale, rules.losses) - kept
+        saved = close_saving(
+            buffers.rep, vertices, size, buffers.behind, buffers.open_, settings.scale, rules.losses, checks
+        )
+        gain = size * saved - kept
         if gain > buffers.party_gains[at]:
             buffers.party_gains[at] = gain
             buffers.party_sizes[at] = size - first
