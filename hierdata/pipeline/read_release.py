@@ -7,6 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hierdata.errors import InputError
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
 from hierdata.progress import Progress, count_items, silent
 from hierdata.release.gates import bind_attackers
@@ -59,7 +60,16 @@ def read_release(
         )
         documents, beside = read_published(hand.source, files, hand.policy)
         documents = count_items(documents, "reading the release", None, progress or silent, itemgetter(1))
-        return ReadRelease(rebuild(documents, beside, prepared, forest), forest, prepared)
+        try:
+            rebuilt = rebuild(documents, beside, prepared, forest)
+        except InputError as error:
+            raise InputError(
+                f"{error.message}; this is in the release, not in the original",
+                record=error.record,
+                path=error.path,
+                revealed=error.revealed,
+            ) from None
+        return ReadRelease(rebuilt, forest, prepared)
 
 
 def _find_secret(published: object, policy: Policy) -> bytes | None:

@@ -54,3 +54,16 @@ def test_bad_input(
     assert ran.code == code
     assert message in ran.err
     assert ran.out == ""
+
+
+def test_a_broken_release_is_told_from_a_broken_original(
+    run: Run, desk: Desk, asked: tuple[object, ...]
+) -> None:
+    (records,) = (desk.out / "public").glob("records.*")
+    records.write_bytes(records.read_bytes()[:-20])
+    ran = run(*asked)
+    assert (ran.code, ran.out) == (5, "")
+    assert ran.err.rstrip().endswith("this is in the release, not in the original")
+    ran = run("attack", desk.out, "--original", records, "--policy", desk.policy)
+    assert ran.code == 5
+    assert "in the release" not in ran.err
