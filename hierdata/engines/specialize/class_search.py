@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from hierdata.engines.guarding.contents import count_groups
 from hierdata.engines.specialize.columns import FactArrays
 from hierdata.engines.specialize.cutting import Cutter, cut_nodes
 from hierdata.engines.specialize.groups import GroupRecords
+from hierdata.engines.specialize.kernel_mending import UNLIMITED
 from hierdata.engines.specialize.mending import Mended, improve, mend
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.specialize.splitting import RootClasses
@@ -27,6 +28,8 @@ MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
 """Classes by number: their facts, and what mending made of them."""
 TriedCuts: TypeAlias = "dict[int, dict[bytes, Mended | None]]"
 """By class and cut, what mending made of it: several factors often have one cut."""
+_UNCERTAIN = 1.25
+"""A union is given up where it is estimated to lose so many times what it may: estimates can be too large."""
 
 
 class Mending(NamedTuple):
@@ -65,25 +68,19 @@ class ClassSearch:
     def lose(self, mending: Mending) -> int:
         """Return what a division loses, the roots included."""
         below = sum(one.loss for _, one in mending.mended.values())
-        if self.knowledge.root == "counted":
-            return below
-        sizes = np.bincount(mending.class_of, minlength=len(mending.division.vectors))
-        at_roots = self._lose_by_vectors(mending.division, sizes)
-        return sum(at_roots) + below
+        return self.lose_at_roots(mending.division, mending.class_of) + below
 
-    def lose_at_roots(self, division: RootClasses) -> float:
-        """Return what the roots lose by their vectors."""
-        if self.knowledge.root == "counted":
-            return 0.0
-        sizes = np.bincount(division.class_of, minlength=len(division.vectors))
-        return float(sum(self._lose_by_vectors(division, sizes)))
+    def lose_at_roots(self, division: RootClasses, class_of: NDArray[np.int64]) -> int:
+        """Return what the roots lose by the vectors of their classes."""
+        sizes = np.bincount(class_of, minlength=len(division.vectors)).tolist()
+        return sum(map(self.lose_by_vector, division.vectors, sizes))
 
-    def _lose_by_vectors(self, division: RootClasses, sizes: NDArray[np.int64]) -> list[int]:
-        """Return by class what so many records lose at the root by its vector."""
-        return [
-            size * sum(int(own[node]) for own, node in zip(self.forest.losses[0], vector, strict=True))
-            for size, vector in zip(sizes.tolist(), division.vectors, strict=True)
-        ]
+    def lose_by_vector(self, vector: tuple[int, ...], size: int) -> int:
+        """Return what so many records lose at the root by its vector; nothing where root values are facts."""
+        if self.knowledge.root == "counted":
+            return 0
+        losses = zip(self.forest.losses[0], vector, strict=True)
+        return size * sum(int(own[node]) for own, node in losses)
 
     def mend_all(
         self, division: RootClasses, factors: Sequence[float], known: MendedClasses
@@ -119,7 +116,8 @@ class ClassSearch:
         What a split saves is expected, not known: patterns are counted when classes are mended.
         """
         division, class_of, mended = mending
-        at_roots = self._lose_by_vectors(division, division.count_below(class_of))
+        sizes = division.count_below(class_of).tolist()
+        at_roots = [*map(self.lose_by_vector, division.vectors, sizes)]
         lost = {number: one.loss + at_roots[number] for number, (_, one) in mended.items()}
         for level in division.levels():
             apart = {one: [lost[child] for child in below if child in lost] for one, below in level.items()}
@@ -131,7 +129,8 @@ class ClassSearch:
             for one in tried:
                 together[np.isin(class_of, division.all_below(one))] = one
             found: MendedClasses = {}
-            failed = self._mend_missing(together, set(tried), factors, found)
+            most = {one: self._limit_union(division, one, mended, lost[one] - at_roots[one]) for one in tried}
+            failed = self._mend_missing(together, set(tried), factors, found, most)
             for one in tried:
                 if one in failed or (whole := found[one][1].loss + at_roots[one]) >= lost[one]:
                     continue
@@ -141,12 +140,26 @@ class ClassSearch:
                 mended[one] = found[one]
                 class_of[together == one] = one
 
+    def _limit_union(self, division: RootClasses, union: int, mended: MendedClasses, allowed: int) -> int:
+        """Return what a union may lose before absent values count, if it may lose ``allowed`` at the end.
+
+        Of mended classes it is known how much of what they lose was lost by then.
+        """
+        parts = [mended[one][1] for one in division.all_below(union).tolist() if one in mended]
+        begun, loss = sum(one.begun for one in parts), sum(one.loss for one in parts)
+        return min(allowed, int(_UNCERTAIN * allowed * begun / max(loss, 1)))
+
     def _mend_missing(
-        self, class_of: NDArray[np.int64], missing: set[int], factors: Sequence[float], mended: MendedClasses
+        self,
+        class_of: NDArray[np.int64],
+        missing: set[int],
+        factors: Sequence[float],
+        mended: MendedClasses,
+        most: Mapping[int, int] | None = None,
     ) -> list[int]:
-        """Mend some classes; return those that cannot be, or that fail a model."""
+        """Mend some classes; return those that cannot be, or that fail a model (``most``: ``mend_each``)."""
         failed, done = [], []
-        for number, own, found in self.mend_each(class_of, sorted(missing), factors):
+        for number, own, found in self.mend_each(class_of, sorted(missing), factors, most=most):
             if found is None:
                 failed.append(number)
             else:
@@ -160,9 +173,11 @@ class ClassSearch:
         numbers: Sequence[int],
         factors: Sequence[float],
         tried: TriedCuts | None = None,
+        most: Mapping[int, int] | None = None,
     ) -> Iterator[tuple[int, NDArray[np.int64], Mended | None]]:
         """Yield some classes with their facts, mended by the factor that loses least; None: by none.
 
+        ``most`` is what classes may lose before absent values count, by number.
         What ``tried`` has is not mended again, and what is mended is added to it.
         """
         which = np.full(int(class_of.max()) + 1, -1, np.int64)
@@ -177,15 +192,16 @@ class ClassSearch:
             members = order[bounds[at] : bounds[at + 1]]
             records = GroupRecords(self.facts, members)
             best: Mended | None = None
+            allowed = UNLIMITED if most is None else most[number]
             by_cut = {} if tried is None else tried.setdefault(number, {})
             for is_cut in chosen:
                 cut = [cut_nodes(column, own[at]) for column, own in zip(columns, is_cut, strict=True)]
                 key = b"".join(one.tobytes() for one in cut)
                 if key not in by_cut:
-                    by_cut[key] = mend(records, cut, self.knowledge, self.sensitive)
+                    by_cut[key] = mend(records, cut, self.knowledge, self.sensitive, allowed)
                 found = by_cut[key]
                 if found is not None and (best is None or found.loss < best.loss):
-                    best = found
+                    best, allowed = found, min(allowed, found.loss)
             done += len(members)
             self.progress(done)
             yield number, records.own, best

@@ -13,7 +13,7 @@ from hierdata.engines.specialize.improving import improve_group, propose_kinds, 
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup, count_group
 from hierdata.engines.specialize.kernel_limiting import limit_shares
-from hierdata.engines.specialize.kernel_mending import mend_group
+from hierdata.engines.specialize.kernel_mending import UNLIMITED, mend_group
 from hierdata.engines.specialize.kernel_table import Asked, PatternTable, make_table
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.privacy import BoundedKnowledge
@@ -33,13 +33,14 @@ TOPPED_UP = 4
 class Mended:
     """A group in which every pattern is matched by none or enough records, and what it loses.
 
-    ``published`` is the node of each fact by the cut; ``improved`` tells whether a first round of improvement
-    saved more than a little.
+    ``published`` is the node of each fact by the cut; ``begun`` what was lost before absent values counted as
+    facts; ``improved`` tells whether a first round of improvement saved more than a little.
     """
 
     group: FactGroup
     published: NDArray[np.int64]
     loss: int
+    begun: int
     improved: bool
 
 
@@ -48,19 +49,23 @@ def mend(
     cut: list[NDArray[np.int64]],
     knowledge: BoundedKnowledge,
     sensitive: SensitiveEntries | None = None,
+    most: int = UNLIMITED,
 ) -> Mended | None:
-    """Delete what a cut leaves to too few; None where that cannot be done.
+    """Delete what a cut leaves to too few; None where that cannot be done, or would lose more than ``most``.
 
     A first attempt ignores that absent values are facts. It tells in which columns values are often absent,
     so that one more is matched by enough records; the second one prefers these. Where a value is absent at a
     vertex that cannot be removed, it is deleted in more records. Where alpha bounds ``sensitive`` values,
-    more is deleted until no share is too large.
+    more is deleted until no share is too large. Gives up where more than ``most`` is lost before absent
+    values count.
     """
     group, published = records.group(cut)
     asked = _ask(group, knowledge)
     room = make_room(group)
     for attempt in count():
-        tables = delete_facts(group, asked, room)
+        begun, tables = delete_facts(group, asked, room, most)
+        if begun > most:
+            return None
         if tables is not None:
             every = np.ones(len(group.first_vertex) - 1, np.bool_)
             tables = restore_group(group, asked, *tables, room.row, room.changed, every)
@@ -69,7 +74,7 @@ def mend(
             )
             stuck = None if sensitive is None else limit_values(records, group, asked, sensitive, room)
             if stuck is None:
-                return Mended(group, published, loss_of(group), improved)
+                return Mended(group, published, loss_of(group), begun, improved)
             if not delete_everywhere(group, published, stuck):
                 return None
             continue
@@ -87,7 +92,7 @@ def improve(mended: Mended, knowledge: BoundedKnowledge) -> Mended:
     asked, room = _ask(group, knowledge), make_room(group)
     tables = count_group(group, asked, make_table(12), room.row)
     improved = improve_group(group, asked, tables, room, (propose_kinds, propose_parts), MORE_ROUNDS)
-    return Mended(group, mended.published, loss_of(group), improved)
+    return Mended(group, mended.published, loss_of(group), mended.begun, improved)
 
 
 def _ask(group: FactGroup, knowledge: BoundedKnowledge) -> Asked:
@@ -96,15 +101,36 @@ def _ask(group: FactGroup, knowledge: BoundedKnowledge) -> Asked:
     return Asked(knowledge.k, knowledge.m, absents, False, knowledge.vertex == "whole", labels, depths)
 
 
-def delete_facts(group: FactGroup, asked: Asked, room: Room) -> tuple[PatternTable, PatternTable] | None:
-    """Delete facts until every pattern is matched by none or enough records; None where that fails."""
+def delete_facts(
+    group: FactGroup, asked: Asked, room: Room, most: int
+) -> tuple[int, tuple[PatternTable, PatternTable] | None]:
+    """Delete facts until every pattern is matched by none or enough records.
+
+    Returns what was lost before absent values counted, and the tables of patterns: None where deletion fails,
+    or more than ``most`` was lost by then.
+    """
+    begun = 0
     for _ in range(ATTEMPTS):
         group.label[:] = group.shown
-        if not delete_blindly(group, asked, room):
-            return None
+        if delete_by_stages(group, asked._replace(blind=True), room) is None:
+            return begun, None
+        begun = loss_of(group)
+        if begun > most:
+            return begun, None
         weigh_traces(group, asked)
-    table, clauses, mended = mend_group(group, asked, room.row, room.found, room.changed)
-    return (table, clauses) if mended else None
+    return begun, delete_by_stages(group, asked, room)
+
+
+def delete_by_stages(group: FactGroup, asked: Asked, room: Room) -> tuple[PatternTable, PatternTable] | None:
+    """Mend patterns of one fact, of two and so on; return the tables of the last ones, None if that fails."""
+    tables: tuple[PatternTable, PatternTable] | None = None
+    for facts in range(1, asked.m + 1):
+        stage = asked._replace(m=facts)
+        table, clauses, mended = mend_group(group, stage, room.row, room.found, room.changed)
+        if not mended:
+            return None
+        tables = table, clauses
+    return tables
 
 
 def limit_values(
@@ -163,15 +189,6 @@ def widen_absence(group: FactGroup, published: NDArray[np.int64], asked: Asked, 
         deleted |= bool((group.shown[gone] != label).any())
         delete_values(group, published, gone)
     return deleted
-
-
-def delete_blindly(group: FactGroup, asked: Asked, room: Room) -> bool:
-    """Mend patterns of one fact, of two and so on, absent values aside; return whether that could be done."""
-    for most in range(1, asked.m + 1):
-        stage = asked._replace(m=most, blind=True)
-        if not mend_group(group, stage, room.row, room.found, room.changed)[-1]:
-            return False
-    return True
 
 
 def weigh_traces(group: FactGroup, asked: Asked) -> None:
