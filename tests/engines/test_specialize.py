@@ -192,6 +192,7 @@ def test_classes_unite_only_where_that_loses_less() -> None:
         # What is put back afterwards is not known when classes unite.
         with (
             patch("hierdata.engines.specialize.run.align_whole_trees", return_value=None),
+            patch("hierdata.engines.specialize.division_search._MOST_SPLIT", 0),
             patch("hierdata.engines.specialize.class_search.improve", _leave_as_is),
         ):
             united = searched(own)
@@ -200,6 +201,25 @@ def test_classes_unite_only_where_that_loses_less() -> None:
         lost, before = loss_by_root(own.forest, united), loss_by_root(own.forest, apart)
         assert lost <= before
         less += lost < before
+    assert less > 2
+
+
+def test_classes_are_split_further_only_where_that_loses_less() -> None:
+    """No two of the new classes are published by one root vector, so that none has fewer records than k."""
+    rng, less, most = Random(3), 0, "hierdata.engines.specialize.division_search._MOST_SPLIT"
+    for _ in range(20):
+        own = encoded(documents(rng, 40), k=2, m=1)
+        with (
+            patch("hierdata.engines.specialize.run.align_whole_trees", return_value=None),
+            patch("hierdata.engines.specialize.class_search.improve", _leave_as_is),
+        ):
+            split = searched(own)
+            with patch(most, 0):
+                whole = searched(own)
+        lost, before = loss_by_root(own.forest, split), loss_by_root(own.forest, whole)
+        assert lost <= before
+        less += lost < before
+        assert min(np.bincount(split.equivalence_class)) >= 2
     assert less > 2
 
 
@@ -216,6 +236,7 @@ def test_each_way_loses_what_its_trial_says() -> None:
         with (
             patch(folder + "run.draft_whole_trees", return_value=None),
             patch(folder + "division_search._MOST_TRIED", 0 if much else 10**6),
+            patch(folder + "division_search._MOST_SPLIT", 0),
             patch(folder + "class_search.improve", _leave_as_is),
         ):
             trials = try_ways(given, 4)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from hierdata.engines.specialize.class_search import ClassSearch, MendedClasses, Mending, TriedCuts
 from hierdata.engines.specialize.splitting import RootClasses
+from hierdata.engines.specialize.splitting_by_trial import TrialSplitter
 from hierdata.forest.partition import Partition
 
 FACTORS = (0.3, 0.55, 1.0)
 """The factors of the support that a node needs, when a class is cut."""
 _MOST_TRIED = 10**6
 """The most occurrences of patterns with which every division is mended by every factor."""
+_MOST_SPLIT = 10**5
+"""The most with which classes are split further by trial."""
 _HOPEFUL = 1.2
 """Classes of a division may unite if its trial loses at most so many times what the best one does."""
 _MUCH_WORSE = 2
@@ -49,13 +53,19 @@ class DivisionSearch:
         loses much more than ``most``, and classes unite only in the finest division that is not much worse
         than the best one: there, much can be saved.
         """
+        mendings: Iterable[Mending | None]
         if self._is_little_work():
-            mendings = (self.classes.mend_and_unite(division, FACTORS, {}) for division in divisions)
+            mendings = [self.classes.mend_and_unite(division, FACTORS, {}) for division in divisions]
         else:
             trials, _ = self._try_divisions(divisions, most, 1)
             mendings = (mending for _, mending in self._mend_best(divisions, trials))
         found = [mending for mending in mendings if mending is not None]
-        return self.classes.partition_of(min(found, key=self.classes.lose)) if found else None
+        if not found:
+            return None
+        best = min(found, key=self.classes.lose)
+        # The coarsest division too, as nothing was split there by expectation only.
+        split = [self._split_further(one) for one in found if one is best or one is found[-1]]
+        return self.classes.partition_of(min(split, key=self.classes.lose))
 
     def mend_by(self, division: RootClasses, factor: float | None) -> Partition | None:
         """Mend a division by a factor; None: by the one that trials find best, and unite classes."""
@@ -63,7 +73,8 @@ class DivisionSearch:
         if factor is not None:
             mending = self.classes.mend_all(division, (factor,), {})
         elif self._is_little_work():
-            mending = self.classes.mend_and_unite(division, FACTORS, {})
+            united = self.classes.mend_and_unite(division, FACTORS, {})
+            mending = None if united is None else self._split_further(united)
         else:
             trials, _ = self._try_divisions([division], np.inf, 1)
             for _, one in self._mend_best([division], trials):
@@ -94,7 +105,17 @@ class DivisionSearch:
 
     def _is_little_work(self) -> bool:
         """Return whether every division can be mended with every factor."""
-        return self.classes.facts.count_occurrences(self.classes.knowledge.m) <= _MOST_TRIED
+        return self._occurrences <= _MOST_TRIED
+
+    @cached_property
+    def _occurrences(self) -> int:
+        return self.classes.facts.count_occurrences(self.classes.knowledge.m)
+
+    def _split_further(self, mending: Mending) -> Mending:
+        """Split classes by trial where that is very little work."""
+        if self._occurrences > _MOST_SPLIT or self.classes.knowledge.root == "counted":
+            return mending
+        return TrialSplitter(self.classes, mending, FACTORS).split()
 
     def _try_divisions(
         self, divisions: Sequence[RootClasses], most: float, slack: float
@@ -152,7 +173,8 @@ class DivisionSearch:
         sample = sorted(order[::-1][step // 2 :: step].tolist())
         class_of, failed = division.class_of, list[int]()
         mended: MendedClasses = {}
-        records, roots, below = self.classes.forest.record_count, self.classes.lose_at_roots(division), 0
+        records, below = self.classes.forest.record_count, 0
+        roots = self.classes.lose_at_roots(division, division.class_of)
         if roots > most:
             return np.inf, {}
         scale = records / int(np.isin(class_of, np.array(sample, np.int64)).sum())

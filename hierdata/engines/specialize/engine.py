@@ -24,14 +24,16 @@ class Specialize(Engine):
       specialization (Fung, Wang, Yu, ICDE 2005). A class is split by the quasi-identifier of the root that
       saves most, as long as that is expected to save anything and all models hold; children of fewer than k
       records stay together in their class. Classes unite again where that proves to lose less: in large
-      collections only those of the finest division that is not much worse than the best.
+      collections only those of the finest division that is not much worse than the best. In small
+      collections, those of 10^5 occurrences of patterns, classes are split further where that proves to
+      lose less.
     - **Cuts.** In each class, a dynamic program finds the cut of each taxonomy that is expected to lose
       least: of a node that s of n records have, the share 1 / (1 + (s / tau)^2) is expected to be deleted,
       with tau = c * k^(1/m) * n^(1 - 1/m). Several c are tried in each class.
     - **Deletion.** Patterns of one fact, then of two and of three are counted. In each record that matches a
       pattern that fewer than k records match, the fact or vertex goes that mends most for what it loses;
-      counts are kept exact. At last absent values are counted as the facts that they are. What no pattern
-      needs to lose is put back.
+      counts are kept exact. Then the same is done with absent values counted as the facts that they are.
+      What no pattern needs to lose is put back.
     - **Improvement.** What all records of a class delete one after the other may be what enough of them have:
       removed vertices, also without their values so that their subtrees stay, or the absent values of a
       column or of a node. It is shown again in all of them, the class is mended again, and that stays if less

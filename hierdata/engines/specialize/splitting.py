@@ -101,14 +101,14 @@ class Splitter:
         """Return the classes, each from those by counts on at the finest nodes that its records share."""
         first = self.by_counts.copy()
         active = [*range(int(first.max()) + 1)]
-        vectors = [self._find_vector(np.flatnonzero(first == one)) for one in active]
+        vectors = [self.find_vector(np.flatnonzero(first == one)) for one in active]
         found = RootClasses(first, vectors, [-1] * len(active))
         losses = dict(zip(active, self._lose(first, vectors).tolist(), strict=True))
         while active:
             active = self._split_level(found, active, losses)
         return found
 
-    def _find_vector(self, members: NDArray[np.int64]) -> tuple[int, ...]:
+    def find_vector(self, members: NDArray[np.int64]) -> tuple[int, ...]:
         """Return the finest nodes that all of some records lie at or below, by root quasi-identifier."""
         return tuple(nest.find_common(self.values[members, at]) for at, nest in enumerate(self.nestings))
 
@@ -138,7 +138,7 @@ class Splitter:
         """Split each of the active classes once if that saves anything; return the classes to go on with."""
         following = []
         chosen = self._choose_splits(found, active, losses)
-        for one, groups in zip(chosen, self._merge_refused(chosen), strict=True):
+        for one, groups in zip(chosen, self.merge_refused(chosen), strict=True):
             if len(groups) < 2:
                 continue
             for members, vector in groups:
@@ -158,11 +158,11 @@ class Splitter:
         found: RootClasses,
         active: list[int],
         losses: dict[int, float],
-    ) -> list[_Split]:
+    ) -> list[Split]:
         """Return for each active class the split that saves most, if any saves anything."""
-        best: dict[int, tuple[float, _Split]] = {}
+        best: dict[int, tuple[float, Split]] = {}
         for position in range(len(self.nestings)):
-            splits = self._propose(found, active, position)
+            splits = self.propose(found, active, position)
             if not splits:
                 continue
             group_of = np.full(len(found.class_of), -1, np.int64)
@@ -181,12 +181,12 @@ class Splitter:
                     best[one.split] = saved, one
         return [one for _, (_, one) in sorted(best.items())]
 
-    def _propose(
+    def propose(
         self,
         found: RootClasses,
         active: list[int],
         position: int,
-    ) -> list[_Split]:
+    ) -> list[Split]:
         """Return the split of each active class by one quasi-identifier, where there is any."""
         splits = []
         nest, own = self.nestings[position], self.values[:, position]
@@ -212,15 +212,15 @@ class Splitter:
             groups = []
             for one in np.flatnonzero(apart).tolist():
                 inside = members[which == one]
-                groups.append((inside, self._find_vector(inside)))
+                groups.append((inside, self.find_vector(inside)))
             if left:
                 inside = members[~apart[which]]
-                groups.append((inside, self._find_vector(inside)))
+                groups.append((inside, self.find_vector(inside)))
             if len(groups) > 1:
-                splits.append(_Split(number, groups, bool(left)))
+                splits.append(Split(number, groups, bool(left)))
         return splits
 
-    def _merge_refused(self, splits: list[_Split]) -> Iterator[list[Members]]:
+    def merge_refused(self, splits: list[Split]) -> Iterator[list[Members]]:
         """Yield the groups of each split; those that no model accepts stay behind in their class.
 
         All stay if those left behind are not accepted.
@@ -267,7 +267,7 @@ class Splitter:
 
 
 @dataclass(frozen=True)
-class _Split:
+class Split:
     """The groups that a class would be split into; with ``has_rest`` the last ones stay behind."""
 
     split: int
