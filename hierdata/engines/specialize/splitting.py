@@ -158,9 +158,9 @@ class Splitter:
         found: RootClasses,
         active: list[int],
         losses: dict[int, float],
-    ) -> list[Split]:
+    ) -> list[ProposedSplit]:
         """Return for each active class the split that saves most, if any saves anything."""
-        best: dict[int, tuple[float, Split]] = {}
+        best: dict[int, tuple[float, ProposedSplit]] = {}
         for position in range(len(self.nestings)):
             splits = self.propose(found, active, position)
             if not splits:
@@ -186,7 +186,7 @@ class Splitter:
         found: RootClasses,
         active: list[int],
         position: int,
-    ) -> list[Split]:
+    ) -> list[ProposedSplit]:
         """Return the split of each active class by one quasi-identifier, where there is any."""
         splits = []
         nest, own = self.nestings[position], self.values[:, position]
@@ -217,10 +217,10 @@ class Splitter:
                 inside = members[~apart[which]]
                 groups.append((inside, self.find_vector(inside)))
             if len(groups) > 1:
-                splits.append(Split(number, groups, bool(left)))
+                splits.append(ProposedSplit(number, groups, bool(left)))
         return splits
 
-    def merge_refused(self, splits: list[Split]) -> Iterator[list[Members]]:
+    def merge_refused(self, splits: list[ProposedSplit]) -> Iterator[list[Members]]:
         """Yield the groups of each split; those that no model accepts stay behind in their class.
 
         All stay if those left behind are not accepted.
@@ -267,7 +267,7 @@ class Splitter:
 
 
 @dataclass(frozen=True)
-class Split:
+class ProposedSplit:
     """The groups that a class would be split into; with ``has_rest`` the last ones stay behind."""
 
     split: int
