@@ -122,7 +122,8 @@ class DivisionSearch:
     ) -> tuple[list[_Trial], dict[_Way, float]]:
         """Return trials of divisions by their best factors, and what was estimated by each factor.
 
-        A trial is given up if it loses much more than ``most``, or more than ``slack`` times the best one.
+        A trial is given up if it loses much more than ``most``, or more than ``slack`` times the best one. A
+        division is given up with its first trial, which is by the factor that was best so far.
         """
         trials = list[_Trial]()
         estimates: dict[_Way, float] = {}
@@ -130,14 +131,17 @@ class DivisionSearch:
         for at, division in enumerate(divisions):
             tried: TriedCuts = {}
             best: _Trial | None = None
-            for factor in FACTORS:
-                least = min((trial.loss for trial in trials), default=np.inf)
+            least = min((trial.loss for trial in trials), default=np.inf)
+            good = min(trials, key=lambda trial: trial.loss).factor if trials else FACTORS[0]
+            for factor in sorted(FACTORS, key=lambda one: one != good):
                 limit = min(_HOPEFUL * most, slack * min(least, np.inf if best is None else best.loss))
                 loss, mended = self._try_classes(division, factor, limit, tried)
                 if loss < np.inf:
                     estimates[at, factor] = loss
                     if best is None or loss < best.loss:
                         best = _Trial(at, factor, loss, mended)
+                elif trials and best is None:
+                    break
             if best is not None:
                 trials.append(best)
         return trials, estimates
