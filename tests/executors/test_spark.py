@@ -202,13 +202,13 @@ def test_files_are_private_and_the_caller_keeps_ctrl_c(spark: None, tmp_path: Pa
     folder = Path(context.getConf().get("spark.local.dir"))
     with open_executor("spark", folder=tmp_path) as executor:
         held = executor.hold([1, 2]).exchange(lambda value: [(0, bytes(1000)), (1, bytes(9))], 2)
-        modes: dict[str, int] = {}
+        modes: dict[Path, int] = {}
         for path in folder.rglob("*"):
             with suppress(FileNotFoundError):  # Spark may remove those of earlier stages at any time
                 if path.is_file():
-                    modes[path.name] = path.stat().st_mode
-        assert any("shuffle" in name for name in modes)
-        assert [name for name, mode in modes.items() if mode & 0o077] == []
+                    modes[path] = path.stat().st_mode
+        assert any("shuffle" in path.name for path in modes)
+        assert [path for path, mode in modes.items() if mode & 0o077] == []
         assert folder.stat().st_mode & 0o777 == 0o700
         held.release()
 
