@@ -51,7 +51,7 @@ class DivisionSearch:
 
         ``divisions`` begin with the finest one. Where it is much work, nothing is mended that by trials
         loses much more than ``most``, and classes unite only in the finest division that is not much worse
-        than the best one: there, much can be saved.
+        than the best one: there, much can be saved. With very little work, classes are split by trial too.
         """
         mendings: Iterable[Mending | None]
         if self._is_little_work():
@@ -63,7 +63,7 @@ class DivisionSearch:
         if not found:
             return None
         best = min(found, key=self.classes.lose)
-        # The coarsest division too, as nothing was split there by expectation only.
+        # Of the coarsest division too: the finer ones have splits that were only expected to save.
         split = [self._split_further(one) for one in found if one is best or one is found[-1]]
         return self.classes.partition_of(min(split, key=self.classes.lose))
 

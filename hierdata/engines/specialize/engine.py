@@ -25,7 +25,7 @@ class Specialize(Engine):
       saves most, as long as that is expected to save anything and all models hold; children of fewer than k
       records stay together in their class. Classes unite again where that proves to lose less: in large
       collections only those of the finest division that is not much worse than the best. In small
-      collections, those of 10^5 occurrences of patterns, classes are split further where that proves to
+      collections, of up to 10^5 occurrences of patterns, classes are split further where that proves to
       lose less.
     - **Cuts.** In each class, a dynamic program finds the cut of each taxonomy that is expected to lose
       least: of a node that s of n records have, the share 1 / (1 + (s / tau)^2) is expected to be deleted,
