@@ -25,6 +25,11 @@ class Column(NodeNesting):
     full: int
 
     @cached_property
+    def upward(self) -> NDArray[np.int64]:
+        """All nodes, the deepest first."""
+        return np.argsort(-self.depths, kind="stable")
+
+    @cached_property
     def chains(self) -> NDArray[np.int64]:
         """By depth, the ancestor of each node; -1 below its own depth."""
         most = int(self.depths.max(initial=0))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.specialize.columns import Column, FactArrays
+from hierdata.engines.specialize.kernel_cutting import add_supports, choose_cuts
 
 
 @dataclass(frozen=True)
@@ -74,51 +75,20 @@ class Cutter:
                 continue
             known = max(self.m, kinds.count(column.kind)) if self.whole else self.m
             tau = factor * self.k ** (1 / known) * np.maximum(sizes, 1) ** (1 - 1 / known)
-            width = len(column.parents)
-            support = np.zeros(groups * width)
-            occurrences = np.zeros(groups * width)
+            support = np.zeros((groups, len(column.parents)))
+            occurrences = np.zeros_like(support)
             for records, nodes, counts in pairs:
-                group = group_of[records]
-                kept = group >= 0
-                cells = group[kept] * width + nodes[kept]
-                support += np.bincount(cells, minlength=groups * width)
-                occurrences += np.bincount(cells, counts[kept], minlength=groups * width)
-            lost, cut = _cut_column(
-                column, support.reshape(groups, width), occurrences.reshape(groups, width), tau
-            )
+                add_supports(group_of, records, nodes, counts, support, occurrences)
+            lost, is_cut = np.zeros(groups), np.zeros(support.shape, np.bool_)
+            losses = column.losses.astype(np.float64)
+            sums = np.zeros((2, len(losses)))
+            choose_cuts(
+                column.parents, column.upward, column.published, losses,
+                support, occurrences, tau, sums, lost, is_cut,
+            )  # fmt: skip
             total += lost
-            chosen.append(cut)
+            chosen.append(is_cut)
         return total, chosen
-
-
-def _cut_column(
-    column: Column, support: NDArray[np.float64], occurrences: NDArray[np.float64], tau: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the least expected loss of each group, and which nodes are in its cut; the root is never."""
-    absent = float(column.losses[0])
-    losses = column.losses.astype(np.float64)
-    share = 1 / (1 + (support / tau[:, None]) ** 2)
-    whole = occurrences * (share * absent + (1 - share) * losses[None, :])
-    whole[:, ~column.published] = np.inf
-    below = np.zeros_like(whole)
-    inside = np.zeros_like(whole)
-    best = np.zeros_like(whole)
-    order = np.argsort(-column.depths, kind="stable")
-    is_cut = np.zeros(whole.shape, np.bool_)
-    for node in order.tolist():
-        # What lies at the node itself can only be deleted if the cut is below it.
-        divided = below[:, node] + (occurrences[:, node] - inside[:, node]) * absent
-        if node == 0:
-            best[:, 0] = np.minimum(divided, occurrences[:, 0] * absent)
-            all_absent = divided >= occurrences[:, 0] * absent
-            break
-        is_cut[:, node] = whole[:, node] <= divided
-        best[:, node] = np.minimum(whole[:, node], divided)
-        above = column.parents[node]
-        below[:, above] += best[:, node]
-        inside[:, above] += occurrences[:, node]
-    is_cut[all_absent] = False
-    return best[:, 0], is_cut
 
 
 def cut_nodes(column: Column, is_cut: NDArray[np.bool_]) -> NDArray[np.int64]:

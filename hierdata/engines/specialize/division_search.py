@@ -127,24 +127,39 @@ class DivisionSearch:
         """
         trials = list[_Trial]()
         estimates: dict[_Way, float] = {}
-        # From the finest on: the classes of its trial are small, and large classes are given up early.
-        for at, division in enumerate(divisions):
-            tried: TriedCuts = {}
-            best: _Trial | None = None
+        # From fine to coarse: large classes are given up early then. The finest division often loses much
+        # more than the next one, and is given up early behind it.
+        order = [*range(len(divisions))]
+        order[:2] = order[1::-1]
+        for at in order:
             least = min((trial.loss for trial in trials), default=np.inf)
-            good = min(trials, key=lambda trial: trial.loss).factor if trials else FACTORS[0]
-            for factor in sorted(FACTORS, key=lambda one: one != good):
-                limit = min(_HOPEFUL * most, slack * min(least, np.inf if best is None else best.loss))
-                loss, mended = self._try_classes(division, factor, limit, tried)
-                if loss < np.inf:
-                    estimates[at, factor] = loss
-                    if best is None or loss < best.loss:
-                        best = _Trial(at, factor, loss, mended)
-                elif trials and best is None:
-                    break
-            if best is not None:
-                trials.append(best)
-        return trials, estimates
+            # A finer one may lose a little more, since its classes may unite.
+            allowed = max(slack, _HOPEFUL) if any(at < trial.at for trial in trials) else slack
+            lost = self._try_division(divisions[at], trials, min(_HOPEFUL * most, allowed * least), slack)
+            estimates |= {(at, factor): loss for factor, (loss, _) in lost.items()}
+            if lost:
+                factor = min(lost, key=lambda factor: (lost[factor][0], factor))
+                trials.append(_Trial(at, factor, *lost[factor]))
+        return sorted(trials), estimates
+
+    def _try_division(
+        self, division: RootClasses, trials: Sequence[_Trial], most: float, slack: float
+    ) -> dict[float, tuple[float, MendedClasses]]:
+        """Return by factor what a division loses by a sample, and the classes of the sample as mended.
+
+        Factors that lose more than ``most``, or more than ``slack`` times the best one, are left out.
+        """
+        tried: TriedCuts = {}
+        found: dict[float, tuple[float, MendedClasses]] = {}
+        good = min(trials, key=lambda trial: trial.loss).factor if trials else FACTORS[0]
+        for factor in sorted(FACTORS, key=lambda one: one != good):
+            least = min((loss for loss, _ in found.values()), default=np.inf)
+            loss, mended = self._try_classes(division, factor, min(most, slack * least), tried)
+            if loss < np.inf:
+                found[factor] = loss, mended
+            elif trials and not found:
+                break
+        return found
 
     def _mend_best(
         self, divisions: Sequence[RootClasses], trials: Sequence[_Trial]

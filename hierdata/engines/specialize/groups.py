@@ -123,13 +123,3 @@ def records_of(group: FactGroup) -> NDArray[np.int64]:
     """Return the record of each fact."""
     facts = np.diff(group.first_fact[group.first_vertex])
     return np.repeat(np.arange(len(facts)), facts)
-
-
-def loss_of(group: FactGroup) -> int:
-    """Return what a group loses as it is now."""
-    states = np.where(group.label == 0, 2, np.where(group.label == group.shown, 0, 1))
-    lost = int(group.losses[np.arange(len(states)), states].sum())
-    firsts = group.first_fact[:-1]
-    there = firsts < group.first_fact[1:]
-    gone = np.flatnonzero(there)[group.label[firsts[there]] == 0]
-    return lost + int(group.constant[gone].sum())

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.specialize.groups import Room, loss_of
+from hierdata.engines.specialize.groups import Room
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup
-from hierdata.engines.specialize.kernel_mending import mend_marked, relabel_records
+from hierdata.engines.specialize.kernel_mending import loss_of_group, mend_marked, relabel_records
 from hierdata.engines.specialize.kernel_table import Asked, PatternTable
 
 LEAST_GAIN = 0.005
@@ -36,20 +36,20 @@ def improve_group(
     the last round saved more than a little.
     """
     every = np.ones(len(group.first_vertex) - 1, np.bool_)
-    lost = loss_of(group)
+    lost = loss_of_group(group)
     for _ in range(rounds):
         before = lost
         for labels in chain.from_iterable(propose(group, asked) for propose in proposals):
             tables, lost = _try_labels(group, asked, tables, room, labels, lost)
         tables = restore_group(group, asked, *tables, room.row, room.changed, every)
-        lost = loss_of(group)
+        lost = loss_of_group(group)
         if before - lost <= LEAST_GAIN * before:
             return False
     return True
 
 
 def propose_kinds(group: FactGroup, asked: Asked) -> Iterator[NDArray[np.int64]]:
-    """Propose all of a kind: removed vertices, absent values of each column, all absent values.
+    """Propose all of a kind: removed vertices, absent values of each column.
 
     Removed vertices also without values, so that their subtrees can be shown.
     """
@@ -57,7 +57,6 @@ def propose_kinds(group: FactGroup, asked: Asked) -> Iterator[NDArray[np.int64]]
     yield np.where(find_topmost(group), group.absent, _show(group, group.label == 0))
     for label in range(1, asked.absents + 1):
         yield _show(group, group.label == label)
-    yield _show(group, (group.label > 0) & (group.label <= asked.absents))
 
 
 def propose_parts(group: FactGroup, asked: Asked) -> Iterator[NDArray[np.int64]]:
@@ -100,13 +99,13 @@ def _try_labels(
     records = len(group.first_vertex) - 1
     dirty = np.zeros(records, np.bool_)
     tables = relabel_records(group, asked, *tables, room.row, labels, room.changed, dirty)
-    allowed = lost - loss_of(group) - 1
+    allowed = lost - loss_of_group(group) - 1
     table, clauses, saved = mend_marked(
         group, asked, *tables, room.row, room.found, room.changed, dirty, allowed
     )
     tables = table, clauses
     if saved:
-        return tables, loss_of(group)
+        return tables, loss_of_group(group)
     dirty[:] = False
     tables = relabel_records(group, asked, *tables, room.row, before, room.changed, dirty)
     return tables, lost

@@ -180,6 +180,15 @@ def loss_of_record(group: FactGroup, record: int) -> int:
 
 
 @jit
+def loss_of_group(group: FactGroup) -> int:
+    """Return what a group loses as it is now."""
+    lost = 0
+    for record in range(len(group.first_vertex) - 1):
+        lost += loss_of_record(group, record)
+    return lost
+
+
+@jit
 def mend_marked(
     group: FactGroup,
     asked: Asked,

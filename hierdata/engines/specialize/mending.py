@@ -8,12 +8,12 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.specialize.groups import GroupRecords, Room, bits_of, loss_of, make_room, records_of
+from hierdata.engines.specialize.groups import GroupRecords, Room, bits_of, make_room, records_of
 from hierdata.engines.specialize.improving import improve_group, propose_kinds, propose_parts
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup, count_group
 from hierdata.engines.specialize.kernel_limiting import limit_shares
-from hierdata.engines.specialize.kernel_mending import UNLIMITED, mend_group
+from hierdata.engines.specialize.kernel_mending import UNLIMITED, loss_of_group, mend_group
 from hierdata.engines.specialize.kernel_table import Asked, PatternTable, make_table
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.privacy import BoundedKnowledge
@@ -74,7 +74,7 @@ def mend(
             )
             stuck = None if sensitive is None else limit_values(records, group, asked, sensitive, room)
             if stuck is None:
-                return Mended(group, published, loss_of(group), begun, improved)
+                return Mended(group, published, loss_of_group(group), begun, improved)
             if not delete_everywhere(group, published, stuck):
                 return None
             continue
@@ -92,7 +92,7 @@ def improve(mended: Mended, knowledge: BoundedKnowledge) -> Mended:
     asked, room = _ask(group, knowledge), make_room(group)
     tables = count_group(group, asked, make_table(12), room.row)
     improved = improve_group(group, asked, tables, room, (propose_kinds, propose_parts), MORE_ROUNDS)
-    return Mended(group, mended.published, loss_of(group), mended.begun, improved)
+    return Mended(group, mended.published, loss_of_group(group), mended.begun, improved)
 
 
 def _ask(group: FactGroup, knowledge: BoundedKnowledge) -> Asked:
@@ -114,7 +114,7 @@ def delete_facts(
         group.label[:] = group.shown
         if delete_by_stages(group, asked._replace(blind=True), room) is None:
             return begun, None
-        begun = loss_of(group)
+        begun = loss_of_group(group)
         if begun > most:
             return begun, None
         weigh_traces(group, asked)
