@@ -52,7 +52,7 @@ class RecordSpace(NamedTuple):
     """Space for one record. By known vertex and vertex of the record: ``covered`` tells the facts that would
     agree, as a mask, ``hosts`` whether the one may lie on the other. ``laid`` tells for each known vertex
     for which facts that was found last, as a mask, -1 for none. ``choices`` and ``chosen`` are for the
-    children of a known vertex.
+    children of a known vertex, ``images`` and ``following`` for vertices of the record.
     """
 
     covered: NDArray[np.int64]
@@ -60,6 +60,8 @@ class RecordSpace(NamedTuple):
     laid: NDArray[np.int64]
     choices: NDArray[np.int64]
     chosen: NDArray[np.int64]
+    images: NDArray[np.int64]
+    following: NDArray[np.int64]
 
 
 @jit
@@ -74,6 +76,8 @@ def make_space(known: KnownFacts, sizes: NDArray[np.int64]) -> RecordSpace:
         np.empty(own, np.int64),
         np.empty((own, own), np.int64),
         np.empty(own + 1, np.int64),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int64),
     )
 
 
@@ -236,40 +240,35 @@ def _choose_apart(count: int, space: RecordSpace) -> bool:
     return row == count
 
 
-@part
+@inline_kernel
 def find_images(
     mask: int,
     root: int,
-    size: int,
     vertices: Vertices,
     known: KnownFacts,
     space: RecordSpace,
     path: NDArray[np.int64],
-    reached: NDArray[np.bool_],
-    images: NDArray[np.bool_],
-) -> None:
-    """Mark what the last needed vertex of a path may lie on when all facts of a mask agree.
+) -> int:
+    """List what the last needed vertex of a path may lie on when all facts of a mask agree.
 
-    Behind a shorter path is -1.
+    They are in ``space.images``, ascending; returns how many. Behind a shorter path is -1.
     """
-    for step in range(len(path)):
-        for place in range(size):
-            reached[step, place] = False
-    reached[0, 0] = True
-    step = 0
+    images, following = space.images, space.following
+    images[0], count, step = root, 1, 0
     while step + 1 < len(path) and path[step + 1] >= 0 and known.below[path[step + 1]] & mask:
         above, own = path[step], path[step + 1]
-        for place in range(size):
-            if not reached[step, place]:
-                continue
-            vertex = root + place
+        found = 0
+        for at in range(count):
+            vertex = images[at]
             every = _has_space(mask, above, vertex, root, own, vertices, known, space)
             first = vertices.first_child[vertex]
             for other in range(first, first + vertices.child_count[vertex]):
                 if space.hosts[own, other - root] and (
                     every or _place_children(mask, above, vertex, root, own, other, vertices, known, space)
                 ):
-                    reached[step + 1, other - root] = True
-        step += 1
-    for place in range(size):
-        images[place] |= reached[step, place]
+                    following[found] = other
+                    found += 1
+        for at in range(found):
+            images[at] = following[at]
+        count, step = found, step + 1
+    return count

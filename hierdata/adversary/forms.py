@@ -13,7 +13,7 @@ from hierdata.adversary.kernel import count_agreeing, count_first_agreeing
 from hierdata.adversary.knowledge import PRESENT, Absence, Fact, KnownTree
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
-from hierdata.forest.isomorphism import places
+from hierdata.forest.numbering import number_keys
 from hierdata.forest.publication import Publication
 
 _KEPT = 1 << 26
@@ -35,9 +35,8 @@ class Forms:
     records: NDArray[np.int64]
 
     @classmethod
-    def of(cls, forest: Forest, publication: Publication) -> Forms:
-        """Find the forms of what is published."""
-        place = places(forest, publication.shown, publication.nodes)
+    def of(cls, forest: Forest, publication: Publication, place: NDArray[np.int64]) -> Forms:
+        """Find the forms of what is published; ``place`` as above."""
         return cls._group(forest, publication, place)
 
     @classmethod
@@ -151,9 +150,10 @@ class Index:
         if (kind, position) not in self._postings:
             nodes, forms = self.forms.nodes_at(kind, position)
             count = len(self.forms.first)
-            of_node, form = np.divmod(np.unique(nodes * count + forms), count)
-            numbers = np.arange(len(self.forms.forest.hierarchies[kind][position].labels) + 1)
-            self._postings[kind, position] = np.searchsorted(of_node, numbers), form
+            size = len(self.forms.forest.hierarchies[kind][position].labels)
+            keys = nodes * count + forms
+            of_node, form = np.divmod(keys[number_keys(keys, size * count)[0]], count)
+            self._postings[kind, position] = np.searchsorted(of_node, np.arange(size + 1)), form
         return self._postings[kind, position]
 
     def prepare_tree(self, tree: KnownTree) -> KnownFacts:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hierdata.adversary.embedding import (
     KnownFacts,
+    RecordSpace,
     Vertices,
     count_facts,
     cover,
@@ -16,7 +17,7 @@ from hierdata.adversary.embedding import (
     lay,
     make_space,
 )
-from hierdata.engines.jit import inline_kernel, jit, lean, part
+from hierdata.engines.jit import inline_kernel, jit, lean
 
 
 class Told(NamedTuple):
@@ -38,6 +39,14 @@ class Shares(NamedTuple):
     depth: NDArray[np.int64]
     place: NDArray[np.int64]
     told: Told
+
+
+class Sum(NamedTuple):
+    """The weight of each value; the first ``used[0]`` of ``codes`` are the values that weigh anything."""
+
+    weights: NDArray[np.float64]
+    codes: NDArray[np.int64]
+    used: NDArray[np.int64]
 
 
 @jit
@@ -105,58 +114,123 @@ def weigh_values(
     of its facts agrees, the vertex above it is asked. ``agreed[f]`` is the number of facts that each record
     agrees with, -1 for records that are no candidates.
     """
-    space = make_space(known, sizes)
-    largest = space.hosts.shape[1]
-    images = np.zeros(largest, np.bool_)
-    reached = np.zeros((paths.shape[1], largest), np.bool_)
+    space, values = make_space(known, sizes), weights.shape[1]
+    told = Sum(np.zeros(values), np.empty(values, np.int64), np.zeros(1, np.int64))
+    images = np.empty((2, len(space.images)), np.int64)
     for at in range(len(roots)):
-        root, size = roots[at], sizes[at]
-        cover(root, size, vertices, known, space)
-        for facts in range(len(paths)):
-            own = agreed[facts, at]
-            if own < 0 or paths[facts, 0] < 0:
-                continue
-            for place in range(size):
-                images[place] = False
-            last = known.of_size[own - 1] if own else len(known.masks)
-            for mask in known.masks[known.of_size[own] : last]:
-                if mask >> facts:  # sets of one size rise
-                    break
-                if lay(mask, root, size, vertices, known, space):
-                    find_images(mask, root, size, vertices, known, space, paths[facts], reached, images)
-            _add_values(root, size, records[at], images, vertices, shares, weights[facts])
+        cover(roots[at], sizes[at], vertices, known, space)
+        _weigh_record(
+            roots[at], sizes[at], float(records[at]), agreed[:, at],
+            vertices, known, paths, shares, space, images, told, weights,
+        )  # fmt: skip
 
 
-@part
-def _add_values(
+@inline_kernel
+def _weigh_record(
     root: int,
     size: int,
     weight: float,
-    images: NDArray[np.bool_],
+    agreed: NDArray[np.int64],
     vertices: Vertices,
+    known: KnownFacts,
+    paths: NDArray[np.int64],
     shares: Shares,
+    space: RecordSpace,
+    images: NDArray[np.int64],
+    told: Sum,
     weights: NDArray[np.float64],
 ) -> None:
+    """Add what a record tells; ``images`` is space for two rows of vertices, ``told`` for their values."""
+    before = -1
+    for facts in range(len(paths)):
+        own = agreed[facts]
+        if own < 0 or paths[facts, 0] < 0:
+            continue
+        count = 0
+        last = known.of_size[own - 1] if own else len(known.masks)
+        for mask in known.masks[known.of_size[own] : last]:
+            if mask >> facts:  # sets of one size rise
+                break
+            if lay(mask, root, size, vertices, known, space):
+                found = find_images(mask, root, vertices, known, space, paths[facts])
+                count = _insert(images[0], count, space.images[:found])
+        # With one fact more the images are often the same.
+        if count != before or not _are_equal(images, count):
+            _sum_values(images[0, :count], weight, vertices, shares, told)
+            for place in range(count):
+                images[1, place] = images[0, place]
+            before = count
+        _add_sum(told, weights[facts])
+
+
+@inline_kernel
+def _insert(numbers: NDArray[np.int64], count: int, others: NDArray[np.int64]) -> int:
+    """Insert other numbers among the first ones, all ascending and each once; return how many there are."""
+    for other in others:
+        at = count
+        while at and numbers[at - 1] > other:
+            at -= 1
+        if at and numbers[at - 1] == other:
+            continue
+        for behind in range(count, at, -1):
+            numbers[behind] = numbers[behind - 1]
+        numbers[at] = other
+        count += 1
+    return count
+
+
+@inline_kernel
+def _are_equal(rows: NDArray[np.int64], count: int) -> bool:
+    """Return whether two rows begin with the same numbers."""
+    equal = True
+    for place in range(count):
+        equal &= rows[0, place] == rows[1, place]
+    return equal
+
+
+@inline_kernel
+def _sum_values(
+    images: NDArray[np.int64], weight: float, vertices: Vertices, shares: Shares, told: Sum
+) -> None:
     """Divide a weight equally among the vertices at or below images that have the attribute."""
+    for place in range(told.used[0]):
+        told.weights[told.codes[place]] = 0
+    told.used[0] = 0
     total = 0
-    for place in range(size):
-        if images[place]:
-            first, last = _find_places(root + place, vertices, shares)
-            for vertex in range(first, last):
-                total += vertices.kind[vertex] == shares.kind
+    for image in images:
+        first, last = _find_places(image, vertices, shares)
+        for vertex in range(first, last):
+            total += vertices.kind[vertex] == shares.kind
     held, times = 0, 0  # vertices that look alike follow one another
-    for place in range(size):
-        if images[place]:
-            first, last = _find_places(root + place, vertices, shares)
-            for vertex in range(first, last):
-                if vertices.kind[vertex] == shares.kind:
-                    row = shares.place[vertex]
-                    if row != held:
-                        _add_row(held, times * weight / total, shares.told, weights)
-                        held, times = row, 0
-                    times += 1
+    for image in images:
+        first, last = _find_places(image, vertices, shares)
+        for vertex in range(first, last):
+            if vertices.kind[vertex] == shares.kind:
+                row = shares.place[vertex]
+                if row != held:
+                    _sum_row(held, times * weight / total, shares.told, told)
+                    held, times = row, 0
+                times += 1
     if times:
-        _add_row(held, times * weight / total, shares.told, weights)
+        _sum_row(held, times * weight / total, shares.told, told)
+
+
+@inline_kernel
+def _sum_row(row: int, factor: float, rows: Told, told: Sum) -> None:
+    if factor > 0:
+        for entry in range(rows.first[row], rows.first[row + 1]):
+            code = rows.codes[entry]
+            if told.weights[code] == 0:
+                told.codes[told.used[0]] = code
+                told.used[0] += 1
+            told.weights[code] += factor * rows.shares[entry]
+
+
+@inline_kernel
+def _add_sum(told: Sum, weights: NDArray[np.float64]) -> None:
+    for place in range(told.used[0]):
+        code = told.codes[place]
+        weights[code] += told.weights[code]
 
 
 @lean
@@ -165,12 +239,7 @@ def add_rows(
 ) -> None:
     """Add to ``weights`` some rows of shares, each times the factor of its row."""
     for row in rows:
-        _add_row(row, float(factors[row]), told, weights)
-
-
-@inline_kernel
-def _add_row(row: int, factor: float, told: Told, weights: NDArray[np.float64]) -> None:
-    if factor > 0:
+        factor = float(factors[row])
         for entry in range(told.first[row], told.first[row + 1]):
             weights[told.codes[entry]] += factor * told.shares[entry]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Document
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import first_alike, places
+from hierdata.forest.numbering import number_keys
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 Linked: TypeAlias = tuple[Document, Sequence[Sequence[int]]]
@@ -157,9 +158,8 @@ def group_by_form(
     """Return position and class of each vertex, as determined by the published forms alone."""
     place = places(forest, shown, nodes)
     of_root = place[forest.roots[:-1]][forest.record_of]
-    _, number = np.unique(of_root[shown >= 0], return_inverse=True)
     classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
-    classes[shown >= 0] = number.reshape(-1)
+    classes[shown >= 0] = number_keys(of_root[shown >= 0], forest.vertex_count)[1]
     return place, classes
 
 

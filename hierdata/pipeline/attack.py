@@ -96,7 +96,10 @@ def attack(
             search = AttackPart(read.original, forms, facts, lambda done: inner(stage, done, len(known)))
             return reduce(add, held.map(search, watch).collect()).summarize(least)
 
-        release = run("attacking the release", Forms.of(read.rebuilt.forest, read.rebuilt.publication))
+        release = run(
+            "attacking the release",
+            Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form),
+        )
         dropped = run("attacking the original", Forms.of_original(read.original))
     return Attack(read.original.record_count, len(known), facts, counts, negative, least, release, dropped)
 

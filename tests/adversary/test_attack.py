@@ -134,7 +134,9 @@ def test_candidates_and_guesses_are_those_of_the_twin() -> None:
 def compare(records: list[dict[str, Any]], shown: list[dict[str, Any]], number: int) -> int:
     """Attack everybody; return the number of guesses that were compared."""
     read = read_release(shown, policy(), original=records)
-    adversary = Adversary(read.original, Forms.of(read.rebuilt.forest, read.rebuilt.publication))
+    adversary = Adversary(
+        read.original, Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form)
+    )
     rng = np.random.default_rng(number)
     trees = [SHAPE.tree(one) for one in shown]
     compared = 0

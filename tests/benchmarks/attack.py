@@ -75,7 +75,10 @@ def measure(file: Path, way: str, victims: int, facts: int, workers: int) -> Non
     read, reading = timed(lambda: read_release(out, policy, original=file))
     known, drawing = timed(lambda: draw_victims(read.original, victims, Curiosity(facts), 1))
     cells: list[str] = []
-    shown = [Forms.of(read.rebuilt.forest, read.rebuilt.publication), Forms.of_original(read.original)]
+    shown = [
+        Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form),
+        Forms.of_original(read.original),
+    ]
     for forms in shown:
         adversary, preparing = timed(lambda forms=forms: Adversary(read.original, forms))  # type: ignore[misc]
         _, attacking = timed(lambda adversary=adversary: adversary.attack(known, facts))  # type: ignore[misc]

@@ -34,12 +34,14 @@ __all__ = ["Rebuilt", "rebuild"]
 class Rebuilt:
     """A publication and its forest.
 
+    ``form[v]`` is the first vertex that looks as v does, by quasi-identifiers (see ``isomorphism.places``).
     For the vertex types ``untied``, by path, nothing links the sensitive values of one vertex; for the types
     ``uncounted`` the files do not tell how many vertices were published.
     """
 
     publication: Publication
     forest: Forest
+    form: NDArray[np.int64]
     untied: tuple[str, ...]
     uncounted: tuple[str, ...]
 
@@ -89,11 +91,14 @@ def rebuild(
     # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.
     like = replace(original, hierarchies=trees)
     vars(forest)["_scale"] = (like.lm_scale, like.exact)
-    found = _publication(forest, marks.T, prepared, groups)
-    publication = replace(found, original=original)
+    shown = np.where(marks[:, 0] >= 0, np.arange(forest.vertex_count), SUPPRESSED)
+    form, classes = group_by_form(forest, shown, forest.nodes)
+    publication = Publication((), shown, forest.nodes, form, classes, original=original)
+    if groups is not None:
+        publication = _publish_by_group(publication, forest, marks.T, prepared, groups)
     uncounted = exempt_types(schema) if traits.publishes_classes else ()
     paths = (tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted))
-    return Rebuilt(publication, forest, *paths)
+    return Rebuilt(publication, forest, form, *paths)
 
 
 def _find_untied_types(
@@ -107,34 +112,32 @@ def _find_untied_types(
             yield kind.index
 
 
-def _publication(
-    forest: Forest, marks: NDArray[np.int64], prepared: Prepared, groups: ReleaseGroups | None
+def _publish_by_group(
+    by_form: Publication,
+    forest: Forest,
+    marks: NDArray[np.int64],
+    prepared: Prepared,
+    groups: ReleaseGroups,
 ) -> Publication:
-    """Build the publication: vertices represent themselves; positions and classes by form or group.
+    """Return a publication with the positions and classes of its groups instead of those by form.
 
-    ``marks`` has for each key of groups, one without groups, what ``WithSuppressed.take`` tells.
+    ``marks`` has for each key of groups what ``WithSuppressed.take`` tells.
     """
-    every = np.arange(forest.vertex_count)
-    shown = np.where(marks[0] >= 0, every, SUPPRESSED)
-    place, classes = group_by_form(forest, shown, forest.nodes)
-    if groups is None:
-        return Publication((), shown, forest.nodes, place, classes)
+    shown = by_form.shown
     if prepared.policy.recoding_traits.groups_each_table:
         positions = {
             part: _positions(forest, shown, marks[groups.names.index(groups.name_in(part))])[0]
             for part in groups.tables
         }
-        return Publication(
-            (), shown, forest.nodes, place, classes, tables=groups.tables, table_positions=positions
-        )
+        return replace(by_form, tables=groups.tables, table_positions=positions)
     place, number = _positions(forest, shown, marks[0])
     own = marks[0] > 0
     if prepared.policy.recoding_traits.partitions_each_type and any(stage.kind for stage in prepared.stages):
         classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
         classes[own] = number
     else:
-        classes = _join_groups(forest, shown, classes, own, number)
-    return Publication((), shown, forest.nodes, place, classes, tables=groups.tables)
+        classes = _join_groups(forest, shown, by_form.equivalence_class, own, number)
+    return replace(by_form, equivalence_position=place, equivalence_class=classes, tables=groups.tables)
 
 
 def _positions(

@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.documents.document import Scalar
 from hierdata.errors import VerificationError
 from hierdata.forest.encoded import Encoded, Frame, join_encoded
 from hierdata.forest.encoding import RecordEncoder
 from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.numbering import number_keys
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.records.bound import BoundRecords, bind_by_column, together, vertices
 from hierdata.records.record import Vertex
@@ -95,7 +97,11 @@ class WithSuppressed:
         forests = [self._original, *map(self._frame.forest, published)]
         gone: list[list[Vertex]] = []
         for kind in self._original.schema.types:
-            own = [self._vertex(kind, codes) for codes in self._list_missing(kind, forests)]
+            quasi, carried = (len(kind.of_role(role)) for role in (Role.QUASI, Role.CARRIED))
+            own = [
+                Vertex(kind.index, [None] * quasi, self._values(kind, codes), [None] * carried, [])
+                for codes in self._list_missing(kind, forests)
+            ]
             gone.append(own)
             if own and kind.parent is not None:
                 parent = gone[kind.parent][0] if gone[kind.parent] else self._known[kind.parent]
@@ -123,8 +129,9 @@ class WithSuppressed:
         """Return the rows that the first ``before`` have more often than the others, as often, in order."""
         number = np.zeros(len(codes), np.int64)
         for column in codes.T:
-            pairs = number * (int(column.max(initial=MISSING)) - MISSING + 1) + (column - MISSING)
-            number = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+            width = int(column.max(initial=MISSING)) - MISSING + 1
+            pairs = number * width + (column - MISSING)
+            number = number_keys(pairs, (int(number.max(initial=0)) + 1) * width)[1]
         kinds = int(number.max(initial=-1)) + 1
         left = np.bincount(number[:before], minlength=kinds) - np.bincount(number[before:], minlength=kinds)
         if (left < 0).any():
@@ -133,18 +140,16 @@ class WithSuppressed:
             raise VerificationError(
                 f"{what} in the release than in the original: it belongs to another input", path=kind.path
             )
-        there, first = np.unique(number[:before], return_index=True)
-        order = np.argsort(first)
+        first, _ = number_keys(number[:before], kinds)
+        there, order = number[first], np.argsort(first)
         rows = np.repeat(codes[first[order]], left[there[order]], axis=0)
         return list(map(tuple, rows.tolist()))
 
-    def _vertex(self, kind: VertexType, codes: _Codes) -> Vertex:
-        values = [
+    def _values(self, kind: VertexType, codes: _Codes) -> list[Scalar]:
+        return [
             None if code == MISSING else domain.values[code]
             for code, domain in zip(codes, self._frame.domains[kind.index], strict=True)
         ]
-        quasi, carried = (len(kind.of_role(role)) for role in (Role.QUASI, Role.CARRIED))
-        return Vertex(kind.index, [None] * quasi, values, [None] * carried, [])
 
 
 def _breadth_first(record: Vertex) -> list[Vertex]:
