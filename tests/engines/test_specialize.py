@@ -14,7 +14,7 @@ from hierdata.engines.specialize.mending import Mended
 from hierdata.engines.specialize.run import Way, choose_way, specialize, try_ways
 from hierdata.engines.specialize.whole_trees import align_whole_trees, draft_whole_trees, loss_by_root
 from hierdata.forest.forest import Scope
-from hierdata.forest.partition import Partition
+from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import Publication
 from hierdata.policy.load import from_data
 from hierdata.privacy import BoundedKnowledge
@@ -320,3 +320,19 @@ def test_what_all_records_delete_is_shown_again_where_enough_of_them_have_it() -
             lost = loss_by_root(own.forest, searched(own))
         less += lost < before
     assert less > 2
+
+
+def test_records_in_no_class_join_one_so_that_whole_trees_can_be_published() -> None:
+    own = encoded(documents(Random(11), 13), k=2, m=2)
+    (stage,) = own.prepared.stages
+    given = StepInput(
+        own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
+    )
+    drafted = draft_whole_trees(given, None)
+    assert drafted is not None
+    assert (drafted.equivalence_class == SUPPRESSED).sum() == 1
+    found = align_whole_trees(given, drafted, None)
+    assert found is not None
+    records = shown(own, found)
+    assert len(records) == own.forest.record_count
+    assert keeps_promise(records, above, k=2, m=2)

@@ -66,16 +66,20 @@ def _estimate_work(given: StepInput) -> float:
 def align_whole_trees(given: StepInput, drafted: Partition, most: int | None) -> Partition | None:
     """Return ``drafted`` classes after exchanges by `local-search`, published by root.
 
-    All records of a class have one form, so at least k match whatever pattern one of them matches. None if a
-    record would be left out, or a vertex that must stay, or if a model fails in a root class; and, with more
-    than a little work, if exchanges would have to save too much for less than ``most`` to be lost.
+    All records of a class have one form, so at least k match whatever pattern one of them matches. Records
+    that are in no class join the one that loses least by it. None if one would still be left out, or a vertex
+    that must stay, or if a model fails in a root class; and, with more than a little work, if exchanges would
+    have to save too much for less than ``most`` to be lost.
     """
     forest, scope, constraints = given.problem
     if most is not None and _estimate_work(given) > _LITTLE_WORK:
         lost = lose_whole_trees(forest, drafted)
         if lost * _LEAST_LEFT > most:
             return None
-    partition = LocalSearch().step(forest, scope, constraints, drafted, given.rng, silent)
+    engine = LocalSearch()
+    partition = engine.step(forest, scope, constraints, drafted, given.rng, silent)
+    taken = engine.take_in(replace(given, partition=partition))
+    partition = partition if taken is None else taken
     gone = partition.representative == SUPPRESSED
     stays = np.array([not kind.many for kind in forest.schema.types], np.bool_)
     stays[0] = True
