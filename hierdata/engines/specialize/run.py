@@ -80,7 +80,7 @@ def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partiti
     drafted = draft_whole_trees(given, None) if first else None
     found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
     most = None if found is None else loss_by_root(forest, found)
-    if not first:
+    if drafted is None:
         drafted = draft_whole_trees(given, most)
     whole = None if drafted is None else align_whole_trees(given, drafted, most)
     if first and most is None and whole is None:  # the draft does not serve

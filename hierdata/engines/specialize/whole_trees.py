@@ -17,7 +17,7 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
 
 _MOST_WORK = 5 * 10**8
-"""The most pairs of vertices that are aligned: some seconds."""
+"""The most pairs of vertices that are aligned before it is known what they must not lose: some seconds."""
 _LITTLE_WORK = 5 * 10**7
 """With up to so many pairs, whole trees are searched to the end, whatever the beginning loses."""
 _SAMPLED_LOSS = 2
@@ -31,9 +31,9 @@ _LEAST_LEFT = Fraction(19, 20)
 def draft_whole_trees(given: StepInput, most: int | None) -> Partition | None:
     """Return classes of whole trees by `k-member`, before exchanges; None where they do not serve.
 
-    They are searched where the estimated work is small, neither alpha nor counts are asked for, and root
-    values are known. With more than a little work, they are given up if a sample seems to lose more than
-    ``most``, a loss times the scale.
+    They are searched where neither alpha nor counts are asked for, and root values are known. ``most`` is
+    what they must not lose, times the scale. With more than a little estimated work they are given up if a
+    sample seems to lose more; without ``most``, with much work at once.
     """
     forest, scope, constraints = given.problem
     knowledge = constraints.knowledge
@@ -42,7 +42,7 @@ def draft_whole_trees(given: StepInput, most: int | None) -> Partition | None:
         return None
     engine: Engine = KMember()
     work = _estimate_work(given)
-    if work > _MOST_WORK:
+    if most is None and work > _MOST_WORK:
         return None
     if most is not None and work > _LITTLE_WORK:
         trials = engine.run_trials(forest, scope, constraints, given.rng)
