@@ -152,7 +152,7 @@ class Index:
             count = len(self.forms.first)
             size = len(self.forms.forest.hierarchies[kind][position].labels)
             keys = nodes * count + forms
-            of_node, form = np.divmod(keys[number_keys(keys, size * count)[0]], count)
+            of_node, form = np.divmod(keys[number_keys(keys)[0]], count)
             self._postings[kind, position] = np.searchsorted(of_node, np.arange(size + 1)), form
         return self._postings[kind, position]
 

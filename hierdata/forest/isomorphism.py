@@ -42,7 +42,7 @@ def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -
         above = np.where(parent[among] >= 0, place[parent[among]], SUPPRESSED)
         form = rank[vertices] - kind.index * forest.vertex_count
         keys = (above - SUPPRESSED) * forest.vertex_count + form
-        first, number = number_keys(keys, int(keys.max(initial=0)) + 1)
+        first, number = number_keys(keys)
         place[vertices] = vertices[first][number]
     kept = shown >= 0
     place[kept] = place[shown[kept]]
@@ -101,8 +101,7 @@ def ranks(
 
 def _number(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
     """Number pairs from 0 in lexicographic order; both parts are numbers from 0."""
-    width = int(second.max(initial=0)) + 1
-    return number_keys(first * width + second, (int(first.max(initial=0)) + 1) * width)[1]
+    return number_keys(first * (int(second.max(initial=0)) + 1) + second)[1]
 
 
 def _rank_lists(of: NDArray[np.int64], values: NDArray[np.int64], lists: int) -> NDArray[np.int64]:
@@ -113,7 +112,7 @@ def _rank_lists(of: NDArray[np.int64], values: NDArray[np.int64], lists: int) ->
     rank = np.zeros(lists, np.int64)
     if not len(of):
         return rank
-    dense = number_keys(values, int(values.max()) + 1)[1]
+    dense = number_keys(values)[1]
     order = np.lexsort((dense, of))
     of, dense = of[order], dense[order]
     begins = np.searchsorted(of, np.arange(lists))

@@ -9,11 +9,12 @@ _SPARSE = 4
 """Keys are sorted where a table of all possible ones would be so many times as long."""
 
 
-def number_keys(keys: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each distinct key occurs first, in ascending order of keys, and the number of each key.
 
-    Keys are at least 0 and below ``span``.
+    Keys are at least 0.
     """
+    span = int(keys.max(initial=-1)) + 1
     if span > _SPARSE * len(keys):
         _, first, number = np.unique(keys, return_index=True, return_inverse=True)
         return first, number.reshape(-1)

@@ -159,7 +159,7 @@ def group_by_form(
     place = places(forest, shown, nodes)
     of_root = place[forest.roots[:-1]][forest.record_of]
     classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
-    classes[shown >= 0] = number_keys(of_root[shown >= 0], forest.vertex_count)[1]
+    classes[shown >= 0] = number_keys(of_root[shown >= 0])[1]
     return place, classes
 
 

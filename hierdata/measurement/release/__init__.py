@@ -17,6 +17,7 @@ from hierdata.documents.document import Document
 from hierdata.forest.encoded import Frame
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types
+from hierdata.forest.numbering import number_keys
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.forest.publication import Publication, group_by_form
 from hierdata.measurement.release.documents import ReleaseGroups, expand_representatives
@@ -145,10 +146,7 @@ def _positions(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the position of each vertex, the first vertex of its group; and the number of each group."""
     own = np.flatnonzero(marks > 0)
-    _, first, number = np.unique(
-        marks[own] * len(forest.schema.types) + forest.type[own], return_index=True, return_inverse=True
-    )
-    number = number.reshape(-1)
+    first, number = number_keys(marks[own] * len(forest.schema.types) + forest.type[own])
     place = shown.copy()
     place[own] = own[first][number]
     return place, number

@@ -129,9 +129,8 @@ class WithSuppressed:
         """Return the rows that the first ``before`` have more often than the others, as often, in order."""
         number = np.zeros(len(codes), np.int64)
         for column in codes.T:
-            width = int(column.max(initial=MISSING)) - MISSING + 1
-            pairs = number * width + (column - MISSING)
-            number = number_keys(pairs, (int(number.max(initial=0)) + 1) * width)[1]
+            pairs = number * (int(column.max(initial=MISSING)) - MISSING + 1) + (column - MISSING)
+            number = number_keys(pairs)[1]
         kinds = int(number.max(initial=-1)) + 1
         left = np.bincount(number[:before], minlength=kinds) - np.bincount(number[before:], minlength=kinds)
         if (left < 0).any():
@@ -140,7 +139,7 @@ class WithSuppressed:
             raise VerificationError(
                 f"{what} in the release than in the original: it belongs to another input", path=kind.path
             )
-        first, _ = number_keys(number[:before], kinds)
+        first, _ = number_keys(number[:before])
         there, order = number[first], np.argsort(first)
         rows = np.repeat(codes[first[order]], left[there[order]], axis=0)
         return list(map(tuple, rows.tolist()))
