@@ -7,13 +7,16 @@ from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import hierdata
+from hierdata.engines.specialize import kernel_places
 from hierdata.engines.specialize.columns import columns_of, find_facts
 from hierdata.engines.specialize.groups import GroupRecords, bits_of, row_of
+from hierdata.engines.specialize.kernel_places import ShareLimit
 from hierdata.engines.specialize.kernel_shares import count_shares, make_scratch
 from hierdata.engines.specialize.kernel_table import Asked
 from hierdata.engines.specialize.sensitive import SensitiveEntries
@@ -58,8 +61,8 @@ def tree_of(document: dict[str, Any]) -> Shown:
     return OUTLINE.read({**document, "home": [document["home"]]})
 
 
-def count_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> dict[tuple[str, Any], Fraction]:
-    """The largest share of each bounded value over all records as they are, root values counted."""
+def sum_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> tuple[ShareLimit, dict[int, int]]:
+    """The sums of weights over all records as they are, by place and entry; root values counted."""
     forest, constraints = own.forest, own.prepared.constraints
     removable = frozenset(kind.index for kind in forest.schema.types[1:] if kind.many)
     facts = find_facts(forest, columns_of(forest, counted=True), removable)
@@ -76,9 +79,14 @@ def count_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> dict[tupl
         shares = count_shares(
             group, asked, limit, sensitive.at(records), row_of(group), make_scratch(limit)
         ).shares
-    sums = dict(zip(shares.keys.tolist(), shares.sums.tolist(), strict=True))
-    names = []
-    for one in constraints.bounded:
+    return limit, dict(zip(shares.keys.tolist(), shares.sums.tolist(), strict=True))
+
+
+def count_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> dict[tuple[str, Any], Fraction]:
+    """The largest share of each bounded value over all records as they are, root values counted."""
+    limit, sums = sum_with_kernels(own, m, whole=whole)
+    forest, names = own.forest, []
+    for one in own.prepared.constraints.bounded:
         kind = forest.schema.types[one.kind]
         path = kind.of_role(Role.SENSITIVE)[one.position].path
         there = forest.first_sensitive[np.flatnonzero(forest.type == one.kind)] + one.position
@@ -106,6 +114,16 @@ def test_kernels_count_the_shares_of_the_plain_definition() -> None:
         )
         bounded = {value: share for value, share in expected.items() if named is None or value in named}
         assert count_with_kernels(own, m, whole=whole) == bounded, (world, model, asks)
+
+
+def test_shares_are_the_same_however_few_places_of_a_record_are_held() -> None:
+    """Where there is no more room, places that are there twice are dropped."""
+    rng = Random(43)
+    for m in (1, 2, 3):
+        _, own = encode(rng, draw(rng, "value")[0], 6)
+        expected = sum_with_kernels(own, m, whole=True)[1]
+        with patch.object(kernel_places, "MOST_HELD", 2):
+            assert sum_with_kernels(own, m, whole=True)[1] == expected
 
 
 def test_what_is_published_keeps_alpha() -> None:

@@ -20,7 +20,6 @@ from hierdata.engines.specialize.kernel_places import (
     ValuesBelow,
     gather_all,
     list_places,
-    make_room_for,
     refresh_values,
     span_of,
 )
@@ -202,9 +201,8 @@ def limit_record(
     table, clauses = tables
     row, scratch = rooms
     base = group.first_vertex[record]
-    size = gather_all(group, record, row)
-    names = make_room_for(counted.names, size, limit.m, len(row.facts))
-    codes = list_places(group, asked, limit, below, names, row, record)
+    gather_all(group, record, row)
+    names, codes = list_places(group, asked, limit, below, counted.names, row, record)
     counted = ShareSums(names, counted.shares)
     excessive = find_excessive(group, limit, below, counted.shares, codes, base, scratch)
     count = note_excessive(group, asked, limit, names, excessive, row, found)
@@ -216,8 +214,8 @@ def limit_record(
     table, mended = mend_record(group, asked, table, clauses, row, record, found, changed)
     refresh_values(group, below, record)
     gather_all(group, record, row)
-    codes = list_places(group, asked, limit, below, names, row, record)
-    return table, add_places(below, limit, counted, codes, base, scratch, 1), mended
+    names, codes = list_places(group, asked, limit, below, names, row, record)
+    return table, add_places(below, limit, ShareSums(names, counted.shares), codes, base, scratch, 1), mended
 
 
 @jit

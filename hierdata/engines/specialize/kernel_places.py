@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
-from hierdata.engines.specialize.kernel_facts import (
-    FactGroup,
-    Row,
-    compare_paths,
-    count_enumerated,
-    is_gone,
-    key_of_vertex,
-)
+from hierdata.engines.specialize.kernel_facts import FactGroup, Row, compare_paths, is_gone, key_of_vertex
 from hierdata.engines.specialize.kernel_table import (
     Asked,
     PatternTable,
@@ -29,6 +22,9 @@ from hierdata.engines.specialize.kernel_table import (
     number_key,
     widen_clauses,
 )
+
+MOST_HELD = 1 << 20
+"""So many codes of a record are held before those that are there twice are dropped."""
 
 
 class ShareLimit(NamedTuple):
@@ -142,24 +138,35 @@ def rank_fact(a: int, ab: int, ac: int, bc: int, b: int, c: int) -> tuple[int, i
 
 
 @jit
-def count_anchors(size: int, m: int, depths: int) -> int:
-    """Return how many codes a record with so many facts can have."""
+def make_codes(size: int, m: int, depths: int) -> NDArray[np.int64]:
+    """Return room for the codes of a record with so many facts, or for ``MOST_HELD`` of them."""
     total = 2 + 2 * size * (1 + depths)
     if m >= 2:
         total += size * (size - 1) // 2 * (1 + 2 * depths)
     if m >= 3:
         total += size * (size - 1) * (size - 2) // 6 * (1 + 3 * depths)
-    return total
+    return np.empty(min(total, MOST_HELD), np.int64)
 
 
 @jit
-def make_room_for(names: PatternNames, size: int, m: int, most: int) -> PatternNames:
-    """Return the names with room to list the places of a record with ``size`` facts twice.
+def make_room_for_codes(codes: NDArray[np.int64], count: int, more: int) -> tuple[NDArray[np.int64], int]:
+    """Return the codes with room for ``more`` behind the first ``count``, and how many are left of these.
 
-    No record has more than ``most`` facts.
+    If there is no room, those that are there twice are dropped. Facts with equal labels have such codes.
     """
-    numbers = widen_clauses(names.numbers, 2 * (count_enumerated(size, size, m) + size))
-    return PatternNames(numbers, widen_clauses(names.clauses, 64 * most))
+    if count + more <= len(codes):
+        return codes, count
+    codes[1:count].sort()
+    kept = 2
+    for at in range(2, count):
+        if codes[at] != codes[kept - 1]:
+            codes[kept] = codes[at]
+            kept += 1
+    if 2 * (kept + more) <= len(codes):
+        return codes, kept
+    wider = np.empty(2 * (kept + more), np.int64)
+    wider[:kept] = codes[:kept]
+    return wider, kept
 
 
 @jit
@@ -171,20 +178,23 @@ def list_places(
     names: PatternNames,
     row: Row,
     record: int,
-) -> NDArray[np.int64]:
+) -> tuple[PatternNames, NDArray[np.int64]]:
     """Return the places of all patterns of a gathered record with their vertices, as sorted codes.
 
     A code has the place, ``number * span + anchor``, in its upper half and the vertex within the record in
-    its lower half. There must be room for new patterns (``make_room_for``).
+    its lower half. New patterns are numbered: the names are returned too.
     """
-    numbers, clauses = names.numbers, names.clauses
     span, depths = span_of(group), int(group.path.shape[1]) - 1
     size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
-    codes = np.empty(count_anchors(size, limit.m, depths), np.int64)
+    numbers = names.numbers
+    clauses = widen_clauses(names.clauses, 64 * len(row.facts))
+    codes = make_codes(size, limit.m, depths)
     codes[0] = group.first_vertex[record]
     codes[1] = 0  # the root, whatever else is known
     count = 2
     for i in range(size):
+        numbers = widen_clauses(numbers, size)
+        codes, count = make_room_for_codes(codes, count, (size - i) * (1 + 2 * depths))
         a = labels[i]
         head = number_key(numbers, key_of_one(asked, a)) * span
         codes[count] = head << 32
@@ -192,6 +202,9 @@ def list_places(
         if limit.m < 2:
             continue
         for j in range(i + 1, size):
+            if limit.m > 2:
+                numbers = widen_clauses(numbers, size)
+                codes, count = make_room_for_codes(codes, count, (size - j) * (1 + 3 * depths))
             b, ab = labels[j], common[i, j]
             head = number_key(numbers, key_of_two(asked, a, b, ab)) * span
             codes[count] = head << 32
@@ -213,6 +226,8 @@ def list_places(
                 rank, shared = rank_fact(c, ac, bc, ab, a, b)
                 count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[h], shared)
     if asked.whole:
+        numbers = widen_clauses(numbers, size)
+        codes, count = make_room_for_codes(codes, count, size * (1 + depths))
         for i in range(size):
             vertex = group.owner[facts[i]]
             if facts[i] == group.first_fact[vertex] and group.depth[vertex]:
@@ -222,4 +237,4 @@ def list_places(
                 count = note_anchors(group, below, codes, count + 1, head + 1, facts[i], 0)
     found = codes[1:count]
     found.sort()
-    return found
+    return PatternNames(numbers, clauses), found

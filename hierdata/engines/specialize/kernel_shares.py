@@ -18,7 +18,6 @@ from hierdata.engines.specialize.kernel_places import (
     ValuesBelow,
     gather_all,
     list_places,
-    make_room_for,
     refresh_values,
 )
 from hierdata.engines.specialize.kernel_table import Asked, find_key, make_table
@@ -149,9 +148,8 @@ def count_shares(
     counted = ShareSums(PatternNames(make_table(12), make_table(12)), make_shares(12))
     for record in range(len(group.first_vertex) - 1):
         refresh_values(group, below, record)
-        size = gather_all(group, record, row)
-        names = make_room_for(counted.names, size, limit.m, len(row.facts))
-        codes = list_places(group, asked, limit, below, names, row, record)
+        gather_all(group, record, row)
+        names, codes = list_places(group, asked, limit, below, counted.names, row, record)
         counted = ShareSums(names, counted.shares)
         counted = add_places(below, limit, counted, codes, group.first_vertex[record], scratch, 1)
     return counted
