@@ -14,7 +14,7 @@ import pytest
 
 from hierdata.errors import PolicyError
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge, merge_verdicts
-from hierdata.judge.knowledge import counting, judged, patterns, shares
+from hierdata.judge.knowledge import counting, patterns, shares
 from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.policy import Policy
 from tests import naive_knowledge as naive
@@ -236,10 +236,13 @@ def test_a_list_where_the_policy_has_one_value_is_refused() -> None:
 
 
 def test_work_beyond_the_bound_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judged, "MOST_OCCURRENCES", 9)
+    monkeypatch.setattr("hierdata.privacy.bounded_knowledge._MOST_OCCURRENCES", 9)
     assert judge([person({})], rules_of({"k": 1, "m": 2})).passed
     with pytest.raises(PolicyError, match="10 occurrences of patterns of up to 2 facts, and at most 9"):
         judge([person({}, {})], rules_of({"k": 1, "m": 2}))  # four facts and six pairs
+    monkeypatch.setattr("hierdata.privacy.bounded_knowledge._MOST_WITH_ALPHA", 8)
+    with pytest.raises(PolicyError, match="at most 8 are judged"):
+        judge([person({}, {})], rules_of({"k": 1, "m": 2, "alpha": "1/2"}))
 
 
 def read_fixture(name: str) -> dict[str, Any]:

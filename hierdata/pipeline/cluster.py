@@ -197,9 +197,13 @@ def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: H
 
 
 def add_trials(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
-    """Sum the losses of each alternative that was tried in all of these blocks."""
-    everywhere = set(trials[0]).intersection(*trials)
-    return {way: reduce(add, (own[way] for own in trials)) for way in trials[0] if way in everywhere}
+    """Sum the losses of each alternative that was tried in all blocks in which any was."""
+    tried = [own for own in trials if own]
+    return {
+        way: reduce(add, (own[way] for own in tried))
+        for way in next(iter(tried), {})
+        if all(way in own for own in tried)
+    }
 
 
 def _unite_blocks(

@@ -17,6 +17,10 @@ from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share
 
 MOST_FACTS = 3
 """The largest m: up to three facts, their labels and the depths of pairs tell patterns apart."""
+_MOST_OCCURRENCES = 20_000_000_000
+"""The most occurrences of patterns that are counted: about half an hour of a processor."""
+_MOST_WITH_ALPHA = 2_000_000_000
+"""The same where the sensitive values at each pattern are counted too."""
 
 
 class BoundedKnowledge(PrivacyModel):
@@ -90,6 +94,11 @@ class BoundedKnowledge(PrivacyModel):
 
     def __hash__(self) -> int:
         return hash((self.k, self.m, self.vertex, self.root, self.alpha))  # the maps have no hash
+
+    @property
+    def most_occurrences(self) -> int:
+        """The most occurrences of patterns of up to m facts, in all records, that are counted."""
+        return _MOST_OCCURRENCES if self.alpha is None else _MOST_WITH_ALPHA
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
         """Build the constraint that engines ask; it needs no domain."""

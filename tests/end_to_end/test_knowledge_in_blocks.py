@@ -16,8 +16,11 @@ from hierdata.engines.blocking import Sizes
 from hierdata.engines.blocking.roots import RootNodes, grow_root_cut
 from hierdata.engines.specialize import division_search
 from hierdata.engines.specialize.engine import Specialize
+from hierdata.engines.specialize.run import Way
 from hierdata.errors import PolicyError
+from hierdata.forest.partition import Partition
 from hierdata.pipeline import cluster
+from hierdata.pipeline.cluster import add_trials
 from hierdata.pipeline.encode import Blocks
 from tests import naive_knowledge as naive
 from tests.cases import naming
@@ -95,6 +98,33 @@ def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not joined
     assert len(chosen) == 4
     assert None not in chosen
+
+
+def test_a_block_with_too_many_patterns_is_published_in_whole_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person with forty visits has 780 pairs of them; the other blocks are searched, and decide the way."""
+    monkeypatch.setattr("hierdata.privacy.bounded_knowledge._MOST_OCCURRENCES", 700)
+    monkeypatch.setattr(Specialize, "chooses_from", 2)
+    people, policy = random_people(Random(3), 60), policy_of(10)
+    people[4]["visits"] = [{"ward": "1234"[at % 4], "ill": "f"} for at in range(40)]
+    searched = list[int]()
+    mend = division_search.DivisionSearch.mend_by
+
+    def watch(own: division_search.DivisionSearch, *way: Any) -> Partition | None:
+        searched.append(own.occurrences)
+        return mend(own, *way)
+
+    monkeypatch.setattr(division_search.DivisionSearch, "mend_by", watch)
+    release = hierdata.anonymize(people, policy, seed=bytes(16), resources=SERIAL)
+    assert keeps(release)
+    assert release.report.counts.records.published == len(people)
+    assert len(searched) > 2
+    assert max(searched) < 700
+
+
+def test_a_block_that_tried_nothing_decides_nothing() -> None:
+    way, other = Way(1.0, None), Way(0.4, 0.3)
+    assert add_trials([{}, {way: Trial(1, 0), other: Trial(5, 0)}, {way: Trial(2, 0)}]) == {way: Trial(3, 0)}
+    assert add_trials([{}, {}]) == {}
 
 
 def test_bytes_do_not_depend_on_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

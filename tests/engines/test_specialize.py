@@ -101,6 +101,13 @@ def encoded(records: list[dict[str, Any]], **model: Any) -> EncodedRecords:
     return encode_records(records, from_data(policy_of(**model), Path()))
 
 
+def input_of(own: EncodedRecords) -> StepInput:
+    (stage,) = own.prepared.stages
+    return StepInput(
+        own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
+    )
+
+
 def searched(own: EncodedRecords) -> Partition:
     (stage,) = own.prepared.stages
     (engine,) = stage.steps
@@ -157,10 +164,7 @@ def test_a_raw_value_has_one_node_in_a_root_class_and_what_cannot_repeat_stays()
 
 def test_whole_trees_are_given_up_where_they_seem_to_lose_more() -> None:
     own = encoded(documents(Random(3), 14), k=2, m=2)
-    (stage,) = own.prepared.stages
-    given = StepInput(
-        own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
-    )
+    given = input_of(own)
 
     def searched_below(most: int | None) -> Partition | None:
         drafted = draft_whole_trees(given, most)
@@ -228,10 +232,7 @@ def test_each_way_loses_what_its_trial_says() -> None:
     rng, folder = Random(7), "hierdata.engines.specialize."
     for number in range(16):
         own = encoded(documents(rng, 40), k=2, m=1 + number % 2)
-        (stage,) = own.prepared.stages
-        given = StepInput(
-            own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
-        )
+        given = input_of(own)
         much = number % 4 > 1
         with (
             patch(folder + "run.draft_whole_trees", return_value=None),
@@ -322,12 +323,29 @@ def test_what_all_records_delete_is_shown_again_where_enough_of_them_have_it() -
     assert less > 2
 
 
+def test_beyond_the_bound_of_work_only_whole_trees_are_searched() -> None:
+    """They keep the promise by the plain definition, and nothing is found where they do not serve."""
+    own = encoded(documents(Random(11), 13), k=2, m=2)
+    folder = "hierdata.engines.specialize."
+    with (
+        patch("hierdata.privacy.bounded_knowledge._MOST_OCCURRENCES", 1),
+        patch(folder + "run.DivisionSearch.mend_divisions", side_effect=AssertionError),
+        patch(folder + "run.DivisionSearch.lose_by_ways", side_effect=AssertionError),
+    ):
+        whole = searched(own)
+        assert whole.class_count
+        found = shown(own, whole)
+        assert len(found) == 13
+        assert keeps_promise(found, above, k=2, m=2, whole=True, counted=False)
+        assert try_ways(input_of(own), 4) == {}
+        counted = searched(encoded(documents(Random(11), 13), k=2, m=2, root="counted"))
+        assert counted.class_count == 0
+        assert "classes of whole trees do not serve: state a smaller m" in counted.reason
+
+
 def test_records_in_no_class_join_one_so_that_whole_trees_can_be_published() -> None:
     own = encoded(documents(Random(11), 13), k=2, m=2)
-    (stage,) = own.prepared.stages
-    given = StepInput(
-        own.forest, Scope.of(own.forest), stage.constraints, None, np.random.default_rng(0), silent
-    )
+    given = input_of(own)
     drafted = draft_whole_trees(given, None)
     assert drafted is not None
     assert (drafted.equivalence_class == SUPPRESSED).sum() == 1

@@ -105,15 +105,16 @@ class DivisionSearch:
 
     def _is_little_work(self) -> bool:
         """Return whether every division can be mended with every factor."""
-        return self._occurrences <= _MOST_TRIED
+        return self.occurrences <= _MOST_TRIED
 
     @cached_property
-    def _occurrences(self) -> int:
+    def occurrences(self) -> int:
+        """The occurrences of patterns of up to m facts."""
         return self.classes.facts.count_occurrences(self.classes.knowledge.m)
 
     def _split_further(self, mending: Mending) -> Mending:
         """Split classes by trial where that is very little work."""
-        if self._occurrences > _MOST_SPLIT or self.classes.knowledge.root == "counted":
+        if self.occurrences > _MOST_SPLIT or self.classes.knowledge.root == "counted":
             return mending
         return TrialSplitter(self.classes, mending, FACTORS).split()
 

@@ -20,6 +20,7 @@ from hierdata.engines.specialize.whole_trees import (
     draft_whole_trees,
     lose_whole_trees,
     loss_by_root,
+    search_whole_trees,
 )
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -61,10 +62,14 @@ class Way(NamedTuple):
 def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partition:
     """Return the classes and deletions that lose least of all divisions tried.
 
-    With a ``way`` only its division is mended, unless it cannot be.
+    With a ``way`` only its division is mended, unless it cannot be. Where records have more occurrences of
+    patterns than are judged, none are counted: all are in classes of whole trees, or nothing is found.
     """
     forest, _, constraints = given.problem
     search = _begin(given)
+    if _is_beyond_bound(search):
+        whole = search_whole_trees(given)
+        return _refuse(forest, _explain_work(search)) if whole is None else whole
     splitters = _splitters(search.classes, effort)
     if _lacks_bins(splitters, constraints):
         return _refuse(forest, COUNTS_MISSED)
@@ -76,7 +81,7 @@ def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partiti
     if not divisions:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
     # What takes longer comes last, so that it can be given up.
-    first = search.classes.facts.count_occurrences(search.classes.knowledge.m) > _MANY_OCCURRENCES
+    first = search.occurrences > _MANY_OCCURRENCES
     drafted = draft_whole_trees(given, None) if first else None
     found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
     most = None if found is None else loss_by_root(forest, found)
@@ -109,8 +114,13 @@ def _search_one_way(
 
 
 def try_ways(given: StepInput, effort: int) -> dict[Way, Trial]:
-    """Return what each way loses, those that lose much more than the best one left out; whole trees aside."""
+    """Return what each way loses, those that lose much more than the best one left out; whole trees aside.
+
+    Nothing is tried where too many patterns would be counted.
+    """
     search = _begin(given)
+    if _is_beyond_bound(search):
+        return {}
     splitters = _splitters(search.classes, effort)
     if _lacks_bins(splitters, given.constraints):
         return {}
@@ -148,6 +158,22 @@ def _begin(given: StepInput) -> DivisionSearch:
     )
     return DivisionSearch(
         ClassSearch(forest, facts, cutter, constraints, knowledge, sensitive, given.progress)
+    )
+
+
+def _is_beyond_bound(search: DivisionSearch) -> bool:
+    """Return whether the records have more occurrences of patterns than are judged."""
+    return search.occurrences > search.classes.knowledge.most_occurrences
+
+
+def _explain_work(search: DivisionSearch) -> str:
+    """Explain that too many patterns would be counted."""
+    knowledge = search.classes.knowledge
+    return (
+        f"{knowledge.kind}: {search.classes.forest.record_count:,} records have {search.occurrences:,} "
+        f"occurrences of patterns of up to {knowledge.m} facts, at most {knowledge.most_occurrences:,} are "
+        "counted, and classes of whole trees do not serve: state a smaller m, `cap` long lists under "
+        "`shape`, or drop fields"
     )
 
 

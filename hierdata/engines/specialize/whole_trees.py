@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from hierdata.engines.base import Engine, StepInput, silent
+from hierdata.engines.base import Constraints, Engine, StepInput, silent
 from hierdata.engines.guarding.contents import count_groups
 from hierdata.engines.k_member.engine import KMember
 from hierdata.engines.k_member.sizes import SAMPLE
@@ -35,11 +35,9 @@ def draft_whole_trees(given: StepInput, most: int | None) -> Partition | None:
     what they must not lose, times the scale. With more than a little estimated work they are given up if a
     sample seems to lose more; without ``most``, with much work at once.
     """
-    forest, scope, constraints = given.problem
-    knowledge = constraints.knowledge
-    assert knowledge is not None
-    if knowledge.alpha is not None or knowledge.root == "counted" or constraints.counts:
+    if not _may_serve(given.constraints):
         return None
+    forest, scope, constraints = given.problem
     engine: Engine = KMember()
     work = _estimate_work(given)
     if most is None and work > _MOST_WORK:
@@ -51,6 +49,20 @@ def draft_whole_trees(given: StepInput, most: int | None) -> Partition | None:
             return None
         engine = engine.choose_by_trials(trials)
     return engine.step(forest, scope, constraints, None, given.rng, silent)
+
+
+def search_whole_trees(given: StepInput) -> Partition | None:
+    """Return classes of whole trees after exchanges, whatever the work; None where they do not serve."""
+    if not _may_serve(given.constraints):
+        return None
+    return align_whole_trees(given, KMember().step(*given.problem, None, given.rng, given.progress), None)
+
+
+def _may_serve(constraints: Constraints) -> bool:
+    """Return whether classes of whole trees keep what is asked: known root values, no alpha, no counts."""
+    knowledge = constraints.knowledge
+    assert knowledge is not None
+    return knowledge.alpha is None and knowledge.root == "known" and not constraints.counts
 
 
 def _estimate_work(given: StepInput) -> float:

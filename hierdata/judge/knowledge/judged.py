@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from hierdata.judge.knowledge.forest import RecordFacts, Records
     from hierdata.judge.knowledge.shares import Watched
 
-MOST_OCCURRENCES = 20_000_000_000
-"""The most occurrences of patterns that are counted: about half an hour of a processor."""
-MOST_WITH_ALPHA = 2_000_000_000
-"""The same where the sensitive values at each pattern are counted too."""
 OVERLAPPING = " (labels that overlap among records with the same root values)"
 
 
@@ -215,7 +211,7 @@ class JudgedKnowledge:
         """Raise PolicyError if counting would take too long; told before it begins."""
         model = self._model
         work = sum(int(facts.occurrences(number).sum()) for number in range(1, model.m + 1))
-        most = MOST_OCCURRENCES if model.alpha is None else MOST_WITH_ALPHA
+        most = model.most_occurrences
         if work > most:
             raise PolicyError(
                 f"{model.kind}: the records show {work:,} occurrences of patterns of up to {model.m} facts, "
