@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 import hierdata
-from hierdata.errors import PolicyError
+from hierdata.engines.specialize.division_search import DivisionSearch
+from hierdata.errors import PolicyError, PromiseError
 from hierdata.pipeline.look_over import read_policy
 from hierdata.policy.lint.lint import Finding, lint
 from hierdata.policy.load import from_data
@@ -130,10 +132,30 @@ def test_lint_estimates_the_patterns_to_count(monkeypatch: pytest.MonkeyPatch) -
     records = [{"town": "a", "visits": [{"ward": "x", "year": 1}] * 3}] * 10
     policy = from_data(stated({"m": 3}, fields))
     assert not any("patterns" in finding.message for finding in findings(policy, records))
-    monkeypatch.setattr("hierdata.policy.lint.knowledge._MANY", 410)
+    monkeypatch.setattr("hierdata.privacy.bounded_knowledge._MOST_OCCURRENCES", 410)
     (one,) = [finding for finding in findings(policy, records) if "patterns" in finding.message]
     assert "a record has 6 facts on average" in one.message
     assert "at least about 4e+02 occurrences" in one.message
+    assert "about 30 minutes of a processor" in one.message
     told: list[str] = []
     hierdata.anonymize(records, policy, seed=bytes(16), notice=told.append)
     assert one.message in told
+
+
+def test_lint_says_that_one_record_has_too_many_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its longest list alone; and what cannot be searched is refused in the same words before it begins."""
+    fields = {"$.town": FLAT, "$.visits[*].ward": FLAT, "$.visits[*].ill": {"role": "sensitive"}}
+    visits = [{"ward": "x", "ill": "flu"}, {"ward": "y", "ill": "HIV"}]
+    records = [{"town": "a", "visits": visits * times} for times in [1] * 9 + [10]]
+    monkeypatch.setattr("hierdata.privacy.bounded_knowledge._MOST_WITH_ALPHA", 1_300)
+    policy = from_data(stated({"m": 3, "alpha": "0.5"}, fields))
+    (one,) = [finding for finding in findings(policy, records) if "patterns" in finding.message]
+    # 20 facts, 190 pairs and 1,140 triples of the longest, 2 facts and a pair of the others.
+    assert "one has at least 20: at least about 1e+03 occurrences of patterns of up to 3 facts" in one.message
+    assert "at most 1e+03 are counted" in one.message
+    with (
+        patch.object(DivisionSearch, "mend_divisions") as searched,
+        pytest.raises(PromiseError, match=r"10 records have 1,377 occurrences .* at most 1,300"),
+    ):
+        hierdata.anonymize(records, policy, seed=bytes(16))
+    searched.assert_not_called()

@@ -18,8 +18,8 @@ from hierdata.records.binding import resolve
 from hierdata.records.schema import Role
 from hierdata.records.survey import Keys, PathSurvey, Survey
 
-_MANY = 500_000_000
-"""From so many occurrences of patterns on, counting them takes about a minute of a processor."""
+_MINUTES = 30
+"""About how long one processor counts the most occurrences of patterns that are counted."""
 
 
 def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str, tuple[str, ...]]]:
@@ -68,21 +68,39 @@ def _shares(counts: tuple[int, ...]) -> list[Fraction]:
 
 
 def estimate_patterns(policy: Policy, survey: Survey) -> Iterator[tuple[str, str]]:
-    """Yield that counting patterns will take long, if it will: by the mean number of facts of a record.
+    """Yield that counting patterns will take long, or that there are more than are counted.
 
-    Records with more facts than others have many more patterns, so there are at least about as many.
+    The estimate is a lower bound: one record has the longest list of the collection, and all others have the
+    same number of facts. Records of different sizes have more patterns than equal ones.
     """
     model = policy.knowledge
     if model is None or not survey.records:
         return
-    facts = Fraction(_count_facts(policy, survey), survey.records)
-    work = survey.records * sum(_choose(facts, taken) for taken in range(1, model.m + 1))
-    if work >= _MANY:
+    facts, most = _count_facts(policy, survey)
+    others = survey.records - 1
+    rest = Fraction(max(facts - most, 0), max(others, 1))
+    work = sum(comb(most, taken) + others * _choose(rest, taken) for taken in range(1, model.m + 1))
+    minutes = _MINUTES * Fraction(work) / model.most_occurrences
+    if minutes < 1:
+        return
+    found = (
+        f"{model.kind}: a record has {facts / survey.records:.0f} facts on average, and one has at least "
+        f"{most:,}: "
+    )
+    if minutes > _MINUTES:
         yield (
             "models",
-            f"{model.kind}: a record has {float(facts):.0f} facts on average, and to judge m = {model.m} at "
-            f"least about {float(work):.1g} occurrences of patterns are counted: some "
-            f"{max(1, round(float(work) / _MANY))} minutes of a processor; a smaller m takes less",
+            f"{found}at least about {float(work):.1g} occurrences of patterns of up to {model.m} facts, and "
+            f"at most {model.most_occurrences:.1g} are counted: for a block with more, only classes of whole "
+            "trees are tried, and a release that shows more is refused. State a smaller m, `cap` long lists "
+            "under `shape`, or drop fields",
+        )
+    else:
+        yield (
+            "models",
+            f"{found}to judge m = {model.m} at least about {float(work):.1g} occurrences of patterns are "
+            f"counted, about {round(minutes)} minutes of a processor, or less where siblings are alike; a "
+            "smaller m takes less",
         )
 
 
@@ -93,16 +111,17 @@ def _choose(things: Fraction, taken: int) -> Fraction:
     return low + (high - low) * (things - whole)
 
 
-def _count_facts(policy: Policy, survey: Survey) -> int:
-    """Count the facts below the roots of the collection."""
+def _count_facts(policy: Policy, survey: Survey) -> tuple[int, int]:
+    """Count the facts below the roots of the collection, and those of the longest list: one record's."""
     with suppress(HierdataError):
         schema = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields).schema
-        return sum(
-            _count_vertices(survey.shape.find(schema.keys(kind.index)))
-            * max(1, len(kind.of_role(Role.QUASI)))
+        below = [
+            (survey.shape.find(schema.keys(kind.index)), max(1, len(kind.of_role(Role.QUASI))))
             for kind in schema.types[1:]
-        )
-    return 0
+        ]
+        total = sum(_count_vertices(there) * own for there, own in below)
+        return total, max((there.longest * own for there, own in below if there is not None), default=0)
+    return 0, 0
 
 
 def _count_vertices(there: PathSurvey | None) -> int:
