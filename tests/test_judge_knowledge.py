@@ -10,11 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hierdata.errors import PolicyError
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge, merge_verdicts
 from hierdata.judge.knowledge import counting, patterns, shares
+from hierdata.judge.knowledge.places import Places
 from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.policy import Policy
 from tests import naive_knowledge as naive
@@ -365,6 +367,51 @@ def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch) -> None:
                 verdict.k,
                 verdict.records,
             )
+
+
+def test_records_that_repeat_few_values_are_judged_like_by_the_plain_twin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their patterns are few, and occur many times: what is there twice is dropped as they are counted."""
+    random = Random(23)
+    for module in (patterns, counting, shares):
+        monkeypatch.setattr(module, "PART", 5)
+    for _ in range(12):
+        records = []
+        for number in (2, 5, 8):
+            records.append(
+                person(*({"x": random.choice("12"), "g": random.choice("AB")} for _ in range(number)))
+            )
+        shown = [OUTLINE.read(record) for record in records]
+        expected = {**naive.smallest_counts(shown, 3), "alpha": max(naive.largest_shares(shown, 3).values())}
+        (own,) = judge(records, rules_of({"k": 2, "m": 3, "alpha": "1/2"})).judgements
+        assert own.achieved == expected
+
+
+def test_places_that_are_added_in_pieces_are_those_of_all_rows() -> None:
+    random = np.random.default_rng(5)
+    sources = [random.integers(-1, 8, 8), random.integers(-1, 8, 8)]
+    for _ in range(50):
+        rows = random.integers(1, 30)
+        key = random.integers(0, 12, rows) * 5
+        slots, one, other = random.integers(1, 3, rows), *random.integers(-1, 8, (2, rows))
+        together, apart = Places(sources, 3), Places(sources, 3)
+        together.add(key, key + 1, [(0, one), (slots, other)])
+        for piece in np.array_split(np.arange(rows), random.integers(1, 5)):
+            apart.add(key[piece], key[piece] + 1, [(0, one[piece]), (slots[piece], other[piece])])
+        assert len(apart) == len(together)
+        for at, source in enumerate(sources):
+            rows_of = [*zip(key, 0 * slots, one, strict=True), *zip(key, slots, other, strict=True)]
+            expected = {
+                (pattern, slot, source[vertex])
+                for pattern, slot, vertex in rows_of
+                if vertex >= 0 and source[vertex] >= 0
+            }
+            for found in (apart, together):
+                place, read, group = found.read(at)
+                own = found.keys[place // 3]
+                assert sorted(zip(own, place % 3, read, strict=True)) == sorted(expected)
+                assert (group == own + 1).all()
 
 
 def test_values_stay_at_their_vertices_where_records_look_alike() -> None:

@@ -77,13 +77,17 @@ class _PatternTally:
         self._single = int(self._times.max(initial=1)) == 1
         self._bits = code.record_bits
         self._held: list[Ints] = []
-        self._size = 0
+        self._size, self._most = 0, PART
         self._counted: list[tuple[Ints, Ints]] = []
 
     def add(self, marks: Ints) -> None:
         """Take the keys of some patterns."""
         self._held.append(marks)
         self._size += len(marks)
+        if self._size > 2 * self._most:  # records that repeat few labels have few different keys
+            self._held = [self._sort()]
+            self._size = len(self._held[0])
+            self._most = max(PART, self._size)
 
     def end_of_batch(self) -> None:
         """Count what is held, if it is much."""
@@ -104,13 +108,17 @@ class _PatternTally:
         firsts = first_places(keys)
         return keys[firsts], np.add.reduceat(counts[order], firsts)
 
+    def _sort(self) -> Ints:
+        """Return what is held in order, each pattern once for each record."""
+        marks = np.concatenate(self._held) if len(self._held) > 1 else self._held[0]
+        marks.sort()
+        return marks[first_places(marks)]
+
     def _count(self) -> None:
         if not self._held:
             return
-        marks = np.concatenate(self._held) if len(self._held) > 1 else self._held[0]
-        self._held, self._size = [], 0
-        marks.sort()
-        marks = marks[first_places(marks)]  # once for each record
+        marks = self._sort()
+        self._held, self._size, self._most = [], 0, PART
         keys = marks >> self._bits
         firsts = first_places(keys)
         if self._single:

@@ -23,6 +23,8 @@ PART = 1 << 22
 """About how many occurrences of patterns are held at a time."""
 _PIECE = 1 << 19
 """About how many are computed at a time."""
+_FEW = 256
+"""The pairs of up to so many things are kept for many numbers; of more they are large."""
 _BITS = 63
 
 
@@ -57,11 +59,18 @@ def bits(largest: int) -> int:
     return max(largest - 1, 0).bit_length()
 
 
-@lru_cache(64)
 def pairs_of(number: int) -> tuple[Ints, Ints]:
     """Return the pairs j < k of ``number`` things, in order of j, then k."""
+    return _pairs_of_few(number) if number <= _FEW else _pairs_of_many(number)
+
+
+def _make_pairs(number: int) -> tuple[Ints, Ints]:
     one, other = np.triu_indices(number, 1)
     return one, other
+
+
+_pairs_of_few = lru_cache(64)(_make_pairs)
+_pairs_of_many = lru_cache(1)(_make_pairs)
 
 
 @lru_cache(64)
@@ -203,7 +212,6 @@ def choices(
 
     The last two are equal for patterns of two facts.
     """
-    one, other = pairs_of(batch.number)
     everything: NDArray[np.intp] | slice = slice(None)
     for first in range(batch.number - taken + 1):
         chosen = everything
@@ -217,6 +225,7 @@ def choices(
             yield first, chosen, rest, rest
             continue
         # Pairs of facts behind the first one, in pieces.
+        one, other = pairs_of(batch.number)
         begin = (first + 1) * (2 * batch.number - first - 2) // 2
         count = len(batch.records) if isinstance(chosen, slice) else len(chosen)
         step = max(1, _PIECE // count)

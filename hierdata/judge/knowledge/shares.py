@@ -26,9 +26,10 @@ from hierdata.judge.knowledge.patterns import (
     keys_of,
     plan_parts,
 )
+from hierdata.judge.knowledge.places import Places
 
 PART = 1 << 18
-"""About how many occurrences of patterns are held at a time."""
+"""About how many occurrences of patterns are held at a time; of more, places and vertices are kept once."""
 _EXACT = 1 << 62
 
 
@@ -82,6 +83,7 @@ class SensitiveValuesBelow:
             vertex = trees.parent[vertex]
             stays = vertex >= 0
             vertex, value, bounded = vertex[stays], value[stays], bounded[stays]
+        self.source[self.number[self.source] == 0] = -1
         every, self.count = np.unique(np.concatenate([np.empty(0, np.int64), *marks]), return_counts=True)
         owner, self.value = np.divmod(every, most)
         self.first = np.searchsorted(owner, np.arange(size + 1))
@@ -110,7 +112,9 @@ class ShareCount:
     def count_roots(self) -> None:
         """Count the shares of all records of each group."""
         records = np.arange(len(self._facts.groups))
-        self._add(self._facts.groups, self._facts.groups, [(0, self._trees.first[records])])
+        places = self._places()
+        places.add(self._facts.groups, self._facts.groups, [(0, self._trees.first[records])])
+        self._share_all(places)
 
     def count_single(self, facts: RecordFacts) -> None:
         """Count the shares of the patterns with one of these facts."""
@@ -127,26 +131,36 @@ class ShareCount:
             )
         for begin, end in pairwise(cuts):
             rows = order[begin:end]
-            slots = list(self._slots([facts.vertex[rows]], [np.zeros(len(rows), np.int64)]))
+            slots = self._slots([facts.vertex[rows]], [np.zeros(len(rows), np.int64)])
             root = (0, self._trees.first[record[rows]])
-            self._add(pattern[rows], facts.groups[record[rows]], [root, *slots])
+            places = self._places()
+            places.add(pattern[rows], facts.groups[record[rows]], [root, *slots])
+            self._share_all(places)
 
     def count_chosen(self, taken: int) -> None:
         """Count the shares of the patterns with two or three facts."""
         for part in plan_parts(self._facts, taken, PART):
             code = code_of(self._facts, part, taken)
             for low, high in self._second_labels(part, code, taken):
-                pieces = [
-                    piece
-                    for batch in batches_of(self._facts, part, taken)
-                    for piece in self._choose(batch, part, code, low, high)
-                ]
-                if not pieces:
-                    continue
-                key, record, *rest = map(np.concatenate, zip(*pieces, strict=True))
-                vertices, ranks = rest[:taken], rest[taken:]
-                slots = list(self._slots(vertices, ranks))
-                self._add(key, self._facts.groups[record], [(0, self._trees.first[record]), *slots])
+                places = self._places()
+                pieces: list[tuple[Ints, ...]] = []
+                size = 0
+                for batch in batches_of(self._facts, part, taken):
+                    for piece in self._choose(batch, part, code, low, high):
+                        pieces.append(piece)
+                        size += len(piece[0])
+                        if size > max(PART, len(places)):
+                            self._hold(places, pieces, taken)
+                            pieces, size = [], 0
+                if pieces:
+                    self._hold(places, pieces, taken)
+                self._share_all(places)
+
+    def _hold(self, places: Places, pieces: Sequence[tuple[Ints, ...]], taken: int) -> None:
+        """Add the places of some patterns, as ``_choose`` yields them."""
+        key, record, *rest = map(np.concatenate, zip(*pieces, strict=True))
+        slots = self._slots(rest[:taken], rest[taken:])
+        places.add(key, self._facts.groups[record], [(0, self._trees.first[record]), *slots])
 
     def _second_labels(self, part: PatternPart, code: Coding, taken: int) -> Iterator[tuple[int, int]]:
         """Yield ranges of second labels, so that a part with one first label is held in pieces."""
@@ -178,22 +192,14 @@ class ShareCount:
             for level in range(depth):
                 yield 1 + rank * depth + level, self._trees.above[vertex, level]
 
-    def _add(self, key: Ints, group: Ints, anchors: Sequence[tuple[int | Ints, Ints]]) -> None:
-        """Take patterns with all their rows; ``anchors`` have numbers and, by row, vertices."""
-        _, pattern = np.unique(key, return_inverse=True)
-        span = 1 + 3 * max(self._trees.depth, 1)
-        group_of = np.zeros(int(pattern.max(initial=0)) + 1, np.int64)
-        group_of[pattern] = group
-        for watched, below in self._below:
-            size = len(below.source)
-            marks = []
-            for slot, vertex in anchors:
-                source = np.where(vertex >= 0, below.source[vertex], -1)
-                there = np.flatnonzero((source >= 0) & (below.number[source] > 0))
-                own = slot if isinstance(slot, int) else slot[there]
-                marks.append((pattern[there] * span + own) * size + source[there])
-            place, source = np.divmod(np.unique(np.concatenate(marks)), size)
-            self._share(watched, below, place, source, group_of[place // span])
+    def _places(self) -> Places:
+        """Return room for the places of some patterns."""
+        return Places([below.source for _, below in self._below], 1 + 3 * max(self._trees.depth, 1))
+
+    def _share_all(self, places: Places) -> None:
+        """Find the shares of all attributes at places that have all their rows."""
+        for at, (watched, below) in enumerate(self._below):
+            self._share(watched, below, *places.read(at))
 
     def _share(
         self, watched: Watched, below: SensitiveValuesBelow, place: Ints, source: Ints, group: Ints
