@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
+from unittest.mock import patch
 
 import numpy as np
 
+from hierdata.engines.specialize import kernel_facts
 from hierdata.engines.specialize.groups import bits_of, row_of
 from hierdata.engines.specialize.improving import propose_kinds, propose_parts
 from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup
 from hierdata.engines.specialize.kernel_mending import UNLIMITED, mend_group, mend_marked, relabel_records
 from hierdata.engines.specialize.kernel_table import Asked
+from hierdata.engines.uncompiled import without_compiler
 from tests.naive_deletion import Deletion, Record, Seen
 
 FIELDS = {1: 2, 2: 1, 3: 1, 4: 1}
@@ -19,22 +23,23 @@ FIELDS = {1: 2, 2: 1, 3: 1, 4: 1}
 ABSENTS = 6
 
 
+def vertex_of(rng: Random, kind: int, parent: int) -> Seen:
+    shown, absent, losses = [], [], []
+    for at in range(FIELDS[kind]):
+        own = {1: 1 + at, 2: 3, 3: 4, 4: 5}[kind]
+        if kind == 3:
+            shown, absent, losses = [ABSENTS + 1], [ABSENTS + 1], [[0, 0, 0]]
+            continue
+        label = rng.choice([own, *[ABSENTS + 2 + 4 * own + one for one in range(4)] * 3])
+        shown.append(label)
+        absent.append(own)
+        losses.append([0, 0, 8] if label == own else [rng.randrange(4), 8, 8])
+    return Seen(parent, kind != 4, rng.choice([0, 3]), shown, absent, losses, list(shown))
+
+
 def record_of(rng: Random) -> Record:
     """A root with some courses, their books and notes, and a home that must stay, in breadth-first order."""
-
-    def vertex(kind: int, parent: int) -> Seen:
-        shown, absent, losses = [], [], []
-        for at in range(FIELDS[kind]):
-            own = {1: 1 + at, 2: 3, 3: 4, 4: 5}[kind]
-            if kind == 3:
-                shown, absent, losses = [ABSENTS + 1], [ABSENTS + 1], [[0, 0, 0]]
-                continue
-            label = rng.choice([own, *[ABSENTS + 2 + 4 * own + one for one in range(4)] * 3])
-            shown.append(label)
-            absent.append(own)
-            losses.append([0, 0, 8] if label == own else [rng.randrange(4), 8, 8])
-        return Seen(parent, kind != 4, rng.choice([0, 3]), shown, absent, losses, list(shown))
-
+    vertex = partial(vertex_of, rng)
     record: Record = [Seen(None, False, 0, [], [], [], [])]
     if rng.random() < 0.7:
         record.append(vertex(4, 0))
@@ -128,3 +133,28 @@ def test_kernels_delete_and_put_back_what_plain_python_does() -> None:
     assert changed_something > 40
     assert restored_something > 2
     assert shown_again > 20
+
+
+def test_siblings_that_look_alike_are_found_in_a_table_as_by_comparing_each_two() -> None:
+    """The compiled kernels have a table for so many siblings, the plain ones compare them here."""
+    rng = Random(1)
+    for m in (1, 2):
+        records: list[Record] = [
+            [Seen(None, False, 0, [], [], [], []), *(vertex_of(rng, 1 + at % 2, 0) for at in range(size))]
+            for size in (9, 10, 12, kernel_facts.MANY_SIBLINGS + 20)
+        ]
+        found = []
+        for plain in (False, True):
+            group = group_of(records)
+            asked = Asked(2, m, ABSENTS, False, False, *bits_of(group))
+            room = row_of(group), np.zeros((1 << 12, 6), np.int64), np.zeros(1 << 10, np.int64)
+            # Not while kernels are compiled: they keep what they were compiled with.
+            most = 10**6 if plain else kernel_facts.MANY_SIBLINGS
+            with without_compiler(plain), patch.object(kernel_facts, "MANY_SIBLINGS", most):
+                table, _, mended = mend_group(group, asked, *room)
+            assert mended
+            order = np.argsort(table.keys)
+            found.append([group.label, table.keys[order], table.counts[order]])
+        for compiled, twin in zip(*found, strict=True):
+            assert compiled[compiled > 0].tolist() == twin[twin > 0].tolist()
+        assert (found[0][0] != group.shown).any()

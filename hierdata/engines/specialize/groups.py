@@ -100,9 +100,11 @@ def row_of(group: FactGroup) -> Row:
     """Return room for the facts of any record of a group."""
     counts = group.first_fact[group.first_vertex[1:]] - group.first_fact[group.first_vertex[:-1]]
     most = int(counts.max(initial=1))
+    vertices = int(np.diff(group.first_vertex).max(initial=1))
     return Row(
         np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros((most, most), np.int64),
-        np.zeros(len(group.first_holder) + 1, np.bool_), np.zeros(1, np.int64),
+        np.zeros(len(group.first_holder) + 1, np.bool_), np.zeros(2, np.int64),
+        np.zeros((1 << (2 * vertices).bit_length(), 3), np.int64),
     )  # fmt: skip
 
 

@@ -22,6 +22,9 @@ from hierdata.engines.specialize.kernel_table import (
     widen_clauses,
 )
 
+MANY_SIBLINGS = 64
+"""Of more siblings, those that look alike are found by a table instead of by comparing each two."""
+
 
 class FactGroup(NamedTuple):
     """The records of a group: vertices and facts in the order of records, parents before children.
@@ -57,7 +60,8 @@ class Row(NamedTuple):
     """The facts of one record, gathered: ``facts`` and their ``labels``.
 
     ``common[i, j]`` is the depth of the lowest common ancestor of the vertices of the i-th and j-th.
-    ``marks`` are by label; ``size`` has the number of facts.
+    ``marks`` are by label; ``size`` has the number of facts, and how often facts were gathered. ``alike`` is
+    in open addressing a gathering, a vertex, and how many siblings look like it.
     """
 
     facts: NDArray[np.int64]
@@ -65,6 +69,7 @@ class Row(NamedTuple):
     common: NDArray[np.int64]
     marks: NDArray[np.bool_]
     size: NDArray[np.int64]
+    alike: NDArray[np.int64]
 
 
 @inline_kernel
@@ -100,12 +105,37 @@ def looks_like(group: FactGroup, left: int, right: int) -> bool:
 
 
 @part
-def is_repeated(group: FactGroup, vertex: int, m: int) -> bool:
-    """Return whether m siblings before a vertex without children look like it: no pattern needs it then."""
+def count_alike(group: FactGroup, row: Row, vertex: int, above: int) -> int:
+    """Return how many siblings that were counted before in this gathering look like a vertex; count it."""
+    number = np.int64(above)
+    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+        number = (number * 31_337 + group.label[fact]) & 0x7FFFFFFF
+        number = (number * 31_337 + group.absent[fact]) & 0x7FFFFFFF
+    alike, gathering = row.alike, row.size[1]
+    mask = len(alike) - 1
+    at = ((number * 0x9E3779B1) >> 20) & mask
+    while alike[at, 0] == gathering:
+        other = alike[at, 1]
+        if group.path[other, group.depth[vertex] - 1] == above and looks_like(group, other, vertex):
+            alike[at, 2] += 1
+            return int(alike[at, 2]) - 1
+        at = (at + 1) & mask
+    alike[at, 0], alike[at, 1], alike[at, 2] = gathering, vertex, 1
+    return 0
+
+
+@part
+def is_repeated(group: FactGroup, row: Row, vertex: int, m: int) -> bool:
+    """Return whether m siblings before a vertex without children look like it: no pattern needs it then.
+
+    Each vertex of a record is asked once in a gathering, in order.
+    """
     depth = group.depth[vertex]
     if depth == 0 or has_children(group, vertex):
         return False
     above = group.path[vertex, depth - 1]
+    if group.child_count[above] > MANY_SIBLINGS:
+        return count_alike(group, row, vertex, above) >= m
     found = 0
     for other in range(group.first_child[above], vertex):
         if looks_like(group, other, vertex) and not has_children(group, other):
@@ -135,8 +165,9 @@ def gather_facts(group: FactGroup, asked: Asked, record: int, row: Row) -> int:
     Either are in the order of their labels.
     """
     size = 0
+    row.size[1] += 1
     for vertex in range(group.first_vertex[record], group.first_vertex[record + 1]):
-        if is_gone(group, vertex) or is_repeated(group, vertex, asked.m):
+        if is_gone(group, vertex) or is_repeated(group, row, vertex, asked.m):
             continue
         for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
             if not asked.blind or group.label[fact] > asked.absents:
