@@ -101,13 +101,12 @@ class FactArrays:
         return np.split(order, np.cumsum(np.bincount(self.column, minlength=len(self.columns)))[:-1])
 
     def count_occurrences(self, m: int) -> int:
-        """Return how many combinations of up to m facts all records have."""
+        """Return how many combinations of m facts all records have."""
         counts = np.bincount(self.record, minlength=self.forest.record_count).astype(np.float64)
-        found, total = counts, counts.sum()
+        found = counts
         for q in range(2, m + 1):
             found = found * np.maximum(counts - q + 1, 0) / q
-            total += found.sum()
-        return int(total)
+        return int(found.sum())
 
 
 def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> FactArrays:

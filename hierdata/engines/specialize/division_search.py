@@ -109,7 +109,7 @@ class DivisionSearch:
 
     @cached_property
     def occurrences(self) -> int:
-        """The occurrences of patterns of up to m facts."""
+        """The occurrences of patterns of m facts."""
         return self.classes.facts.count_occurrences(self.classes.knowledge.m)
 
     def _split_further(self, mending: Mending) -> Mending:

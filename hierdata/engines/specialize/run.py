@@ -67,9 +67,9 @@ def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partiti
     """
     forest, _, constraints = given.problem
     search = _begin(given)
-    if _is_beyond_bound(search):
+    if too_much := _explain_work(search):
         whole = search_whole_trees(given)
-        return _refuse(forest, _explain_work(search)) if whole is None else whole
+        return _refuse(forest, too_much) if whole is None else whole
     splitters = _splitters(search.classes, effort)
     if _lacks_bins(splitters, constraints):
         return _refuse(forest, COUNTS_MISSED)
@@ -119,7 +119,7 @@ def try_ways(given: StepInput, effort: int) -> dict[Way, Trial]:
     Nothing is tried where too many patterns would be counted.
     """
     search = _begin(given)
-    if _is_beyond_bound(search):
+    if _explain_work(search):
         return {}
     splitters = _splitters(search.classes, effort)
     if _lacks_bins(splitters, given.constraints):
@@ -161,19 +161,17 @@ def _begin(given: StepInput) -> DivisionSearch:
     )
 
 
-def _is_beyond_bound(search: DivisionSearch) -> bool:
-    """Return whether the records have more occurrences of patterns than are judged."""
-    return search.occurrences > search.classes.knowledge.most_occurrences
-
-
 def _explain_work(search: DivisionSearch) -> str:
-    """Explain that too many patterns would be counted."""
-    knowledge = search.classes.knowledge
+    """Explain that the records have more occurrences of patterns than are counted; "" if they do not."""
+    knowledge, facts = search.classes.knowledge, search.classes.facts
+    occurrences = sum(map(facts.count_occurrences, range(1, knowledge.m + 1)))
+    most = knowledge.most_occurrences
+    if occurrences <= most:
+        return ""
     return (
-        f"{knowledge.kind}: {search.classes.forest.record_count:,} records have {search.occurrences:,} "
-        f"occurrences of patterns of up to {knowledge.m} facts, at most {knowledge.most_occurrences:,} are "
-        "counted, and classes of whole trees do not serve: state a smaller m, `cap` long lists under "
-        "`shape`, or drop fields"
+        f"{knowledge.kind}: {facts.forest.record_count:,} records have {occurrences:,} occurrences of "
+        f"patterns of up to {knowledge.m} facts, at most {most:,} are counted, and classes of whole trees do "
+        "not serve: state a smaller m, `cap` long lists under `shape`, or drop fields"
     )
 
 
