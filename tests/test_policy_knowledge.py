@@ -142,6 +142,15 @@ def test_lint_estimates_the_patterns_to_count(monkeypatch: pytest.MonkeyPatch) -
     assert one.message in told
 
 
+def test_lint_estimates_no_more_patterns_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two lists of four each: all records have eight facts, more than one list has; 28 pairs and 8 facts."""
+    fields = {"$.town": FLAT, "$.visits[*].ward": FLAT, "$.drugs[*].code": FLAT}
+    records = [{"town": "a", "visits": [{"ward": "x"}] * 4, "drugs": [{"code": "y"}] * 4}] * 10
+    monkeypatch.setattr("hierdata.privacy.bounded_knowledge._MOST_OCCURRENCES", 360)
+    (one,) = [own for own in findings(from_data(stated({}, fields)), records) if "patterns" in own.message]
+    assert "one has at least 8: to judge m = 2 at least about 4e+02" in one.message
+
+
 def test_lint_says_that_one_record_has_too_many_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its longest list alone; and what cannot be searched is refused in the same words before it begins."""
     fields = {"$.town": FLAT, "$.visits[*].ward": FLAT, "$.visits[*].ill": {"role": "sensitive"}}

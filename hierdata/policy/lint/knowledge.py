@@ -70,14 +70,14 @@ def _shares(counts: tuple[int, ...]) -> list[Fraction]:
 def estimate_patterns(policy: Policy, survey: Survey) -> Iterator[tuple[str, str]]:
     """Yield that counting patterns will take long, or that there are more than are counted.
 
-    The estimate is a lower bound: one record has the longest list of the collection, and all others have the
-    same number of facts. Records of different sizes have more patterns than equal ones.
+    The estimate is a lower bound: one record has the longest list of the collection, or as many facts as the
+    mean, and all others have the same number. Records of different sizes have more patterns than equal ones.
     """
     model = policy.knowledge
     if model is None or not survey.records:
         return
-    facts, most = _count_facts(policy, survey)
-    others = survey.records - 1
+    facts, longest = _count_facts(policy, survey)
+    most, others = max(longest, -(-facts // survey.records)), survey.records - 1
     rest = Fraction(max(facts - most, 0), max(others, 1))
     work = sum(comb(most, taken) + others * _choose(rest, taken) for taken in range(1, model.m + 1))
     minutes = _MINUTES * Fraction(work) / model.most_occurrences
