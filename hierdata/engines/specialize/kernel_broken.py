@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from hierdata.engines.jit import inline_kernel, part
 from hierdata.engines.specialize.kernel_change import loss_of_removal
-from hierdata.engines.specialize.kernel_facts import FactGroup, Row, compare_paths, is_gone, key_of_vertex
+from hierdata.engines.specialize.kernel_facts import (
+    FactGroup,
+    Row,
+    compare_paths,
+    is_gone,
+    key_of_vertex,
+    number_of,
+)
 from hierdata.engines.specialize.kernel_table import (
     Asked,
     PatternTable,
@@ -72,15 +79,6 @@ def find_broken(
                 if table.counts[find_slot(table, key)] < k:
                     count = note_broken(found, count, facts[i], -2, -1)
     return count
-
-
-@part
-def number_of(group: FactGroup, vertex: int) -> int:
-    """Return a number that changes with any label of a vertex."""
-    number = 0
-    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
-        number = (number * 1_000_003 + group.label[fact]) & 0xFFFFFFFFFFFF
-    return number
 
 
 @part

@@ -105,14 +105,20 @@ def looks_like(group: FactGroup, left: int, right: int) -> bool:
 
 
 @part
+def number_of(group: FactGroup, vertex: int) -> int:
+    """Return a number that changes with any label of a vertex."""
+    number = 0
+    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+        number = (number * 1_000_003 + group.label[fact]) & 0xFFFFFFFFFFFF
+    return number
+
+
+@part
 def count_alike(group: FactGroup, row: Row, vertex: int, above: int) -> int:
     """Return how many siblings that were counted before in this gathering look like a vertex; count it."""
-    number = np.int64(above)
-    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
-        number = (number * 31_337 + group.label[fact]) & 0x7FFFFFFF
-        number = (number * 31_337 + group.absent[fact]) & 0x7FFFFFFF
     alike, gathering = row.alike, row.size[1]
     mask = len(alike) - 1
+    number = (number_of(group, vertex) + np.int64(above)) & 0x7FFFFFFF
     at = ((number * 0x9E3779B1) >> 20) & mask
     while alike[at, 0] == gathering:
         other = alike[at, 1]
