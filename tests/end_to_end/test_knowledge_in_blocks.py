@@ -110,7 +110,7 @@ def test_a_block_with_too_many_patterns_is_published_in_whole_trees(monkeypatch:
     mend = division_search.DivisionSearch.mend_by
 
     def watch(own: division_search.DivisionSearch, *way: Any) -> Partition | None:
-        searched.append(own.occurrences)
+        searched.append(sum(own.occurrences))
         return mend(own, *way)
 
     monkeypatch.setattr(division_search.DivisionSearch, "mend_by", watch)

@@ -100,13 +100,13 @@ class FactArrays:
         order = np.argsort(self.column, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.column, minlength=len(self.columns)))[:-1])
 
-    def count_occurrences(self, m: int) -> int:
-        """Return how many combinations of m facts all records have."""
+    def count_occurrences(self, m: int) -> list[int]:
+        """Return how many combinations of one fact, of two and so on up to m all records have."""
         counts = np.bincount(self.record, minlength=self.forest.record_count).astype(np.float64)
-        found = counts
+        found = [counts]
         for q in range(2, m + 1):
-            found = found * np.maximum(counts - q + 1, 0) / q
-        return int(found.sum())
+            found.append(found[-1] * np.maximum(counts - q + 1, 0) / q)
+        return [int(own.sum()) for own in found]
 
 
 def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> FactArrays:

@@ -105,16 +105,16 @@ class DivisionSearch:
 
     def _is_little_work(self) -> bool:
         """Return whether every division can be mended with every factor."""
-        return self.occurrences <= _MOST_TRIED
+        return self.occurrences[-1] <= _MOST_TRIED
 
     @cached_property
-    def occurrences(self) -> int:
-        """The occurrences of patterns of m facts."""
+    def occurrences(self) -> list[int]:
+        """The occurrences of patterns of one fact, of two and so on up to m."""
         return self.classes.facts.count_occurrences(self.classes.knowledge.m)
 
     def _split_further(self, mending: Mending) -> Mending:
         """Split classes by trial where that is very little work."""
-        if self.occurrences > _MOST_SPLIT or self.classes.knowledge.root == "counted":
+        if self.occurrences[-1] > _MOST_SPLIT or self.classes.knowledge.root == "counted":
             return mending
         return TrialSplitter(self.classes, mending, FACTORS).split()
 

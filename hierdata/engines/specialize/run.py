@@ -81,7 +81,7 @@ def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partiti
     if not divisions:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
     # What takes longer comes last, so that it can be given up.
-    first = search.occurrences > _MANY_OCCURRENCES
+    first = search.occurrences[-1] > _MANY_OCCURRENCES
     drafted = draft_whole_trees(given, None) if first else None
     found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
     most = None if found is None else loss_by_root(forest, found)
@@ -163,15 +163,14 @@ def _begin(given: StepInput) -> DivisionSearch:
 
 def _explain_work(search: DivisionSearch) -> str:
     """Explain that the records have more occurrences of patterns than are counted; "" if they do not."""
-    knowledge, facts = search.classes.knowledge, search.classes.facts
-    occurrences = sum(map(facts.count_occurrences, range(1, knowledge.m + 1)))
+    knowledge, occurrences = search.classes.knowledge, sum(search.occurrences)
     most = knowledge.most_occurrences
     if occurrences <= most:
         return ""
     return (
-        f"{knowledge.kind}: {facts.forest.record_count:,} records have {occurrences:,} occurrences of "
-        f"patterns of up to {knowledge.m} facts, at most {most:,} are counted, and classes of whole trees do "
-        "not serve: state a smaller m, `cap` long lists under `shape`, or drop fields"
+        f"{knowledge.kind}: {search.classes.forest.record_count:,} records have {occurrences:,} occurrences "
+        f"of patterns of up to {knowledge.m} facts, at most {most:,} are counted, and classes of whole trees "
+        "do not serve: state a smaller m, `cap` long lists under `shape`, or drop fields"
     )
 
 
