@@ -77,17 +77,16 @@ class _PatternTally:
         self._single = int(self._times.max(initial=1)) == 1
         self._bits = code.record_bits
         self._held: list[Ints] = []
-        self._size, self._most = 0, PART
+        self._size = 0
         self._counted: list[tuple[Ints, Ints]] = []
 
     def add(self, marks: Ints) -> None:
         """Take the keys of some patterns."""
         self._held.append(marks)
         self._size += len(marks)
-        if self._size > 2 * self._most:  # records that repeat few labels have few different keys
+        if self._size > 2 * max(PART, len(self._held[0])):  # few labels that repeat have few different keys
             self._held = [self._sort()]
             self._size = len(self._held[0])
-            self._most = max(PART, self._size)
 
     def end_of_batch(self) -> None:
         """Count what is held, if it is much."""
@@ -118,7 +117,7 @@ class _PatternTally:
         if not self._held:
             return
         marks = self._sort()
-        self._held, self._size, self._most = [], 0, PART
+        self._held, self._size = [], 0
         keys = marks >> self._bits
         firsts = first_places(keys)
         if self._single:

@@ -112,7 +112,7 @@ class ShareCount:
     def count_roots(self) -> None:
         """Count the shares of all records of each group."""
         records = np.arange(len(self._facts.groups))
-        places = self._places()
+        places = self._make_places()
         places.add(self._facts.groups, self._facts.groups, [(0, self._trees.first[records])])
         self._share_all(places)
 
@@ -133,7 +133,7 @@ class ShareCount:
             rows = order[begin:end]
             slots = self._slots([facts.vertex[rows]], [np.zeros(len(rows), np.int64)])
             root = (0, self._trees.first[record[rows]])
-            places = self._places()
+            places = self._make_places()
             places.add(pattern[rows], facts.groups[record[rows]], [root, *slots])
             self._share_all(places)
 
@@ -142,21 +142,25 @@ class ShareCount:
         for part in plan_parts(self._facts, taken, PART):
             code = code_of(self._facts, part, taken)
             for low, high in self._second_labels(part, code, taken):
-                places = self._places()
-                pieces: list[tuple[Ints, ...]] = []
-                size = 0
-                for batch in batches_of(self._facts, part, taken):
-                    for piece in self._choose(batch, part, code, low, high):
-                        pieces.append(piece)
-                        size += len(piece[0])
-                        if size > max(PART, len(places)):
-                            self._hold(places, pieces, taken)
-                            pieces, size = [], 0
-                if pieces:
-                    self._hold(places, pieces, taken)
-                self._share_all(places)
+                self._share_all(self._find_places(part, code, low, high))
 
-    def _hold(self, places: Places, pieces: Sequence[tuple[Ints, ...]], taken: int) -> None:
+    def _find_places(self, part: PatternPart, code: Coding, low: int, high: int) -> Places:
+        """Return the places of the patterns of a part whose second labels are in a range."""
+        places = self._make_places()
+        pieces: list[tuple[Ints, ...]] = []
+        size = 0
+        for batch in batches_of(self._facts, part, code.facts):
+            for piece in self._choose(batch, part, code, low, high):
+                pieces.append(piece)
+                size += len(piece[0])
+                if size > max(PART, len(places)):
+                    self._add(places, pieces, code.facts)
+                    pieces, size = [], 0
+        if pieces:
+            self._add(places, pieces, code.facts)
+        return places
+
+    def _add(self, places: Places, pieces: Sequence[tuple[Ints, ...]], taken: int) -> None:
         """Add the places of some patterns, as ``_choose`` yields them."""
         key, record, *rest = map(np.concatenate, zip(*pieces, strict=True))
         slots = self._slots(rest[:taken], rest[taken:])
@@ -192,7 +196,7 @@ class ShareCount:
             for level in range(depth):
                 yield 1 + rank * depth + level, self._trees.above[vertex, level]
 
-    def _places(self) -> Places:
+    def _make_places(self) -> Places:
         """Return room for the places of some patterns."""
         return Places([below.source for _, below in self._below], 1 + 3 * max(self._trees.depth, 1))
 
