@@ -80,7 +80,7 @@ def estimate_patterns(policy: Policy, survey: Survey) -> Iterator[tuple[str, str
     most, others = max(longest, -(-facts // survey.records)), survey.records - 1
     rest = Fraction(max(facts - most, 0), max(others, 1))
     work = sum(comb(most, taken) + others * _choose(rest, taken) for taken in range(1, model.m + 1))
-    minutes = _MINUTES * Fraction(work) / model.most_occurrences
+    minutes = _MINUTES * work / model.most_occurrences
     if minutes < 1:
         return
     found = (
