@@ -16,6 +16,8 @@ settings.register_profile(
 settings.register_profile("search", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
 settings.load_profile("reproducible")
 
+pytest_plugins = ["tests.seconds"]
+
 
 @pytest.fixture(name="order_by_seed")
 def _order_by_seed() -> Iterator[None]:

@@ -39,7 +39,7 @@ def test_the_policy_loads() -> None:
     assert policy.place == ("{urn:hl7-org:v3}ClinicalDocument",)
 
 
-@pytest.mark.parametrize("summaries", [40, pytest.param(None, marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.parametrize("summaries", [40, pytest.param(None, marks=pytest.mark.full)], indirect=True)
 def test_coded_entries_are_published_and_nothing_that_names(summaries: Path, tmp_path: Path) -> None:
     release = hierdata.anonymize(f"{summaries}/*.xml", POLICY, seed=bytes(16), resources=SERIAL)
     out = release.save(tmp_path / "out")

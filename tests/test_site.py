@@ -32,7 +32,7 @@ def _site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_no_page_requests_anything_elsewhere(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > len(list((ROOT / "docs").rglob("*.md")))  # and the one for what is not there
@@ -49,7 +49,7 @@ def test_no_page_requests_anything_elsewhere(site: Path) -> None:
     assert not re.search(r"url\(['\"]?https?:|@import", styles)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_search_knows_every_page(site: Path) -> None:
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
     found = {entry["location"].partition("#")[0] for entry in index["docs"]}
@@ -61,7 +61,7 @@ def test_the_search_knows_every_page(site: Path) -> None:
     assert (site / "search" / "search_index.js").stat().st_size > 100_000
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_files_named_by_code_blocks_are_their_titles(site: Path) -> None:
     page = (site / "how-to" / "tables.html").read_text("utf-8")
     assert '<span class="filename">wards.yaml</span>' in page

@@ -25,7 +25,7 @@ from tests.adversarial.marked import (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_a_mark_at_any_place_of_a_json_record(bench: Bench, change: str, suffix: str) -> None:

@@ -35,7 +35,7 @@ def dump(people: list[dict[str, Any]]) -> bytes:
     return b"".join(map(bson.encode, people))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("change", CHANGES | WRAPPED)
 def test_a_mark_at_any_place_of_an_export(bench: Bench, change: str) -> None:
     for position in positions(PEOPLE[-2]):

@@ -58,7 +58,7 @@ def as_parquet(rows: list[dict[str, Any]]) -> bytes:
     return target.getvalue().to_pybytes()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("change", CELLS)
 def test_a_mark_in_any_cell(bench: Bench, change: str) -> None:
     for column in COLUMNS:
@@ -105,7 +105,7 @@ def keyed() -> dict[str, Any]:
     return {"version": 1, "models": MODELS, "tables": tables, "fields": fields}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("change", ["text", "number"])
 def test_a_mark_in_any_cell_of_keyed_tables(bench: Bench, tmp_path: Path, change: str) -> None:
     """In a key too: then the rows hang together otherwise, or not at all."""

@@ -43,7 +43,7 @@ XML_CHANGES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("change", XML_CHANGES)
 def test_a_mark_at_any_place_of_an_xml_record(bench: Bench, change: str) -> None:
     for position in positions(PEOPLE[-2]):

@@ -63,7 +63,7 @@ HERE = [
 
 
 @pytest.mark.parametrize(
-    "change", [pytest.param(name, marks=() if name == "text" else pytest.mark.slow) for name in CHANGES]
+    "change", [pytest.param(name, marks=() if name == "text" else pytest.mark.full) for name in CHANGES]
 )
 def test_a_mark_where_values_are_replaced(bench: Bench, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HIERDATA_KEY", KEY.hex())

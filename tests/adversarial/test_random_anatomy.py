@@ -48,7 +48,7 @@ def rewrite(release: Release, folder: Path, *, xml: bool) -> None:
     state_claims(folder / "public", json.dumps(stated, ensure_ascii=False, indent=2) + "\n")
 
 
-@pytest.mark.slow  # many runs from input to verdict, each judged three times
+@pytest.mark.full  # many runs from input to verdict, each judged three times
 @pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
 @given(case=APART)
 @settings(max_examples=120)

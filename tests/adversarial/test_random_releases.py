@@ -77,7 +77,7 @@ def verified(release: Release, case: Case, folder: Path, *, xml: bool) -> Verdic
     return verdict
 
 
-@pytest.mark.slow  # a hundred runs from input to verdict, each judged three times
+@pytest.mark.full  # a hundred runs from input to verdict, each judged three times
 @pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
 @given(case=cases())
 @example(case=numbered(19589343, (*BY_RECORD, "representatives")))  # a field that only `unlisted` keeps

@@ -106,7 +106,7 @@ def least_candidates(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_nobody_is_found_where_the_promise_holds() -> None:
     rng = random.Random(19)
     kept: Counter[Any] = Counter()

@@ -323,7 +323,7 @@ def test_a_small_run_prints_its_tables_and_leaves_nothing(
     assert files_of_checkout() == before
 
 
-@pytest.mark.spark
+@pytest.mark.full
 @pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))
 def test_a_small_run_by_spark(elsewhere: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     (smoke,) = (one for one in SMOKES if one.module == "scale")

@@ -15,7 +15,7 @@ import pytest
 from hierdata.cli import main
 from hierdata.engines.jit import announcing_compilation
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 SENTENCE = "compiling for this machine"
 POLICY: dict[str, Any] = {

@@ -463,7 +463,7 @@ def test_an_envelope_must_be_named(tmp_path: Path) -> None:
     assert errors(draft, path) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_memory_does_not_follow_the_number_of_records() -> None:
     """Every value is another one, in texts, numbers, lists and keys of a map: caps hold."""
 

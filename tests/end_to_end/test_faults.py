@@ -21,7 +21,7 @@ import pytest
 
 from tests.end_to_end.faulty import SECRET
 
-pytestmark = pytest.mark.slow  # each case is one or two whole commands
+pytestmark = pytest.mark.full  # each case is one or two whole commands
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = 200

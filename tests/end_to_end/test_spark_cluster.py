@@ -19,7 +19,7 @@ from tests.executors.conftest import no_spark
 from tests.executors.test_spark import spark_home
 
 pytestmark = [
-    pytest.mark.spark,
+    pytest.mark.full,
     pytest.mark.skipif(no_spark() is not None, reason=str(no_spark())),
 ]
 

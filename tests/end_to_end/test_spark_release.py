@@ -263,7 +263,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 CLUSTER = ("--master", "local-cluster[2,1,1024]")
 
 
-@pytest.mark.spark
+@pytest.mark.full
 def test_an_executor_killed_in_the_middle(cluster: Place, tmp_path: Path) -> None:
     assert cluster.run("-", "-", "--executor", "serial").code == 0
     expected = cluster.release()
@@ -273,7 +273,7 @@ def test_an_executor_killed_in_the_middle(cluster: Place, tmp_path: Path) -> Non
     assert cluster.release() == expected
 
 
-@pytest.mark.spark
+@pytest.mark.full
 @pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))
 @pytest.mark.parametrize("seconds", [0.5, 1.5, 8])
 def test_a_signal_while_spark_starts_or_works(tmp_path: Path, seconds: float) -> None:

@@ -226,7 +226,7 @@ def test_a_limit_is_a_share(suppression: object) -> None:
 # Adult
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(not adult.is_there(), reason="the Adult table does not lie beside the repository")
 @pytest.mark.parametrize("name", lattice.OPTIMA)
 def test_the_optima_of_adult(name: str, tmp_path: Path) -> None:

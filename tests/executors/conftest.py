@@ -36,7 +36,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 # PySpark leaves sockets to the garbage collection, which tells whoever is running then.
 SPARK = [
-    pytest.mark.spark,
+    pytest.mark.full,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -47,7 +47,7 @@ KINDS = [pytest.param(kind, marks=SPARK if kind == "spark" else []) for kind in 
 def swept(request: pytest.FixtureRequest) -> Iterator[None]:
     """Collect the garbage of a test with Spark before the next one."""
     yield
-    if request.node.get_closest_marker("spark"):
+    if "spark" in request.fixturenames:
         gc.collect()
 
 

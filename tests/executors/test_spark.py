@@ -163,13 +163,13 @@ def chained(tmp_path: Path) -> Iterator[Any]:
     assert list(spill.iterdir()) == []
 
 
-@pytest.mark.spark
+@pytest.mark.full
 @needs_spark
 def test_an_application_of_its_own_is_silent_and_leaves_nothing(chained: Any, tmp_path: Path) -> None:
     assert chained("") == f"2 {expected(tmp_path)}\n"
 
 
-@pytest.mark.spark
+@pytest.mark.full
 @needs_spark
 def test_a_killed_executor_changes_nothing(chained: Any, tmp_path: Path) -> None:
     marker = tmp_path / "killed"

@@ -44,7 +44,7 @@ except hierdata.TargetError as error:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_strict_program_sees_every_type(tmp_path: Path) -> None:
     from mypy import api
 

@@ -201,7 +201,7 @@ def test_what_policies_at_random_have_found(stated: dict[str, Any], sentence: st
         load_data(stated)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_policies_at_random() -> None:
     """See benchmarks.fuzz_policies, which makes many more."""
     draws = random.Random(7)

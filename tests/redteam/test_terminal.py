@@ -193,7 +193,7 @@ def test_a_title_prints_no_line_of_ours(desk: Desk, capsys: pytest.CaptureFixtur
     assert f"Release report: &#34;people\\n{FORGED}: all is well&#34;</p>" in page
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_in_every_text_of_a_policy(desk: Desk) -> None:
     policy = full_policy()
     for place, is_key in places(policy):

@@ -17,7 +17,7 @@ from hierdata.release.report.page import render_report, render_summary
 from tests.report.sample import release_file
 from tests.report.test_page import drawn_report
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 POLICY: dict[str, Any] = {

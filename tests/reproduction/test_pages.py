@@ -240,7 +240,7 @@ def test_the_data_in_the_package_is_small() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_command_makes_all_pages(tmp_path: Path) -> None:
     from hierdata.cli import main
 

@@ -252,7 +252,7 @@ def test_all_is_read_in_one_moment(address: str, tmp_path: Path) -> None:
 # Releases of documents
 
 
-@pytest.mark.parametrize("kind", [pytest.param("json", marks=pytest.mark.slow), "jsonb"])
+@pytest.mark.parametrize("kind", [pytest.param("json", marks=pytest.mark.full), "jsonb"])
 def test_documents_are_published_as_documents(address: str, tmp_path: Path, kind: str) -> None:
     records = students(address, kind, 10_000)
     seed = bytes(32)
@@ -738,7 +738,7 @@ def test_the_server_goes_while_it_is_read(tmp_path: Path, postgresql: Running) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_run_that_is_killed_leaves_nothing(address: str, tmp_path: Path) -> None:
     students(address)
     run = [sys.executable, "-m", "hierdata", "anonymize", f"{address}/students#doc", "--policy", str(POLICY)]

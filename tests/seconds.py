@@ -1,0 +1,98 @@
+"""CPU seconds by test file, printed after a run in CI or with ``--seconds``; nothing fails by them.
+
+Counted is what the test process and the processes that it waited for take, so other load on the machine
+matters little. What several files share, such as compiled kernels, is counted where it is first used.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LIMIT = 30.0
+"""A file of more CPU seconds has a reason below."""
+REASONS: dict[str, str] = {}
+"""Files above the limit, and why they are not cheaper."""
+COLLECTING = "(collecting)"
+_SHOWN = 25
+
+_SECONDS: pytest.StashKey[Counter[str]] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--seconds``."""
+    parser.addoption("--seconds", action="store_true", help="print CPU seconds by test file")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin with nothing counted."""
+    config.stash[_SECONDS] = Counter()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out modules of the package without an example: importing all of them takes long."""
+    if collection_path.suffix != ".py" or config.rootpath / "hierdata" not in collection_path.parents:
+        return None
+    return True if b">>> " not in collection_path.read_bytes() else None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Count what collecting took, with starting Python."""
+    session.config.stash[_SECONDS][COLLECTING] += _cpu_seconds()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Count what a test takes, its fixtures included."""
+    before = _cpu_seconds()
+    try:
+        return (yield)
+    finally:
+        item.config.stash[_SECONDS][item.nodeid.partition("::")[0]] += _cpu_seconds() - before
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send what a process of xdist counted to the one that prints."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["seconds"] = dict(session.config.stash[_SECONDS])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add what a process of xdist counted."""
+    node.config.stash[_SECONDS].update(getattr(node, "workeroutput", {}).get("seconds", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the files that take longest, and which of them lack a reason."""
+    seconds = config.stash[_SECONDS]
+    if not (config.getoption("--seconds") or os.environ.get("CI")) or not seconds:
+        return
+    terminalreporter.section("CPU seconds by test file")
+    lines = tabulate(seconds)
+    terminalreporter.write_line("\n".join(lines))
+
+
+def tabulate(seconds: Counter[str]) -> list[str]:
+    """Return a line for each of the dearest files, all above the limit, and one of the total."""
+    dear = [name for name, taken in seconds.most_common() if taken > LIMIT and name != COLLECTING]
+    shown = [name for name, _ in seconds.most_common(max(_SHOWN, len(dear) + 1))]
+    lines = [f"{seconds[name]:8.1f}  {name}{_remark(name) if name in dear else ''}" for name in shown]
+    return [*lines, f"{seconds.total():8.1f}  all {len(seconds)}"]
+
+
+def _remark(name: str) -> str:
+    reason = REASONS.get(name)
+    return f"  ({reason})" if reason else f"  ABOVE {LIMIT:.0f} WITHOUT A REASON in tests/seconds.py"
+
+
+def _cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
