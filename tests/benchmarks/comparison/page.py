@@ -9,14 +9,18 @@ from typing import Any
 
 Line = Mapping[str, Any]
 HERE = Path(__file__).parent
-ATTACK = ("fewer than 5", "unique", "guessed", "certain")
+ATTACK = ("fewer than 5", "guessed")
 WAYS = ("hierdata, trees", "one wide row")
 PARTS = {"adult": "Adult", "checks": "checks", "students": "students"}
 TOOK = ("s", "CPU s", "peak MB")
-ADULT = ("tool", "how", "NCP", "suppressed", "classes", "promise", *ATTACK, *TOOK)
+ADULT = ("tool", "how", "NCP", "suppressed", "promise", *ATTACK, *TOOK)
 CHECKS = ("check", "k", "l", "t", *TOOK)
-STUDENTS = ("data", "records", "way", "LM a value", "vertices kept", "suppressed", "promise", *TOOK)
-LINKED = ("data", "records", "way", "knows", *ATTACK, "grade guessed")
+LINKED = ("unique, whole tree", "unique, a few facts", "gpa guessed")
+STUDENTS = (
+    *("data", "records", "way", "LM a value", "vertices kept", "suppressed", "promise"),
+    *LINKED,
+    "CPU s",
+)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -55,7 +59,7 @@ def took(line: Line) -> list[str]:
 
 
 def attack(found: Mapping[str, float]) -> list[str]:
-    return [share(found[key]) for key in ("below", "unique", "guessed", "certain")]
+    return [share(found[key]) for key in ("below", "guessed")]
 
 
 def adult_line(line: Line) -> list[str]:
@@ -63,7 +67,7 @@ def adult_line(line: Line) -> list[str]:
     own = [line["tool"], line["how"]]
     if "refused" in line:
         return [*own, line["refused"], *[""] * (len(ADULT) - 3)]
-    told = [loss(line), f"{line['suppressed']:,}", f"{line['classes']:,}"]
+    told = [loss(line), f"{line['suppressed']:,}"]
     if "attack" not in line:
         return [*own, *told, *["not run"] * (1 + len(ATTACK)), *took(line)]
     return [*own, *told, promise(line), *attack(line["attack"]), *took(line)]
@@ -91,13 +95,11 @@ def check_table(found: Mapping[str, Any]) -> str:
 
 
 def student_tables(found: Mapping[str, Any]) -> str:
-    """Two tables for each promise: what it costs, and what an attacker reaches."""
+    """A table for each promise: what it costs, and what an attacker reaches."""
     texts = []
     for promised in dict.fromkeys(line["promise"] for line in found["students"]):
         lines = [line for line in found["students"] if line["promise"] == promised]
-        cost = table(STUDENTS, map(student_line, lines))
-        linked = table(LINKED, [row for line in lines if "attack" in line for row in linked_lines(line)])
-        texts.append(f"### {promised}\n\n{cost}\n{linked}")
+        texts.append(f"### {promised}\n\n{table(STUDENTS, map(student_line, lines))}")
     return "\n".join(texts)
 
 
@@ -106,15 +108,11 @@ def student_line(line: Line) -> list[str]:
     if "refused" in line:
         return [*own, line["refused"], *[""] * (len(STUDENTS) - 4)]
     told = [loss(line), share(line["vertices_kept"]), f"{line['suppressed']:,}", promise(line)]
-    return [*own, *told, *took(line)]
-
-
-def linked_lines(line: Line) -> list[list[str]]:
-    """What is reached by somebody who knows the whole tree, and by somebody who knows a few facts."""
-    return [
-        [line["data"], f"{line['records']:,}", line["way"], known, *attack(own), share(own["child_guessed"])]
-        for known, own in (("whole tree", line["attack"]), ("a few facts", line["facts"]))
-    ]
+    linked = ["not run"] * len(LINKED)
+    if "attack" in line:
+        whole, facts = line["attack"], line["facts"]
+        linked = [share(whole["unique"]), share(facts["unique"]), share(whole["guessed"])]
+    return [*own, *told, *linked, f"{line['cpu']:.1f}"]
 
 
 def feature_table(features: Mapping[str, Any]) -> str:
