@@ -12,13 +12,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hierdata.version import __version__
+from hierdata.ground.version import __version__
 
 if TYPE_CHECKING:
     from hierdata.comparison.compare import compare
     from hierdata.comparison.comparison import PolicyComparison
     from hierdata.drafting.draft import Draft
-    from hierdata.errors import (
+    from hierdata.executors import WorkerError
+    from hierdata.ground.errors import (
         GateError,
         HierdataError,
         InputError,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         TargetError,
         VerificationError,
     )
-    from hierdata.executors import WorkerError
     from hierdata.judge import Verdict
     from hierdata.measurement.release.measuring import ReleaseMeasurement
     from hierdata.measurement.table import Measurement

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
+from hierdata.ground.version import __version__
 from hierdata.privacy import MODELS
 from hierdata.release.report.sentences import limitations, suppression_sentences
-from hierdata.version import __version__
 
 Record = dict[str, Any]
 Place = tuple[str, ...]

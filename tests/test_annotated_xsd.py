@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hierdata
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import load
 
 SCHEMA = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:p="urn:hierdata:policy:1"

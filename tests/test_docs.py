@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 import typer
 
-from hierdata import errors
 from hierdata.cli import app, main
 from hierdata.domains.tree import read as read_taxonomy
-from hierdata.errors import PolicyError
+from hierdata.ground import errors
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data, load
 from hierdata.policy.load.json_schema import is_schema, policy_of
 from hierdata.policy.load.yaml import read

@@ -16,11 +16,11 @@ from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import Double
 from hierdata.domains.flat import Flat
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import InputError
 from hierdata.forest.encoded import Frame, join_encoded, part
 from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
 from hierdata.forest.worth import Heaviest
+from hierdata.ground.errors import InputError
 from hierdata.records.bound import BoundRecords, bind_by_column
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

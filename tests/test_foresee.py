@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 from hierdata.pipeline.foresee import SAMPLE, Forecast, foresee_loss, take_sample
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint

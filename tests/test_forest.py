@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from hierdata.domains.base import Hierarchy, Uncovered
-from hierdata.errors import InputError
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import ranks
+from hierdata.ground.errors import InputError
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests.random_collections import collection

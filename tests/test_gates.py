@@ -14,7 +14,7 @@ from lxml import etree
 
 import hierdata
 from hierdata.cli import main
-from hierdata.errors import GateError, PolicyError, VerificationError
+from hierdata.ground.errors import GateError, PolicyError, VerificationError
 from hierdata.metrics import METRICS, RISKS
 from hierdata.policy.lint.partial import examine
 from hierdata.policy.load import from_data

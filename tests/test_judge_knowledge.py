@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge, merge_verdicts
 from hierdata.judge.knowledge import counting, patterns, shares
 from hierdata.judge.knowledge.places import Places

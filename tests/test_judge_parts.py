@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import hierdata
 from hierdata.documents.formats import jsonl
 from hierdata.domains.taxonomy import Taxonomy
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.judge import (
     JudgeHear,
     JudgeRules,

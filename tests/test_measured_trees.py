@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import hierdata
 from hierdata import measure
-from hierdata.errors import HierdataError, InputError, PolicyError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from tests import naive_rates as naive
 from tests.cases import for_each
 

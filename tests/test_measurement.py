@@ -17,7 +17,7 @@ import pytest
 
 import hierdata
 from hierdata.domains.semantic_partition import SemanticPartition
-from hierdata.errors import HierdataError, InputError, PolicyError, TargetError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError
 from hierdata.measurement.table import Measurement
 from tests import naive_rates as naive
 

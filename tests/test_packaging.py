@@ -12,7 +12,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from hierdata.cli import main
-from hierdata.version import __version__
+from hierdata.ground.version import __version__
 from tests.test_docs import commands
 
 ROOT = Path(__file__).parents[1]

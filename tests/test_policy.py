@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from hierdata.domains.flat import Flat
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES
-from hierdata.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.policy.load import from_data, load
 from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.policy import Policy

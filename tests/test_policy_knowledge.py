@@ -9,7 +9,7 @@ import pytest
 
 import hierdata
 from hierdata.engines.specialize.division_search import DivisionSearch
-from hierdata.errors import PolicyError, PromiseError
+from hierdata.ground.errors import PolicyError, PromiseError
 from hierdata.pipeline.look_over import read_policy
 from hierdata.policy.lint.lint import Finding, lint
 from hierdata.policy.load import from_data

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data
 from hierdata.records.flatten import Table
 

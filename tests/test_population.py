@@ -16,7 +16,7 @@ import hierdata
 from hierdata.documents.document import Scalar, Siblings
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
-from hierdata.errors import InputError, PolicyError, PromiseError, TargetError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, PromiseError, TargetError, VerificationError
 from hierdata.judge import JudgeRules, judge
 from hierdata.privacy import KMap
 from hierdata.privacy.population import Compared, Population, read_population

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hierdata.engines import ENGINES
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.policy.presets import PRESETS

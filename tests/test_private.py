@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hierdata.documents.private_folder import PrivateFolder
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
 
 ENDS = {
     "killed": "os.kill(os.getpid(), 9)",

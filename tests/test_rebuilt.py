@@ -16,7 +16,7 @@ import pytest
 
 import hierdata
 from hierdata.domains.base import Axis, Bin, Hierarchy, Uncovered
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 from hierdata.measurement.release.measuring import ReleaseMeasurement
 from hierdata.measurement.release.sets import Sets
 from hierdata.policy.policy import Policy

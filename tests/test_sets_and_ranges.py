@@ -21,9 +21,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines.rows.table import partition_of
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Scope
 from hierdata.forest.publication import Publication
+from hierdata.ground.errors import PolicyError
 from hierdata.judge.labels import LabelCheck
 from hierdata.judge.rules import QuasiRule
 from hierdata.metrics import METRICS

@@ -21,6 +21,7 @@ from hierdata.engines import ENGINES
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
+from hierdata.ground.progress import silent
 from hierdata.judge import JudgeRules, SensitiveRule, judge
 from hierdata.pipeline.search_tables import search_tables
 from hierdata.policy.load import from_data
@@ -33,7 +34,6 @@ from hierdata.privacy import (
     KAnonymity,
     TCloseness,
 )
-from hierdata.progress import silent
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
 from hierdata.release.recodings.slicing_by_table import SlicingByTable

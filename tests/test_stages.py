@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hierdata.engines.local_search.engine import LocalSearch
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.records.survey import survey

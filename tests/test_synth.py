@@ -15,7 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.synth import beside_patients, beside_students, patients, students, write
 from hierdata.synth.draws import Draws, limits
 from hierdata.synth.students import StudentShape

@@ -41,7 +41,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from hierdata.version import __version__
+        from hierdata.ground.version import __version__
 
         say(f"hierdata {__version__}")
         raise typer.Exit

@@ -36,7 +36,7 @@ from hierdata.cli.arguments import (
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, session
 from hierdata.cli.terminal import print_json, say, say_folded
-from hierdata.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError
 
 if TYPE_CHECKING:
     from hierdata.release.report.models import StewardReport

@@ -91,7 +91,7 @@ def resources_of(
 
 
 def _bytes(text: str) -> int:
-    from hierdata.errors import PolicyError
+    from hierdata.ground.errors import PolicyError
 
     number, unit = (text[:-3], text[-3:]) if text[-3:] in _UNITS else (text, "")
     if not re.fullmatch(r" *[0-9]{1,18} *", number):
@@ -106,7 +106,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
 
     Raises PolicyError for an invalid or unneeded key, TargetError if the descriptor cannot be read.
     """
-    from hierdata.errors import PolicyError, TargetError
+    from hierdata.ground.errors import PolicyError, TargetError
     from hierdata.policy.checks.identifiers import needs_key
     from hierdata.records.identifiers.key import from_text
 
@@ -128,7 +128,7 @@ def with_rows(source: str, table: str | None, query: str | None, column: str | N
     """Return the source, restricted to the rows that options of PostgreSQL select. Raises PolicyError."""
     if table is None and query is None and column is None:
         return source
-    from hierdata.errors import PolicyError
+    from hierdata.ground.errors import PolicyError
     from hierdata.sources.stores import Rows
 
     if not source.startswith(("postgresql://", "postgres://")):
@@ -150,9 +150,9 @@ def with_effort(policy: Policy, effort: int | None) -> Policy:
 
 def in_format(policy: Policy, name: str | None) -> Policy:
     """Return a policy with another format, if one is given. Raises PolicyError for an unknown name."""
-    from hierdata import plugins
     from hierdata.documents.formats import FORMATS, format_named
-    from hierdata.errors import PolicyError
+    from hierdata.ground import plugins
+    from hierdata.ground.errors import PolicyError
 
     if name is None:
         return policy

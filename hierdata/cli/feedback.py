@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from hierdata.cli.terminal import tell
-from hierdata.escaping import escape
+from hierdata.ground.escaping import escape
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hierdata.cli.terminal import fold, say
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 
 if TYPE_CHECKING:
     from hierdata.pipeline.foresee import Forecast, ForeseenPlace

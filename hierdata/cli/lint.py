@@ -15,8 +15,8 @@ from hierdata.cli.feedback import Feedback
 from hierdata.cli.forecast import show_forecast
 from hierdata.cli.session import explain, reveal_values, session, write_private
 from hierdata.cli.terminal import fold, print_json, say, show
-from hierdata.errors import HierdataError, PolicyError
-from hierdata.escaping import quote
+from hierdata.ground.errors import HierdataError, PolicyError
+from hierdata.ground.escaping import quote
 
 if TYPE_CHECKING:
     from hierdata.pipeline.foresee import Forecast

@@ -14,7 +14,7 @@ from hierdata.cli.feedback import Feedback
 from hierdata.cli.measured import show_measurement, show_release
 from hierdata.cli.session import reveal_values, session
 from hierdata.cli.terminal import print_json
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Scalar
@@ -141,8 +141,8 @@ def _measure_table(
     as_json: bool,
     reveal: Path | None,
 ) -> None:
+    from hierdata.ground.progress import silent
     from hierdata.pipeline import measure as measuring
-    from hierdata.progress import silent
 
     policy = None if known.policy is None else with_format(known.policy, as_format, known.root)
     with Feedback(as_json) as feedback:

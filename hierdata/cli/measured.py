@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from hierdata.cli.terminal import say, say_folded, show
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 
 if TYPE_CHECKING:
     from hierdata.measurement.release.class_diversity import ClassDiversity
@@ -65,7 +65,7 @@ def show_release(found: ReleaseMeasurement, metrics: bool) -> None:
 
 def _show_ranges(found: ReleaseMeasurement) -> None:
     """Print for each metric its figure, or the least and the largest of several."""
-    from hierdata.charts.text_bar import draw_bar
+    from hierdata.release.charts.text_bar import draw_bar
     from hierdata.release.report.wording import share
 
     say(f"{found.published:,} of {found.records:,} records are published.")

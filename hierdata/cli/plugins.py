@@ -13,7 +13,7 @@ from hierdata.cli.session import explain, session
 from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
-    from hierdata.plugins import Plugin
+    from hierdata.ground.plugins import Plugin
 
 
 def plugins(as_json: AsJson = False) -> None:
@@ -32,8 +32,8 @@ def plugins(as_json: AsJson = False) -> None:
 
 def _check_members() -> Iterator[tuple[Plugin, str | None]]:
     """Yield every declared member with its problem, or None."""
-    from hierdata.errors import PolicyError
-    from hierdata.plugins import list_declared
+    from hierdata.ground.errors import PolicyError
+    from hierdata.ground.plugins import list_declared
 
     for family, (member, built_in) in _families().items():
         for plugin in list_declared(family):
@@ -53,8 +53,8 @@ def _families() -> dict[str, tuple[Callable[[str], type], Collection[str]]]:
     from hierdata.documents.formats import FORMATS, format_named
     from hierdata.domains import DOMAINS, QuasiDomain
     from hierdata.engines import ENGINES, Engine
+    from hierdata.ground.plugins import load
     from hierdata.metrics import METRICS, metric_named
-    from hierdata.plugins import load
     from hierdata.privacy import MODELS, model_named
     from hierdata.release.recodings import RECODINGS, recoding_named
 

@@ -11,7 +11,7 @@ from hierdata.cli.arguments import AsJson, Quiet, Workers
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import session
 from hierdata.cli.terminal import print_json, say
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 
 def reproduce(

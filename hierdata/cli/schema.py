@@ -11,7 +11,7 @@ import typer
 
 from hierdata.cli.session import require_absent, session
 from hierdata.cli.terminal import say
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
 
 
 class SchemaName(StrEnum):

@@ -19,8 +19,8 @@ import typer
 
 from hierdata.cli.shortage import EXIT_CODE, SENTENCE, explain_limit, is_shortage
 from hierdata.cli.terminal import print_json, tell
-from hierdata.errors import HierdataError, TargetError
-from hierdata.escaping import escape
+from hierdata.ground.errors import HierdataError, TargetError
+from hierdata.ground.escaping import escape
 
 _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -185,7 +185,7 @@ def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoRetur
 def _crash(error: BaseException, as_json: bool) -> NoReturn:
     """Report an internal error by type and place only: its message could quote the data."""
     from hierdata.executors.failures import FAULT
-    from hierdata.plugins import fault_of
+    from hierdata.ground.plugins import fault_of
 
     if fault := vars(error).get(FAULT) or fault_of(error):
         message = f"error in a plug-in ({type(error).__name__} at {fault}); please report it to its authors"

@@ -13,7 +13,7 @@ from hierdata.cli.arguments import AsJson, Quiet
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import session
 from hierdata.cli.terminal import print_json, say
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     from hierdata.synth import Companions

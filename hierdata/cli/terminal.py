@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import Any
 
-from hierdata.charts.text_bar import EMPTY, FULL
-from hierdata.escaping import escape, escape_json
+from hierdata.ground.escaping import escape, escape_json
+from hierdata.release.charts.text_bar import EMPTY, FULL
 
 WIDTH = 100
 """Characters in a line of sentences and bars."""

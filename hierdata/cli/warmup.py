@@ -10,7 +10,7 @@ from hierdata.cli.arguments import Quiet
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import session
 from hierdata.cli.terminal import say
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
 
 
 def warmup(

@@ -17,14 +17,14 @@ from hierdata.comparison.figures import measure_policy
 from hierdata.comparison.page import write_json, write_page
 from hierdata.comparison.variants import Variant, list_variants
 from hierdata.documents.private_folder import PrivateFolder
-from hierdata.errors import InputError, PolicyError, TargetError
 from hierdata.executors import processors
+from hierdata.executors.points import Points, digest_file, digest_folder
+from hierdata.ground.errors import InputError, PolicyError, TargetError
+from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import PolicySource
 from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.seeds import seed_of
-from hierdata.points import Points, digest_file, digest_folder
 from hierdata.policy.load import from_data
-from hierdata.progress import Progress, silent
 
 PAGE, DATA = "comparison.html", "comparison.json"
 _MARK, _FIGURES = ".comparison.json", "figures"

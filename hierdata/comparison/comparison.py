@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from hierdata.comparison.rows import ComparedPolicy, PromiseCost
 from hierdata.comparison.variants import Variant
-from hierdata.points import JSON
+from hierdata.executors.points import JSON
 
 
 @dataclass(frozen=True, repr=False)

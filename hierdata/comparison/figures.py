@@ -5,10 +5,10 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from hierdata.errors import GateError, PolicyError, PromiseError, VerificationError
+from hierdata.executors.points import JSON
+from hierdata.ground.errors import GateError, PolicyError, PromiseError, VerificationError
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.pipeline.resources import Resources
-from hierdata.points import JSON
 from hierdata.policy.load import from_data
 
 

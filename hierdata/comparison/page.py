@@ -11,13 +11,13 @@ from functools import cache
 from jinja2 import Environment
 from markupsafe import Markup
 
-from hierdata.charts import STYLE as CHART_STYLE
-from hierdata.charts.scatter_chart import Dot, ScatterChart
 from hierdata.comparison.rows import ComparedPolicy, PromiseCost
-from hierdata.escaping import escape
-from hierdata.pages import allow_only, read_templates
+from hierdata.ground.escaping import escape
+from hierdata.ground.pages import allow_only, read_templates
+from hierdata.ground.version import __version__
+from hierdata.release.charts import STYLE as CHART_STYLE
+from hierdata.release.charts.scatter_chart import Dot, ScatterChart
 from hierdata.release.report.style import STYLE
-from hierdata.version import __version__
 
 Policies = Sequence[ComparedPolicy]
 _STYLE = (

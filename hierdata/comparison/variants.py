@@ -11,8 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hierdata.errors import PolicyError
-from hierdata.escaping import quote
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.escaping import quote
 from hierdata.pipeline.look_over import PolicySource, read_policy
 from hierdata.policy.load.yaml import fragment
 from hierdata.policy.policy import Policy

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     import yaml

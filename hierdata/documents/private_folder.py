@@ -16,7 +16,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
 
 try:
     import fcntl

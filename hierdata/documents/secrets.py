@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Mapping
 from typing import NoReturn
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 _known: dict[str, bytes] = {}
 

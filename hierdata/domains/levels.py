@@ -22,7 +22,7 @@ from hierdata.domains.scales import (
     SetScale,
     scale_from_facts,
 )
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 __all__ = ["FuzzySet", "LevelScale", "Levels", "scale_from_facts"]
 

@@ -13,7 +13,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import MOST_COUNTED, MOST_ENTRIES, Name, StatedDecimal, StatedWhole
 from hierdata.domains.number import Number, canonical, exact, plain
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 StatedValue = StrictBool | StatedWhole | StatedDecimal | Annotated[StrictStr, Field(max_length=10_000)]
 """A value as stated in a policy."""

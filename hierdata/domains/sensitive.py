@@ -12,7 +12,7 @@ from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoize
 from hierdata.domains.number import Number, canonical, exact, identity
 from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.domains.scales import LevelScale
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 
 @dataclass(frozen=True)

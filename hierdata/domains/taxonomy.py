@@ -29,7 +29,7 @@ from hierdata.domains.bounds import FileName
 from hierdata.domains.number import Number, exact, identity
 from hierdata.domains.published import members_of
 from hierdata.domains.tree import Tree, from_nested, read
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 
 class Taxonomy(QuasiDomain):

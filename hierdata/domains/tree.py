@@ -11,7 +11,7 @@ from typing import Any
 from hierdata.documents.limits import TAXONOMY, TooMuch, check_yaml, text_within
 from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.number import canonical, exact
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 MAX_DEPTH = 64
 

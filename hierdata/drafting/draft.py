@@ -15,8 +15,8 @@ from hierdata.drafting.promises import K, ModelProposal
 from hierdata.drafting.proposal import Proposal
 from hierdata.drafting.risk import FieldRisk, PairRisk
 from hierdata.drafting.yaml_text import flow, text
-from hierdata.errors import TargetError
-from hierdata.escaping import escape
+from hierdata.ground.errors import TargetError
+from hierdata.ground.escaping import escape
 from hierdata.records.survey import Keys
 
 WIDTH = 110

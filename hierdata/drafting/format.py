@@ -6,7 +6,7 @@ from typing import Any
 
 from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.drafting.fields import Notation
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 

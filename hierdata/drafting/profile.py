@@ -15,7 +15,7 @@ from hierdata.drafting.field_names import CATEGORIES, Looks, SeenHashes
 from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mix_hashes
 from hierdata.drafting.structure import Stated
 from hierdata.drafting.walk import Owners, walk
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.records.by_column import batches
 from hierdata.records.identifiers.treatment import Treatment
 from hierdata.records.maps import dynamic

@@ -8,7 +8,7 @@ from typing import Any
 
 from hierdata.drafting.hints import words_of
 from hierdata.drafting.profile import FieldProfile, Profile
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 _GENERAL = {"id", "key", "no", "nr", "number", "code", "name", "index", "row", "rowid"}
 """Words that occur in many column names: they alone do not link tables."""

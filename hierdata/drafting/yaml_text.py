@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from hierdata.escaping import escape
+from hierdata.ground.escaping import escape
 
 _PLAIN = re.compile(
     r"[A-Za-z][\w-]*(?: [\w-]+)*|\$(?:\.[^\W\d]\w*(?:\[\*\])*)+~?|(?:/@?[^\W\d][\w.-]*)+", re.ASCII

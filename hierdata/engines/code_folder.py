@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from hierdata.documents.private_folder import PrivateFolder
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
 
 try:
     import fcntl

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hierdata.errors import PolicyError
 from hierdata.executors.base import Executor, Held, Watch, WorkerError, ignore_progress
 from hierdata.executors.local import processors
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
 from hierdata.executors.spark import Spark
+from hierdata.ground.errors import PolicyError
 
 EXECUTORS: dict[str, type[Executor]] = {
     "serial": Serial,

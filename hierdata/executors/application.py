@@ -12,8 +12,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hierdata.errors import PolicyError
 from hierdata.executors.local import ONE_THREAD, processors
+from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     import subprocess

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-from hierdata.errors import PolicyError, TargetError, missing_extra
 from hierdata.executors.application import settings, start_context, stop
 from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, WorkerError, ignore_progress
 from hierdata.executors.failures import Failure
@@ -23,6 +22,7 @@ from hierdata.executors.partitions import (
     apply_function,
     cut_value,
 )
+from hierdata.ground.errors import PolicyError, TargetError, missing_extra
 
 _PARTITIONS = 32  # fewest of an exchange with that many bins; or four per processor, if that is more
 _LOOK = 0.1  # seconds between two checks of a running job

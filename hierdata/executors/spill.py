@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
 
 _HEAD = struct.Struct("<QQ")  # length of the pickle stream, number of buffers after it
 _SMALL = 1 << 12  # a shorter buffer goes into the stream

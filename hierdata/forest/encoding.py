@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import InputError
 from hierdata.forest.encoded import Encoded, Frame, spelling_keys, value_of
 from hierdata.forest.forest import MISSING, Forest
+from hierdata.ground.errors import InputError
 from hierdata.records.bound import BoundRecords, VertexRows, bind_by_column
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, Schema

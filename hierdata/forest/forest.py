@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import InputError
 from hierdata.forest.worth import NOTHING, UNKNOWN, Heaviest, Worth
+from hierdata.ground.errors import InputError
 from hierdata.records.schema import Schema
 
 MISSING = -1

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.contents import PlaceContent, RecordContent, Tally
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict

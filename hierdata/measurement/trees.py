@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hierdata.errors import InputError, PolicyError
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
+from hierdata.ground.errors import InputError, PolicyError
 from hierdata.measurement.key_values import KeyLabels, rate_values
 from hierdata.measurement.table import Goal, KeyRates, Measurement, notes
 from hierdata.metrics.cells import Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hierdata import plugins
+from hierdata.ground import plugins
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
 from hierdata.metrics.background_resistance import BackgroundResistance
 from hierdata.metrics.base import Metric

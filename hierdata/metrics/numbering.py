@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.documents.document import Scalar
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types
 from hierdata.forest.publication import Publication
+from hierdata.ground.errors import PolicyError
 from hierdata.metrics.cells import Array, pack_columns, rank_cells
 from hierdata.records.key_forms import KeyForm
 from hierdata.records.schema import Role, Schema, VertexType

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hierdata.errors import VerificationError
+from hierdata.ground.errors import VerificationError
+from hierdata.ground.progress import Progress
 from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.seeds import order_key, seed_of
-from hierdata.progress import Progress
 from hierdata.release.gates import bind_gates, every_metric, pass_gates
 from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at

@@ -8,12 +8,12 @@ from functools import cached_property, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import PolicySource
 from hierdata.pipeline.read_release import read_release
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.checks.sizes import class_size
-from hierdata.progress import Progress, silent
 
 if TYPE_CHECKING:
     from hierdata.adversary.attack import Adversary, Attacked, Findings

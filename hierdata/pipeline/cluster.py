@@ -9,10 +9,11 @@ from operator import add
 
 from hierdata.engines.base import Trial
 from hierdata.engines.uncompiled import without_compiler
-from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.worth import Heaviest
+from hierdata.ground.errors import PromiseError
+from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.block import Block, Load
 from hierdata.pipeline.drop_references import drop_dangling
 from hierdata.pipeline.encode import Blocks
@@ -32,7 +33,6 @@ from hierdata.pipeline.search import NO_CLASS, announcing, nothing_holds, search
 from hierdata.pipeline.search_tables import search_tables
 from hierdata.pipeline.seeds import generator
 from hierdata.policy.plan.plan import Prepared
-from hierdata.progress import Progress, silent
 from hierdata.release.recodings import Recoding
 
 

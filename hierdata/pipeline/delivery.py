@@ -11,7 +11,7 @@ from pathlib import Path
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Layout
 from hierdata.documents.private_folder import PrivateFolder
-from hierdata.errors import PolicyError, VerificationError
+from hierdata.ground.errors import PolicyError, VerificationError
 from hierdata.judge import Verdict
 from hierdata.pipeline.judge import judge_files
 from hierdata.pipeline.publish import Written

@@ -16,8 +16,8 @@ from hierdata.drafting.draft import Draft
 from hierdata.drafting.fields import Notation
 from hierdata.drafting.profile import profile
 from hierdata.drafting.relations import relate_tables
-from hierdata.errors import HierdataError, InputError, PolicyError
-from hierdata.progress import Progress, count_items, silent
+from hierdata.ground.errors import HierdataError, InputError, PolicyError
+from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.sources import Collection, collect
 from hierdata.sources.stores import store_of
 

@@ -13,12 +13,13 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
 from hierdata.engines.blocking.roots import RootNodes, below_nodes, grow_root_cut, root_nodes
 from hierdata.engines.blocking.shares import ValueShares, no_shares, shares
-from hierdata.errors import InputError, PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, Frame, join_encoded, part
 from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
 from hierdata.forest.worth import UNKNOWN
+from hierdata.ground.errors import InputError, PromiseError
+from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.block import Load, WeighBlock
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import salt_of
@@ -26,7 +27,6 @@ from hierdata.pipeline.survey import Located, Overview, Surveyed
 from hierdata.policy.lint.attainable import largest
 from hierdata.policy.plan.block_size import block_size, least
 from hierdata.policy.plan.plan import Prepared
-from hierdata.progress import Progress, count_items, silent
 from hierdata.records.binding import Binding, bind_records
 from hierdata.records.identifiers.treatment import UNTREATED, Treatment
 

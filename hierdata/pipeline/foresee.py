@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hierdata.documents.document import Document
-from hierdata.errors import HierdataError, InputError, PromiseError
 from hierdata.forest.encoded import Encoded, part
 from hierdata.forest.encoding import encode_records
+from hierdata.ground.errors import HierdataError, InputError, PromiseError
 from hierdata.metrics.kept import KeptWorth, WorthShares
 from hierdata.metrics.tallies import count_part
 from hierdata.pipeline.block import Block, Load

@@ -24,10 +24,10 @@ from hierdata.engines.guarding.guard import (
     suppressed_rows,
     weigh_classes,
 )
-from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded, part
 from hierdata.forest.worth import Heaviest
+from hierdata.ground.errors import PromiseError
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.unguarded import explain_unguarded
 from hierdata.policy.plan.plan import Prepared

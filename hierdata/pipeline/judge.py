@@ -9,9 +9,9 @@ from operator import itemgetter
 
 from hierdata.documents.document import Document
 from hierdata.executors import Held
+from hierdata.ground.progress import count_items
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge_counted, merge_verdicts
 from hierdata.pipeline.resources import RunContext
-from hierdata.progress import count_items
 from hierdata.sources import InputSplit
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hierdata.documents.document import Document
+from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data, load, name_positions
 from hierdata.policy.plan.plan import Prepared, prepare
@@ -17,7 +18,6 @@ from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.plan.treatment import dry_treatment, treatment
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
-from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.key import key_of
 from hierdata.sources import Collection, collect
 from hierdata.sources.open import fetch_source

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hierdata.domains.semantic_partition import SemanticPartition
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
 from hierdata.pipeline.read_release import read_release
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
-from hierdata.progress import Progress, silent
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:

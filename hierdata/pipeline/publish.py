@@ -20,19 +20,19 @@ from typing import BinaryIO, TypeAlias
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Layout, Rowwise
 from hierdata.documents.formats.source import write_stream
-from hierdata.errors import TargetError
 from hierdata.executors.spill import room
 from hierdata.forest.encoded import Frame
 from hierdata.forest.publication import PublishedPart
 from hierdata.forest.spellings import TypesShown, find_types, join_types, unify_types
 from hierdata.forest.worth import Heaviest
+from hierdata.ground.errors import TargetError
+from hierdata.ground.progress import count_items
 from hierdata.metrics.base import Metric
 from hierdata.metrics.tallies import Tallies, tally
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.cluster import ClusteredBlocks
 from hierdata.pipeline.seeds import order_of, places_of
 from hierdata.policy.plan.plan import Prepared
-from hierdata.progress import count_items
 from hierdata.release.layout import XSD_FILE, description
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS

@@ -11,8 +11,9 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from hierdata.documents.document import Document
-from hierdata.errors import VerificationError
 from hierdata.executors import Held
+from hierdata.ground.errors import VerificationError
+from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.judge import JudgeRules, JudgeWalk, Keys, Verdict, judge_counted
 from hierdata.judge.tokens import single, whole
 from hierdata.measurement.release.links import Shown, ShownEncoder
@@ -20,7 +21,6 @@ from hierdata.pipeline.judge import judge_walked
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
-from hierdata.progress import Progress, count_items, silent
 from hierdata.records.by_column import batches
 from hierdata.records.survey import Survey, Surveyor
 from hierdata.sources import InputSplit

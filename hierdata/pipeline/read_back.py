@@ -8,7 +8,7 @@ from operator import is_
 from pathlib import Path
 
 from hierdata.documents.document import group_key
-from hierdata.errors import VerificationError
+from hierdata.ground.errors import VerificationError
 from hierdata.judge import JudgeRules, Keys, Verdict
 from hierdata.pipeline.published import PublishedReading, Wanted, survey_published
 from hierdata.pipeline.resources import RunContext

@@ -7,9 +7,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
+from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
-from hierdata.progress import Progress, count_items, silent
 from hierdata.release.gates import bind_attackers
 from hierdata.release.layout import find_release_files, read_published
 from hierdata.release.verification import read_facts

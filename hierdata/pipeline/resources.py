@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.executors import Executor, Held, Watch, ignore_progress, open_executor, processors
-from hierdata.progress import Progress, silent
+from hierdata.ground.progress import Progress, silent
 
 Value = TypeVar("Value")
 log = logging.getLogger(__name__)

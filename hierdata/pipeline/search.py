@@ -14,14 +14,14 @@ from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
 from hierdata.engines.guarding.guard import contents_of, guard_suppressed, kept_by_record
 from hierdata.engines.jit import announcing_compilation
-from hierdata.errors import PromiseError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
+from hierdata.ground.errors import PromiseError
+from hierdata.ground.progress import Progress
 from hierdata.pipeline.unguarded import explain_unguarded
 from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.stages import Stage
-from hierdata.progress import Progress
 from hierdata.release.recodings import Recoding
 
 NO_CLASS = "no class that was tried satisfies all models, and every record would be suppressed"

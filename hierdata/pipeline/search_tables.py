@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.guard import contents_of, suppressed_are_safe
-from hierdata.errors import PromiseError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
+from hierdata.ground.errors import PromiseError
+from hierdata.ground.progress import Progress
 from hierdata.pipeline.search import explain_failure, nothing_holds, run_steps
 from hierdata.pipeline.unguarded import explain_unguarded
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.stages import Stage
-from hierdata.progress import Progress
 from hierdata.release.recodings import Recoding
 
 

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.version import __version__
 from hierdata.release.verification import freeze
-from hierdata.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np

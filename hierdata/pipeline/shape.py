@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hierdata.documents.formats import Format
-from hierdata.errors import InputError, VerificationError
 from hierdata.executors import Held
+from hierdata.ground.errors import InputError, VerificationError
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.individual import IndividualRule, read_individual

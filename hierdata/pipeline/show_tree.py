@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from hierdata.domains.base import Uncovered
-from hierdata.errors import InputError
-from hierdata.escaping import escape
+from hierdata.ground.errors import InputError
+from hierdata.ground.escaping import escape
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
 from hierdata.policy.load.other_fields import without_required_fields
 from hierdata.records.schema import Role

@@ -14,8 +14,9 @@ import numpy as np
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Order
-from hierdata.errors import InputError, PolicyError
 from hierdata.executors import EXECUTORS, Held
+from hierdata.ground.errors import InputError, PolicyError
+from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.content import ContentDigest, watch_content
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.load.unlisted import add_unlisted
@@ -25,7 +26,6 @@ from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import shaped_tables
 from hierdata.policy.spec.individual import read_individual
 from hierdata.policy.spec.values import Keep
-from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
 from hierdata.records.shape.shaping import ShapeTally
 from hierdata.records.survey import Keys, Survey, survey

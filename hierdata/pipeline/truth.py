@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hierdata.documents.formats import Format
-from hierdata.errors import VerificationError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.encoding import encode_records
+from hierdata.ground.errors import VerificationError
 from hierdata.measurement.release.comparison import PSEUDONYMS, Comparison, compare, find_unequal
 from hierdata.measurement.release.links import OTHER_RELEASE, LinkedRecords, Shown, link
 from hierdata.measurement.release.terms import Terms

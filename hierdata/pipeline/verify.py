@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hierdata.errors import MissingPluginError, VerificationError
+from hierdata.ground.errors import MissingPluginError, VerificationError
+from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import LookedOver, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.policy import Policy
-from hierdata.progress import Progress, silent
 from hierdata.release.closed import check_bytes
 from hierdata.release.layout import (
     Released,

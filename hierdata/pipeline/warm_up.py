@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.anonymize import anonymize
-from hierdata.progress import Progress, silent
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Document

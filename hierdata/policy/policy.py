@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.bounds import MOST_PARTS, MOST_STEPS, Count, FileName, Name, Passes
 from hierdata.engines import Engine
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.policy.positions import PolicyFile
 from hierdata.policy.problems import InconsistencyError, mistakes
 from hierdata.policy.spec.counts import with_counts
@@ -27,7 +28,6 @@ from hierdata.policy.spec.shape import StepSpec
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import AcceptedRisks, Keep, Namespaces, PathText, SensitiveTables
 from hierdata.privacy import BoundedKnowledge, PrivacyModel
-from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, PseudonymSpec
 from hierdata.records.maps import resolve_maps

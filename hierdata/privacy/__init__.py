@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hierdata import plugins
+from hierdata.ground import plugins
 from hierdata.privacy.alpha_k import AlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.privacy.basic_beta_likeness import BasicBetaLikeness

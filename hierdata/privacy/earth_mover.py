@@ -15,7 +15,7 @@ from typing import Literal, Protocol, TypeAlias
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import Number, exact
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import FOREIGN, Closeness
 
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchical"]

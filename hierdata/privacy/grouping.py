@@ -15,7 +15,7 @@ from hierdata.domains.number import Number, identity, plain
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import components
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, NotNegative, PrivacyModel
 
 

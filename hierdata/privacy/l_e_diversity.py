@@ -10,7 +10,7 @@ from hierdata.domains.bounds import Count
 from hierdata.domains.number import plain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import NodePath, components, is_transitive, least_distance
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import (
     ClassView,
     Constraint,

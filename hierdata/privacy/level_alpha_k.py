@@ -12,7 +12,7 @@ from pydantic import Field
 from hierdata.domains.bounds import MOST_LEVELS, Count
 from hierdata.domains.number import plain
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import (
     ClassView,
     Constraint,

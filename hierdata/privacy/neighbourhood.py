@@ -9,7 +9,7 @@ from math import ceil
 from hierdata.domains.number import Number
 from hierdata.domains.proximity import Neighbourhoods
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, require_domain
 
 BETWEEN_NUMBERS = (

@@ -22,7 +22,7 @@ from hierdata.documents.formats.csv import Csv
 from hierdata.documents.formats.source import PathSource
 from hierdata.domains.base import ROOT_LABEL, Hierarchy, QuasiDomain, Uncovered
 from hierdata.domains.number import exact, plain
-from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, TargetError
 
 Keys = tuple[str, ...]
 

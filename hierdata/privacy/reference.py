@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, require_domain
 
 Answer = TypeVar("Answer")

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TypeAlias, TypeVar, cast
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.records.bound import BoundRecords, VertexRows, together, vertices
 from hierdata.records.by_column import batches, columns
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve

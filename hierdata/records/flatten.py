@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from hierdata.documents.document import Document, Scalar, Value
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 _WHOLE = re.compile(r"0|[1-9][0-9]*")
 _LONGEST_NUMBER = 18

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from hierdata.documents.document import Value
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.records.path import Path, Step, jsonpath
 from hierdata.records.survey import Keys, PathSurvey
 

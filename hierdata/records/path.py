@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT
 from hierdata.documents.formats.base import MAX_DEPTH
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 _XML = "http://www.w3.org/XML/1998/namespace"
 _NAME = re.compile(r"[^\W\d]\w*")

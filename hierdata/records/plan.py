@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.records.rules import Node, Unlisted, misfits, plant
 from hierdata.records.schema import Attribute, Role, Rule, Schema, VertexType
 from hierdata.records.survey import Keys, PathSurvey

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from hierdata.documents.document import TEXT
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.records.maps import DYNAMIC, dynamic, resolve_maps, write_path
 from hierdata.records.path import Path, Step, parse, xpath
 from hierdata.records.rules import Node, plant

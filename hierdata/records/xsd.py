@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.documents.limits import SCHEMA, TooMuch, bytes_within
-from hierdata.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.records.published_xsd import Types
 
 if TYPE_CHECKING:

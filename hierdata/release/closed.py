@@ -6,7 +6,7 @@ import filecmp
 from pathlib import Path
 
 from hierdata.documents.private_folder import PrivateFolder
-from hierdata.errors import TargetError, VerificationError
+from hierdata.ground.errors import TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.release.layout import RECORDS, Released, element_of
 from hierdata.sources import form_of

@@ -10,7 +10,8 @@ from typing import Any
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
+from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics import metrics_of
 from hierdata.metrics.kept import KeptWorth, Share
@@ -48,7 +49,6 @@ from hierdata.release.report.pictures import Fingerprints
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
 from hierdata.release.verification import freeze, promises
-from hierdata.version import __version__
 
 
 def write_files(

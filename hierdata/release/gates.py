@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import GateError, PolicyError
-from hierdata.escaping import quote
+from hierdata.ground.errors import GateError, PolicyError
+from hierdata.ground.escaping import quote
 from hierdata.policy.checks.gates import after, keys_of
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import nearest

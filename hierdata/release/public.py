@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hierdata.domains.base import Uncovered
-from hierdata.errors import VerificationError
+from hierdata.ground.errors import VerificationError
+from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics.base import Figure
 from hierdata.policy.plan.links import dropped_references, kept_references
@@ -37,7 +38,6 @@ from hierdata.release.report.models import (
 )
 from hierdata.release.report.shape import describe_steps, limit_shape
 from hierdata.release.verification import judgements_by_model
-from hierdata.version import __version__
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Scalar

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hierdata.documents.document import Document
 from hierdata.documents.private_folder import PrivateFolder
-from hierdata.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.release.report.models import StewardReport
 
 if TYPE_CHECKING:

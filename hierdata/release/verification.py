@@ -18,8 +18,8 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
-from hierdata.errors import TargetError, VerificationError
-from hierdata.escaping import quote
+from hierdata.ground.errors import TargetError, VerificationError
+from hierdata.ground.escaping import quote
 from hierdata.policy.checks.readings import Readings
 from hierdata.policy.plan.judging import References, semantics
 from hierdata.policy.plan.plan import many_keys, references

@@ -25,7 +25,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.errors import TargetError, VerificationError
+from hierdata.ground.errors import TargetError, VerificationError
 from hierdata.release.report.models import PublishedFile
 
 WITNESS_FILE = Path("steward") / "witness.bin"

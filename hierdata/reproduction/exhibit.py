@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hierdata.charts import Chart
 from hierdata.privacy.wording import number, round_value
+from hierdata.release.charts import Chart
 from hierdata.reproduction.study import Study
 
 Cell = str | int | float | Fraction | None

@@ -15,9 +15,9 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from hierdata.charts import STYLE as CHART_STYLE
-from hierdata.escaping import escape
-from hierdata.pages import allow_only, read_templates
+from hierdata.ground.escaping import escape
+from hierdata.ground.pages import allow_only, read_templates
+from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.report.style import STYLE
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, Paper, write_cell
 

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
-from hierdata.errors import TargetError
 from hierdata.executors import processors
+from hierdata.ground.errors import TargetError
+from hierdata.ground.progress import Progress, silent
+from hierdata.ground.version import __version__
 from hierdata.pipeline.resources import Resources
-from hierdata.progress import Progress, silent
 from hierdata.reproduction.adult import Adult
 from hierdata.reproduction.exhibit import Paper
 from hierdata.reproduction.page import Exhibits, RunFacts, write_html, write_index, write_json, write_markdown
 from hierdata.reproduction.study import Effort, Study
-from hierdata.version import __version__
 
 UNFINISHED = ".unfinished.json"
 """Lies in the folder until all pages are there, and says whose the folder is."""

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from hierdata.executors import Executor
-from hierdata.points import JSON, Points
-from hierdata.progress import Progress, silent
+from hierdata.executors.points import JSON, Points
+from hierdata.ground.progress import Progress, silent
 from hierdata.reproduction.adult import Adult
 
 __all__ = ["EFFORTS", "JSON", "Effort", "Study"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hierdata.documents.formats.frames import is_table
 from hierdata.documents.formats.source import PathSource, Source
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
 from hierdata.sources.files import copy_pipe, file_collection, file_form, find_dump
 from hierdata.sources.folders import FilesForm, is_pattern, many_files, published_files_form

@@ -9,7 +9,7 @@ from pathlib import Path
 from hierdata.documents.document import COUNT, GROUP, Document, group_key
 from hierdata.documents.formats import Format, Layout, Order, detect, format_named, look_inside
 from hierdata.documents.formats.source import PathSource, Source
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import shaped_tables
 from hierdata.policy.spec.values import Keep

@@ -15,7 +15,7 @@ from pathlib import Path
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.source import PathSource, write_stream
-from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import format_of, input_format
 from hierdata.sources.form import Collection, FileForm, Form, open_input, open_layout, state_layout

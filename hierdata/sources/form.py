@@ -14,7 +14,7 @@ from hierdata.documents.document import COMMENT, INSTRUCTION, Document
 from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.source import PathSource, Source, write_stream
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.sources.splits import (
     SIZE,

@@ -15,7 +15,7 @@ from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.parquet import Parquet, column_kinds, documents, table_layout
 from hierdata.documents.formats.python_values import as_record
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import Keys
 from hierdata.sources.columns import TableForm, check_columns, fit_format

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from hierdata.documents.document import Document
 from hierdata.documents.formats import WHOLE, Format, Layout, Rowwise, Split
 from hierdata.documents.formats.source import PathSource, Source
-from hierdata.errors import InputError, TargetError
+from hierdata.ground.errors import InputError, TargetError
 from hierdata.records.shape.shaping import ShapeTally
 
 SIZE = 16 * 1024 * 1024

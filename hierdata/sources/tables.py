@@ -17,7 +17,7 @@ from hierdata.documents.formats.frames import is_table
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, write_stream
-from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import find_joined, shaped_tables
 from hierdata.records.flatten import Table, joined, nest, places, split

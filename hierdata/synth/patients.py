@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.synth.draws import Draws, limits
 from hierdata.synth.outpatients import OLDEST, REGIONS, YOUNGEST
 from hierdata.synth.vocabulary import ROOT

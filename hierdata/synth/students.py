@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.synth.draws import Draws, limits
 from hierdata.synth.vocabulary import DEPARTMENTS, GRADES, LEVELS, Department, numbers_by_level
 

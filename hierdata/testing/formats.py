@@ -10,7 +10,7 @@ from typing import Any
 
 from hierdata.documents.document import Document, Numeral, Siblings
 from hierdata.documents.formats.base import WHOLE, Format, Layout
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 from hierdata.testing.contract import ContractError, require, send_to_worker
 
 MARK = "mArKeD-value"

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from hierdata.engines.enforce import coalesce
-from hierdata.errors import PolicyError
 from hierdata.forest.publication import Publication
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.judge import judge
 from hierdata.privacy import DistinctLDiversity, KAnonymity, PrivacyModel
-from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS
 from hierdata.testing.contract import ContractError, require, send_to_worker

@@ -16,7 +16,7 @@ import hierdata
 from hierdata.adversary.attack import Adversary
 from hierdata.adversary.forms import Forms
 from hierdata.adversary.knowledge import PRESENT, Curiosity, Knowledge
-from hierdata.errors import HierdataError, PolicyError, PromiseError, VerificationError
+from hierdata.ground.errors import HierdataError, PolicyError, PromiseError, VerificationError
 from hierdata.pipeline.read_release import read_release
 from hierdata.pipeline.resources import Resources
 from tests import naive_adversary as naive

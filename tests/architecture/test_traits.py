@@ -12,8 +12,8 @@ import pytest
 from hierdata.documents.formats import FORMATS
 from hierdata.engines import ENGINES
 from hierdata.executors import EXECUTORS
+from hierdata.ground.recodings import TRAITS
 from hierdata.privacy import MODELS
-from hierdata.recodings import TRAITS
 from hierdata.release.recodings import RECODINGS
 from tests.architecture import sources
 from tests.architecture.families import FAMILIES, PACKAGE
@@ -29,7 +29,7 @@ NAMED: dict[str, Collection[str]] = {
 }
 # The judge shares no code with what it judges, a preset is an algorithm written down as data, and the traits
 # of recodings lie below the policy.
-MAY_NAME = ("judge/", "policy/presets.py", "recodings.py")
+MAY_NAME = ("judge/", "policy/presets.py", "ground/recodings.py")
 # Where a word that is also the name of a member means something else.
 OTHER_MEANINGS = {
     ("documents/formats", "sources/stores/postgresql_types.py"),  # types of columns
@@ -125,7 +125,7 @@ def test_the_traits_of_a_recoding_are_looked_up_by_one_function() -> None:
         for node in sources.nodes(file)
         if isinstance(node, ast.Subscript | ast.Attribute) and ast.unparse(node.value) == "TRAITS"
     }
-    assert {path for path in readers if not path.startswith("release/recodings/")} == {"recodings.py"}
+    assert {path for path in readers if not path.startswith("release/recodings/")} == {"ground/recodings.py"}
 
 
 @pytest.mark.parametrize(

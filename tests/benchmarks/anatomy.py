@@ -18,8 +18,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from hierdata.errors import HierdataError
 from hierdata.forest.forest import Forest
+from hierdata.ground.errors import HierdataError
 from hierdata.reproduction.adult import Adult, read_adult, synthesize_adult
 from hierdata.reproduction.encoded import EncodedRecords, encode_records
 from hierdata.reproduction.le.experiment import COLUMNS, measure_setting, policy_for, search_classes

@@ -18,7 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 import hierdata
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.pipeline import foresee
 from hierdata.pipeline.look_over import open_shaped, survey_collection
 from hierdata.policy.load import load

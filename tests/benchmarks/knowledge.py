@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import hierdata
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.policy.load import from_data, read_file
 from hierdata.policy.policy import Policy
 from hierdata.records.schema import Role

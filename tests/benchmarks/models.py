@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 import hierdata
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data
 from hierdata.synth.students import students
 

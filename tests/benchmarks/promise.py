@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import hierdata
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.policy.load import from_data, read_file
 from hierdata.policy.policy import Policy
 from hierdata.release.report.models import StewardReport

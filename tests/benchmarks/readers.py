@@ -12,7 +12,7 @@ from hierdata.documents.formats import FORMATS, WHOLE, Format, Layout
 from hierdata.documents.formats.extended_values import spelling
 from hierdata.documents.formats.objects import dumps_exact
 from hierdata.documents.formats.source import Source
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from tests.bytes_source import BytesSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import hierdata
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.release.report.models import StewardReport
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.real_collections import COLLECTIONS, Collection

@@ -8,8 +8,8 @@ from itertools import combinations
 import pytest
 from lxml import etree
 
-from hierdata.charts import BarChart, Bars, Chart, Line, LineChart, Point
-from hierdata.charts.scatter_chart import Dot, ScatterChart
+from hierdata.release.charts import BarChart, Bars, Chart, Line, LineChart, Point
+from hierdata.release.charts.scatter_chart import Dot, ScatterChart
 
 LINES = LineChart(
     "Loss <by> k",

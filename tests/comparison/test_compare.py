@@ -14,7 +14,7 @@ import hierdata
 from hierdata.cli import main
 from hierdata.comparison.compare import DATA, PAGE
 from hierdata.comparison.variants import list_variants, parse_grid
-from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, TargetError
 
 PEOPLE = [
     {"age": 20 + 3 * (at % 9), "town": "abc"[at % 3], "ill": "uvwxyz"[at * at % 6], "pay": at % 5}

@@ -16,9 +16,9 @@ import pytest
 
 from hierdata.domains.semantic_partition import SemanticCover, SemanticPartition
 from hierdata.engines.clustree.engine import CluStree
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.publication import Publication, PublishedPart, publish_generalized, publish_grouped
+from hierdata.ground.errors import PolicyError
 from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.joint_counts import Joint, JointTally, joint
 from hierdata.metrics.numbering import known_to

@@ -13,7 +13,7 @@ from hierdata.documents.document import Document, Numeral, Siblings
 from hierdata.documents.formats import FORMATS, Layout, detect
 from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.documents.scalars import Decimal128, Double, Int64
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.testing import check_format
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from hierdata.domains.number import canonical
 from hierdata.domains.semantic_partition import SemanticCover, SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 TREE = Taxonomy(
     tree={"*": {"lungs": {"viral": ["flu", "cold"], "asthma": None}, "skin": ["rash"], "fatigue": None}}

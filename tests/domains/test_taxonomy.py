@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from hierdata.domains import Taxonomy
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.tree import MAX_DEPTH
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 MAJORS = """\
 CS;Computing;Engineering;*

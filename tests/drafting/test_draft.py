@@ -20,7 +20,7 @@ from lxml import etree
 import hierdata
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.profile import profile
-from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, TargetError
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data, load

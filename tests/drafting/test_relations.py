@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import hierdata
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data

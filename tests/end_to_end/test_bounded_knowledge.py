@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.errors import HierdataError, PolicyError
+from hierdata.ground.errors import HierdataError, PolicyError
 from tests import naive_knowledge as naive
 from tests.cases import naming
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.errors import PolicyError, VerificationError
+from hierdata.ground.errors import PolicyError, VerificationError
 from tests import naive_distributions as naive
 from tests.naive_distributions import Node
 

@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 import hierdata
-from hierdata.errors import InputError, PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.load import from_data
 from hierdata.sources import collect
 from hierdata.sources.folders import FilesSplit

@@ -11,7 +11,7 @@ import pytest
 
 import hierdata
 from hierdata import Resources
-from hierdata.errors import InputError, PolicyError, PromiseError
+from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.pipeline.merge_blocks import Shared, find_shared_forms
 from hierdata.policy.load import from_data, load
 from hierdata.release.release import Release

@@ -17,8 +17,8 @@ from hierdata.engines.blocking.roots import RootNodes, grow_root_cut
 from hierdata.engines.specialize import division_search
 from hierdata.engines.specialize.engine import Specialize
 from hierdata.engines.specialize.run import Way
-from hierdata.errors import PolicyError
 from hierdata.forest.partition import Partition
+from hierdata.ground.errors import PolicyError
 from hierdata.pipeline import cluster
 from hierdata.pipeline.cluster import add_trials
 from hierdata.pipeline.encode import Blocks

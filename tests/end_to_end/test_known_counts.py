@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.errors import HierdataError, InputError, PolicyError, PromiseError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, PromiseError
 from hierdata.policy.checks.knowledge import known_counts
 from hierdata.policy.load import from_data
 from tests import naive_knowledge as naive

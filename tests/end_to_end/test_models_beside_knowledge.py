@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import hierdata
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 from tests.cases import naming
 
 FLAT: dict[str, Any] = {"role": "quasi", "flat": True}

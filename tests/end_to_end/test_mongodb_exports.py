@@ -14,7 +14,7 @@ import pytest
 
 import hierdata
 from hierdata.documents.formats.bson_codec import decode
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 from hierdata.policy.load import from_data
 from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS, published

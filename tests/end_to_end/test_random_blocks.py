@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import hierdata
 from hierdata import Resources
-from hierdata.errors import PromiseError, VerificationError
+from hierdata.ground.errors import PromiseError, VerificationError
 from hierdata.policy.load import from_data
 from hierdata.privacy import KAnonymity, LevelAlphaK
 from hierdata.release.release import Release

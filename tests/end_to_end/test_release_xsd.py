@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 import hierdata
-from hierdata.errors import VerificationError
+from hierdata.ground.errors import VerificationError
 from hierdata.policy.load import from_data, read_file
 
 ROOT = Path(__file__).parents[2]

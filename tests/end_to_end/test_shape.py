@@ -18,7 +18,7 @@ from lxml import etree
 import hierdata
 from hierdata import Resources
 from hierdata.cli import main
-from hierdata.errors import HierdataError, InputError, PolicyError, VerificationError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, VerificationError
 from hierdata.pipeline.measure import measure_release
 from hierdata.policy.load import from_data
 from tests import naive_shape

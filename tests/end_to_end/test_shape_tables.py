@@ -19,7 +19,7 @@ from lxml import etree
 
 import hierdata
 from hierdata.cli import main
-from hierdata.errors import HierdataError, InputError, PolicyError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.measure import measure_release
 from hierdata.policy.load import from_data

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data, load
 from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS

@@ -16,7 +16,7 @@ import pytest
 
 import hierdata
 from hierdata import Resources
-from hierdata.errors import GateError, InputError
+from hierdata.ground.errors import GateError, InputError
 from hierdata.policy.load import from_data
 from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS

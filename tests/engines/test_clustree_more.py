@@ -14,8 +14,8 @@ from hierdata.engines import Constraints
 from hierdata.engines.alignment import arrays
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.clustree.engine import CluStree
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
+from hierdata.ground.errors import PolicyError
 from hierdata.metrics import METRICS
 from hierdata.policy.load import load
 from hierdata.privacy import EntropyLDiversity, KAnonymity, KMap, LevelAlphaK, RecursiveCLDiversity

@@ -18,9 +18,9 @@ from hierdata.engines.full_domain.engine import FullDomain
 from hierdata.engines.full_domain.kernel import sum_equal_lines
 from hierdata.engines.rows.contents import check_classes
 from hierdata.engines.rows.table import nodes_of
-from hierdata.errors import PolicyError, PromiseError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
+from hierdata.ground.errors import PolicyError, PromiseError
 from hierdata.metrics import METRICS
 from tests import naive_lattice
 from tests.benchmarks import adult, lattice

@@ -20,6 +20,7 @@ from hierdata.engines.guarding.coverage import uncovered_records
 from hierdata.engines.guarding.guard import contents_of, dissolve, guard_suppressed, suppressed_rows
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
+from hierdata.ground.recodings import TRAITS
 from hierdata.privacy import (
     AlphaK,
     EntropyLDiversity,
@@ -27,7 +28,6 @@ from hierdata.privacy import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from hierdata.recodings import TRAITS
 from tests.random_collections import MISSING, Collection, collection
 
 Form = tuple[str, tuple[Any, ...], tuple["Form", ...]]

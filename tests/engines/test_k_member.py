@@ -12,9 +12,9 @@ from hierdata.engines.base import Trial
 from hierdata.engines.k_member.begun import Begun
 from hierdata.engines.k_member.engine import KMember
 from hierdata.engines.k_member.sizes import Reach, best
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
+from hierdata.ground.errors import PolicyError
 from hierdata.metrics import METRICS
 from hierdata.privacy import FrequencyLDiversity, LEDiversity, LevelAlphaK, TCloseness
 from hierdata.privacy.base import PrivacyModel

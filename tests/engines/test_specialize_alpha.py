@@ -21,7 +21,7 @@ from hierdata.engines.specialize.kernel_shares import count_shares, make_scratch
 from hierdata.engines.specialize.kernel_table import Asked
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.uncompiled import without_compiler
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data
 from hierdata.records.schema import Role
 from hierdata.reproduction.encoded import EncodedRecords, encode_records

@@ -21,9 +21,9 @@ from hierdata.engines.rows.kernel_dealing import keep
 from hierdata.engines.rows.tracks import Apart
 from hierdata.engines.spread.engine import Spread
 from hierdata.engines.spread.run import nearness
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_tables

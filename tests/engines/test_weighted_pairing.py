@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierdata.engines.alignment.alignment import Alignment
-from hierdata.errors import InputError
 from hierdata.forest.worth import Heaviest, Worth
+from hierdata.ground.errors import InputError
 from hierdata.privacy import FrequencyLDiversity
 from tests import naive, random_collections
 from tests.engines.test_optimal_pairing import MODELS, check_class

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.errors import InputError, PolicyError
 from hierdata.executors import EXECUTORS, Executor, open_executor
+from hierdata.ground.errors import InputError, PolicyError
 
 MIB = 1 << 20
 

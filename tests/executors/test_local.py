@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hierdata.errors import TargetError
 from hierdata.executors.local import LocalExecutor
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
 from hierdata.executors.spill import SpillPlace, Spool, put, read, scatter
+from hierdata.ground.errors import TargetError
 from tests.executors.chains import chain
 
 MIB = 1 << 20

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from hierdata.errors import PolicyError
 from hierdata.executors import WorkerError, open_executor
 from hierdata.executors.failures import Failure
 from hierdata.executors.partitions import (
@@ -26,6 +25,7 @@ from hierdata.executors.partitions import (
     cut_value,
 )
 from hierdata.executors.serial import Serial
+from hierdata.ground.errors import PolicyError
 from tests.executors.chains import chain
 from tests.executors.conftest import SPARK, no_spark
 

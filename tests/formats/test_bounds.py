@@ -10,7 +10,7 @@ import pytest
 
 from hierdata.documents.formats import FORMATS
 from hierdata.documents.formats.base import MAX_RECORD
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 OPEN = {"json": b'[{"a": 1},\n{"a": "', "jsonl": b'{"a": 1}\n{"a": "'}
 """A record, and the beginning of one that does not end."""

@@ -10,7 +10,7 @@ import pytest
 
 from hierdata.documents.formats import FORMATS, detect
 from hierdata.documents.formats.source import PathSource
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from tests.cases import for_each
 
 BROKEN = Path(__file__).parents[2] / "fixtures" / "broken"

@@ -15,7 +15,7 @@ import hierdata
 from hierdata.documents.document import Document, Numeral
 from hierdata.documents.formats import Layout
 from hierdata.documents.formats.csv import Csv
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 attacks = st.builds(

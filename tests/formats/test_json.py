@@ -13,7 +13,7 @@ import pytest
 import hierdata.documents.formats.window as json_format
 from hierdata.documents.document import Document, Numeral
 from hierdata.documents.formats import FORMATS, MAX_DEPTH, Layout
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 
 JSON = FORMATS["json"]()
 LINES = FORMATS["jsonl"]()

@@ -21,7 +21,7 @@ from hierdata.documents.formats.bson_codec import decode, encode
 from hierdata.documents.formats.extended_json import ExtendedJson
 from hierdata.documents.formats.extended_values import _READ, spelling, unwrap_value
 from hierdata.documents.scalars import TYPED, WRAPPERS, Code, DateTime, Double, Int64
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 from tests.bytes_source import BytesSource
 from tests.formats.test_bson_codec import KEYS, VALUES
 from tests.mongodb_fixtures import CANONICAL, FIXTURES, RELAXED, TYPES, array, dump, files, lines

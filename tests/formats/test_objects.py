@@ -14,7 +14,7 @@ import pytest
 from hierdata.documents.formats.frames import to_table
 from hierdata.documents.formats.objects import dumps_exact, from_python
 from hierdata.documents.formats.parquet import documents
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 
 def cyclic() -> list[object]:

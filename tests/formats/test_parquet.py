@@ -17,7 +17,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Layout
 from hierdata.documents.formats.frames import to_table
 from hierdata.documents.formats.parquet import ROWS, Parquet, documents, table_layout
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

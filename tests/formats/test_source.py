@@ -10,7 +10,7 @@ import pytest
 
 from hierdata.documents.formats import FORMATS, detect
 from hierdata.documents.formats.source import BOMB_START, PathSource, write_stream
-from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, TargetError
 from tests.bytes_source import BytesSource
 
 

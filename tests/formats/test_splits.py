@@ -19,7 +19,7 @@ from hierdata.documents.formats import FORMATS, WHOLE, Layout, Rowwise, detect
 from hierdata.documents.formats import parquet as parquet_module
 from hierdata.documents.formats.jsonl import JsonLines
 from hierdata.documents.formats.source import PathSource
-from hierdata.errors import HierdataError, InputError
+from hierdata.ground.errors import HierdataError, InputError
 from hierdata.policy.load import from_data
 from hierdata.sources import collect
 from hierdata.sources.splits import FileSplit, InputSplit, file_splits, read_file

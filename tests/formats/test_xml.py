@@ -16,7 +16,7 @@ from hierdata.documents.document import Document, Numeral, Siblings
 from hierdata.documents.formats import FORMATS, MAX_DEPTH, Layout
 from hierdata.documents.formats.xml import _Reader
 from hierdata.documents.formats.xmltree import from_element
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
 XML = FORMATS["xml"]()
 STUDENTS = Path(__file__).parents[2] / "fixtures" / "students" / "students.xml"

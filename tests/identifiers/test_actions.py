@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, ObjectId, Timestamp
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.identifiers import ACTIONS, Action, Pseudonym, Redact, Shift
 from hierdata.records.identifiers.base import RefusedValueError, Replace, text_of

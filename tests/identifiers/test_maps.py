@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hierdata
-from hierdata.errors import InputError, PolicyError, PromiseError
+from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data
 from hierdata.policy.load.json_schema import policy_of

@@ -15,8 +15,8 @@ import pytest
 
 import hierdata
 from hierdata.cli import main
-from hierdata.errors import HierdataError, InputError, PolicyError
 from hierdata.executors import local, processes
+from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.pipeline.resources import Resources
 from hierdata.records.identifiers import Pseudonym, Shift
 from hierdata.records.identifiers.key import Key

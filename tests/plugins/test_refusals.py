@@ -8,8 +8,8 @@ from shutil import copytree
 
 import pytest
 
-from hierdata.errors import MissingPluginError
-from hierdata.plugins import Plugin
+from hierdata.ground.errors import MissingPluginError
+from hierdata.ground.plugins import Plugin
 from tests.plugins.conftest import SPREAD, Site
 from tests.plugins.wheels import TOY, distribution, install
 
@@ -138,7 +138,7 @@ def test_policies_that_misuse_them_are_refused(desk: Site) -> None:
     for at, ((old, new), _) in enumerate(cases.items()):
         desk.say(f"wrong-{at}.yaml", {old: new})
     desk.execute(f"""
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import load
 for at, message in enumerate({[*cases.values()]!r}):
     try:

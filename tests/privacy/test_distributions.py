@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from scipy.optimize import linprog
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy import (
     BasicBetaLikeness,
     DeltaDisclosure,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy import (
     MODELS,
     AlphaK,

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from hierdata.domains.number import canonical
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy import (
     AlphaK,
     DeltaLDiversity,

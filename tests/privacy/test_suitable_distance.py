@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy import TCloseness
 from hierdata.privacy.base import PrivacyModel
 from tests.privacy.distributions import COMPARED, GROUPED

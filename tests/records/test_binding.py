@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.documents.document import Numeral, Siblings
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 from hierdata.records import by_column as batches
 from hierdata.records.binding import bind, resolve, unbind
 from hierdata.records.path import Step, jsonpath, parse

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.documents.document import Document
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.records.flatten import Table, joined, nest, places, split, tables_of
 
 STUDENTS = Path(__file__).parents[2] / "fixtures" / "students"

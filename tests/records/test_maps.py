@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.records.maps import dynamic, resolve_maps, unfold_map, write_path
 from hierdata.records.path import Path, Step, parse
 from hierdata.records.survey import PathSurvey, survey

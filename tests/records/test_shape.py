@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.policy.spec.shape import StepSpec
 from hierdata.records.shape import STEPS, ShapeStep
 from hierdata.records.shape.places import ShapeNotation

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hierdata.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.records.xsd import many_hints
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import hierdata
-from hierdata.errors import VerificationError
+from hierdata.ground.errors import VerificationError
+from hierdata.ground.progress import silent
 from hierdata.judge import JudgeRules
 from hierdata.pipeline.judge import judge_files
 from hierdata.pipeline.published import Wanted, read_published
 from hierdata.pipeline.read_back import Judged, read_back
 from hierdata.policy.load import from_data
 from hierdata.policy.plan.judging import judge_rules
-from hierdata.progress import silent
 from hierdata.release.layout import (
     description,
     find_release_files,

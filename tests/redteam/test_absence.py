@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 from tests.adversarial import plain_judge
 from tests.naive_absence import SERIAL, unsafe, unsafe_vertices
 

@@ -13,7 +13,7 @@ import pytest
 from lxml import etree
 
 import hierdata
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 
 SEED = b"sixteen bytes or"
 MARK = "mrn_Zq7"

@@ -14,7 +14,7 @@ import pytest
 
 import hierdata
 from hierdata import Resources
-from hierdata.errors import PolicyError, PromiseError
+from hierdata.ground.errors import PolicyError, PromiseError
 from tests.naive_references import Names, Tree, plain, values_at, without_dangling
 
 SEED, KEY = b"a seed of sixteen bytes", bytes(range(40, 80))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import hierdata
+from hierdata.ground.recodings import TRAITS
 from hierdata.privacy import MODELS
-from hierdata.recodings import TRAITS
 from hierdata.release.report import knowledge, sentences
 
 TESTS = Path(__file__).parents[1]

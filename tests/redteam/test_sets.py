@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.errors import PolicyError, VerificationError
+from hierdata.ground.errors import PolicyError, VerificationError
 
 SEED = b"sixteen bytes or"
 Record = dict[str, Any]

@@ -20,7 +20,7 @@ import pytest
 
 import hierdata
 from hierdata.documents.formats import FORMATS
-from hierdata.errors import missing_extra
+from hierdata.ground.errors import missing_extra
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.pipeline.verify import UNTOLD
 from hierdata.policy.lint.lint import lint

@@ -12,7 +12,7 @@ import pytest
 
 import hierdata
 from hierdata.cli import main
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 from hierdata.policy.lint.variants import find_variants
 
 SEED = b"sixteen bytes or"

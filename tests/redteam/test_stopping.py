@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from hierdata.cli.session import keep_signal_handlers, session
-from hierdata.errors import TargetError
+from hierdata.ground.errors import TargetError
 from hierdata.release.release import place
 
 

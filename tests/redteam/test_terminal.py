@@ -18,7 +18,7 @@ import pytest
 
 import hierdata
 from hierdata.cli import main
-from hierdata.escaping import escape, quote
+from hierdata.ground.escaping import escape, quote
 from tests.adversarial.marked import PEOPLE, json_policy
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hierdata.ground.progress import silent
 from hierdata.pipeline.resources import Resources
-from hierdata.progress import silent
 from hierdata.reproduction.adult import Adult, synthesize_adult
 from hierdata.reproduction.study import Effort, Study
 

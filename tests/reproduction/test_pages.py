@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from lxml import etree, html
 
-from hierdata.errors import TargetError
-from hierdata.pages import allow_only
+from hierdata.ground.errors import TargetError
+from hierdata.ground.pages import allow_only
 from hierdata.reproduction import PAPERS, page
 from hierdata.reproduction import reproduce as module
 from hierdata.reproduction.adult import synthesize_adult

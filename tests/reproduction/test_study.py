@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hierdata import points as module
-from hierdata.points import digest_build, digest_folder
+from hierdata.executors import points as module
+from hierdata.executors.points import digest_build, digest_folder
 from hierdata.reproduction.adult import Adult, synthesize_adult
 from hierdata.reproduction.study import Effort, Study
 from tests.reproduction.studies import small_study

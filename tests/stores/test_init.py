@@ -14,7 +14,7 @@ from pymongo.database import Database
 import hierdata
 from hierdata.cli import main
 from hierdata.drafting.structure import stated_fields
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data
 from hierdata.policy.load.yaml import read

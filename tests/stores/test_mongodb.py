@@ -22,7 +22,7 @@ from pymongo.database import Database
 
 import hierdata
 from hierdata.cli import main
-from hierdata.errors import InputError, PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, TargetError, VerificationError
 from hierdata.sources.stores.mongodb_reading import without_number
 from hierdata.sources.stores.mongodb_target import MongoTarget
 from tests.stores.server import serving

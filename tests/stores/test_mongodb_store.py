@@ -26,7 +26,7 @@ from pymongo.database import Database
 
 from hierdata.documents.formats.bson_codec import encode
 from hierdata.documents.scalars import DateTime, Double
-from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, TargetError
 from hierdata.sources.stores import Staged, Store, store_at, store_of
 from tests.stores.server import serving
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from hierdata import plugins
 from hierdata.documents.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Order, Rowwise, Split
 from hierdata.documents.formats.bson import Bson
 from hierdata.documents.formats.csv import Csv
@@ -13,7 +12,8 @@ from hierdata.documents.formats.json import Json
 from hierdata.documents.formats.jsonl import JsonLines
 from hierdata.documents.formats.parquet import Parquet
 from hierdata.documents.formats.xml import Xml
-from hierdata.errors import PolicyError
+from hierdata.ground import plugins
+from hierdata.ground.errors import PolicyError
 
 __all__ = [
     "FORMATS",
@@ -60,7 +60,7 @@ def detect(name: str) -> Format:
     ('json', 'jsonl')
     >>> detect("students.txt")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hierdata.errors.PolicyError: the file name has no suffix of a known format: state it with --format ...
+    hierdata.ground.errors.PolicyError: the file name has no suffix of a known format: state it ...
     """
     suffix = "." + name.lower().removesuffix(".gz").rpartition(".")[2]
     if "." not in name or suffix not in _SUFFIXES:

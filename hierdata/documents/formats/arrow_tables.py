@@ -12,7 +12,7 @@ from hierdata.documents.document import Siblings
 from hierdata.documents.formats.objects import dumps_exact
 from hierdata.documents.formats.parquet import arrow
 from hierdata.documents.formats.python_values import to_plain
-from hierdata.errors import missing_extra
+from hierdata.ground.errors import missing_extra
 
 if TYPE_CHECKING:
     import pandas as pd

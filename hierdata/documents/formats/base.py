@@ -10,7 +10,7 @@ from itertools import repeat
 from typing import BinaryIO, ClassVar, TypeAlias
 
 from hierdata.documents.document import Document
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 MAX_DEPTH = 64
 """Maximum nesting of containers that a reader accepts."""

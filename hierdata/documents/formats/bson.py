@@ -12,7 +12,7 @@ from typing import BinaryIO, ClassVar
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
 from hierdata.documents.formats.decoder import RefusedTextError
-from hierdata.errors import InputError, PolicyError, missing_extra
+from hierdata.ground.errors import InputError, PolicyError, missing_extra
 
 MAX_BYTES = 16 * 1024 * 1024 + 16 * 1024
 """Maximum bytes of a document: MongoDB's 16 MiB, plus the excess that its own tools allow."""

@@ -16,7 +16,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats.bson_elements import OPTIONS, Walker, encode_elements
 from hierdata.documents.formats.bson_values import OldTypeError, fields, members
 from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 
 def decode(raw: bytes) -> Document:

@@ -15,7 +15,7 @@ from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import Layout, Rowwise, check_columns
 from hierdata.documents.formats.csv_cells import neutralize_cell, restore_cell, spell_cell
 from hierdata.documents.formats.objects import encode
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 
 DELIMITERS = ",;\t|"
 """Delimiters that are tried in the header if none is stated."""

@@ -6,7 +6,7 @@ import re
 
 from hierdata.documents.document import Value
 from hierdata.documents.formats.objects import literal
-from hierdata.errors import InputError, VerificationError
+from hierdata.ground.errors import InputError, VerificationError
 
 # What spreadsheets read as a formula (OWASP, "CSV Injection"), after any number of apostrophes.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")

@@ -16,7 +16,7 @@ from hierdata.documents.formats.lines import find_extent, ranges, read_lines
 from hierdata.documents.formats.objects import encode
 from hierdata.documents.formats.window import read_array
 from hierdata.documents.scalars import WRAPPERS
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 
 _HEAD = 1 << 17
 """Bytes at the beginning from which the spelling of numbers is determined."""

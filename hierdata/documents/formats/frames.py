@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hierdata.documents.formats.parquet import arrow
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 
 def is_table(source: object) -> bool:

@@ -9,7 +9,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats.base import Format, Layout
 from hierdata.documents.formats.objects import dumps_exact, encode
 from hierdata.documents.formats.window import Window, read_array
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 
 class Json(Format):

@@ -10,7 +10,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
 from hierdata.documents.formats.lines import find_extent, ranges, read_lines
 from hierdata.documents.formats.objects import dumps_exact, encode
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 
 class JsonLines(Rowwise):

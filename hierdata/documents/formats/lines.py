@@ -11,7 +11,7 @@ from typing import BinaryIO
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import MAX_RECORD, TOO_LONG, WHOLE, Split
 from hierdata.documents.formats.decoder import RefusedTextError, complaint, decode
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 _SPACE = " \t\r\n"
 

@@ -18,7 +18,7 @@ from hierdata.documents.formats.decoder import (
 )
 from hierdata.documents.formats.python_values import as_record, is_nan, to_plain
 from hierdata.documents.scalars import KEPT
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 _quote = encode_basestring
 _HUGE = 10**MAX_DIGITS
@@ -36,7 +36,7 @@ def from_python(value: object, *, record: int | None = None) -> Document:
     {'gpa': Decimal('3.75'), 'courses': [{'code': 'CS201'}]}
     >>> from_python({"seen": {1, 2}}, record=4)
     Traceback (most recent call last):
-    hierdata.errors.InputError: record 4: a value has the type set, which a record cannot contain
+    hierdata.ground.errors.InputError: record 4: a value has the type set, which a record cannot contain
     """
     try:
         value = as_record(value)

@@ -18,7 +18,7 @@ from hierdata.documents.formats.base import BESIDE, WHOLE, Layout, Rowwise, Spli
 from hierdata.documents.formats.decoder import LONE_SURROGATE
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import literal
-from hierdata.errors import InputError, PolicyError, VerificationError, missing_extra
+from hierdata.ground.errors import InputError, PolicyError, VerificationError, missing_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa

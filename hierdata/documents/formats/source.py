@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from hierdata.errors import InputError, TargetError
+from hierdata.ground.errors import InputError, TargetError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

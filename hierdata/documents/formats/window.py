@@ -18,7 +18,7 @@ from hierdata.documents.formats.decoder import (
     decode,
     may_go_on,
 )
-from hierdata.errors import InputError, VerificationError
+from hierdata.ground.errors import InputError, VerificationError
 
 WINDOW = 1 << 17
 """Bytes read at a time. The window is larger only while a longer record is read."""

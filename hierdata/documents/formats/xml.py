@@ -19,7 +19,7 @@ from hierdata.documents.formats.xmlparser import (
     parser_of,
 )
 from hierdata.documents.formats.xmltree import SPACE, convert_element, drop_asides
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
 
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 if TYPE_CHECKING:
     from lxml.etree import XMLPullParser, _Element

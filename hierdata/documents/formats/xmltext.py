@@ -9,7 +9,7 @@ from itertools import count
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Value
 from hierdata.documents.formats.base import Order
 from hierdata.documents.formats.objects import literal
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 _XML = "http://www.w3.org/XML/1998/namespace"
 _XMLNS = "http://www.w3.org/2000/xmlns/"

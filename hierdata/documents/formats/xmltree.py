@@ -11,7 +11,7 @@ from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Si
 from hierdata.documents.formats.base import BESIDE, MAX_DEPTH
 from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
 from hierdata.documents.formats.xmlparser import ENTITY
-from hierdata.errors import InputError, VerificationError
+from hierdata.ground.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool
 
 from hierdata.domains.bounds import Compared
 from hierdata.engines.base import Engine, StepInput
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

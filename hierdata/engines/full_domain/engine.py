@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from hierdata.engines.base import Engine, StepInput
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import Share
 
 if TYPE_CHECKING:

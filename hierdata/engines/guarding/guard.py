@@ -16,7 +16,7 @@ from hierdata.engines.guarding.coverage import LARGEST, uncovered_records
 from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
-from hierdata.recodings import RecodingTraits
+from hierdata.ground.recodings import RecodingTraits
 
 
 def guard_suppressed(

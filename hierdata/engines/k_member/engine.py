@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr
 from hierdata.domains.bounds import Compared
 from hierdata.engines.base import WIDE, Constraints, Engine, StepInput, Trial
 from hierdata.engines.k_member.sizes import SAMPLE, Reach, useful_sizes
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

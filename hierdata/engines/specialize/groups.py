@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.specialize.columns import FactArrays
 from hierdata.engines.specialize.kernel_facts import FactGroup, Row
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 
 _MOST_BITS = 62
 _OCCURRENCES = 2**16

@@ -23,9 +23,9 @@ from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import codes_of, losses_of, partition_of, unaccepted_cost
 from hierdata.engines.rows.tracks import Apart
 from hierdata.engines.spread.look_alikes import redeal_look_alikes, tell_apart
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import FrequencyCaps
 from hierdata.records.schema import Role
 

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.documents.document import Scalar
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.knowledge.beyond import RecordsOfRoot, ShownRecord, Words, sample_persons
 from hierdata.judge.knowledge.facts import ROOT_DIGEST, SPELLED_APART, Label, Told

@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.judge.knowledge.forest import Ints, RecordFacts
 
 PART = 1 << 22

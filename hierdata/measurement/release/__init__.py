@@ -20,11 +20,11 @@ from hierdata.forest.isomorphism import exempt_types
 from hierdata.forest.numbering import number_keys
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.forest.publication import Publication, group_by_form
+from hierdata.ground.recodings import RecodingTraits
 from hierdata.measurement.release.documents import ReleaseGroups, expand_representatives
 from hierdata.measurement.release.labels import LabelReader, OfOriginal
 from hierdata.measurement.release.suppressed import WithSuppressed
 from hierdata.policy.plan.plan import Prepared
-from hierdata.recodings import RecodingTraits
 from hierdata.records.binding import bind_records
 from hierdata.records.schema import Role, Schema
 

@@ -25,7 +25,7 @@ from hierdata.documents.document import (
     list_key,
     sensitive_part,
 )
-from hierdata.errors import VerificationError
+from hierdata.ground.errors import VerificationError
 from hierdata.judge.tokens import single, whole
 from hierdata.records.schema import Role, Schema, VertexType
 from hierdata.records.survey import Keys

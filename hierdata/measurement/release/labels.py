@@ -11,9 +11,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.number import Number, exact
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import VerificationError
+from hierdata.ground.errors import VerificationError
+from hierdata.ground.recodings import RecodingTraits
 from hierdata.measurement.release.sets import Sets
-from hierdata.recodings import RecodingTraits
 
 _Key = tuple[type, "str | bool | Number"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from hierdata.documents.document import Document, Scalar
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import InputError, VerificationError
 from hierdata.forest.encoded import Encoded, Frame, part
 from hierdata.forest.encoding import RecordEncoder
+from hierdata.ground.errors import InputError, VerificationError
 from hierdata.measurement.release.documents import ReleaseGroups, expand_representatives
 from hierdata.policy.plan.plan import Prepared
 from hierdata.records.binding import bind_batch

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.documents.document import Scalar
-from hierdata.errors import VerificationError
 from hierdata.forest.encoded import Encoded, Frame, join_encoded
 from hierdata.forest.encoding import RecordEncoder
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.numbering import number_keys
 from hierdata.forest.partition import SUPPRESSED
+from hierdata.ground.errors import VerificationError
 from hierdata.records.bound import BoundRecords, bind_by_column, together, vertices
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, VertexType

@@ -9,8 +9,8 @@ from hierdata.documents.document import Scalar
 from hierdata.documents.formats.objects import literal
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.number import identity, spell_once, spell_text_once, spelling
+from hierdata.ground.recodings import RecodingTraits
 from hierdata.measurement.release.sets import Sets
-from hierdata.recodings import RecodingTraits
 from hierdata.records.identifiers.base import text_of
 
 

@@ -15,7 +15,7 @@ from hierdata.domains.levels import Levels
 from hierdata.domains.semantic_partition import SemanticCover, SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import root_of
 from hierdata.policy.load.yaml import read
 from hierdata.policy.problems import mistakes

@@ -12,14 +12,14 @@ import numpy as np
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
+from hierdata.ground.progress import Progress, silent
 from hierdata.measurement.key_values import label_values, order_values
 from hierdata.measurement.table.figures import KeyRates, Measurement, notes
 from hierdata.measurement.table.goal import Goal, load_goal
 from hierdata.measurement.table.reading import rows
 from hierdata.measurement.table.rows import ContingencyTable, TableColumn, TableRows
 from hierdata.metrics.rates import Prior, ValueRate, entropy, rate, split, uncertainty
-from hierdata.progress import Progress, silent
 
 _Partition: TypeAlias = str | Path | Mapping[str, Any] | SemanticPartition
 _Stated: TypeAlias = tuple[Goal, Path]

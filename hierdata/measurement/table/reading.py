@@ -19,9 +19,9 @@ from hierdata.documents.formats.parquet import documents, table_layout
 from hierdata.documents.formats.source import PathSource
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import canonical, identity
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
+from hierdata.ground.progress import Progress, count_items
 from hierdata.measurement.table.rows import TableColumn, TableRows
-from hierdata.progress import Progress, count_items
 from hierdata.sources.form import FileForm, open_input
 from hierdata.sources.stores import store_of
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import Problem, nearest
 from hierdata.records.rules import plant

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from hierdata.documents.document import Scalar
 from hierdata.engines import ENGINES
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.recodings import DEFAULT
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.spec.counts import COUNT_RULE, name_count
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.values import Keep
-from hierdata.recodings import DEFAULT
 from hierdata.records.schema import Schema
 from hierdata.records.survey import Keys
 

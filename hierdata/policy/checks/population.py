@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.problems import Problem
 
 if TYPE_CHECKING:

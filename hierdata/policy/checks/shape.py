@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.problems import Problem
 from hierdata.policy.shaped_tables import nested_tables
 from hierdata.policy.spec.individual import IndividualRule, read_individual

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hierdata.domains.base import Observed
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
 from hierdata.privacy import PrivacyModel
 from hierdata.records.survey import Keys

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hierdata.documents.formats import format_named
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.shaped_tables import find_joined
 from hierdata.policy.spec.tables import TableRule

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
 
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.policy.checks.readings import resolve_readings
 from hierdata.policy.checks.sizes import domain_of, pairs
 from hierdata.policy.policy import Policy

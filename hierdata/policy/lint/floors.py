@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from hierdata.domains.base import Observed, Uncovered
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import Keys, Survey
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from fractions import Fraction
 from math import comb
 
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at
 from hierdata.policy.checks.readings import resolve_readings
 from hierdata.policy.checks.sizes import domain_of

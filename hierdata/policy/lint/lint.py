@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
 from hierdata.domains.number import identity, plain
 from hierdata.domains.similarity import is_transitive
-from hierdata.errors import HierdataError, PolicyError
+from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.policy.checks.knowledge import bounds_values_at
 from hierdata.policy.checks.sizes import class_size, domain_of, pairs
 from hierdata.policy.lint.attainable import shortfalls

@@ -12,7 +12,7 @@ from hierdata.domains.base import Observed, Uncovered
 from hierdata.domains.membership import knots
 from hierdata.domains.number import canonical, exact
 from hierdata.domains.scales import DomainScale, FrequencyScale, LevelScale, SetScale
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import nearest
 from hierdata.records.survey import Survey

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from hierdata.ground.recodings import DEFAULT
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load import from_file, read_file
 from hierdata.policy.policy import Policy
 from hierdata.policy.positions import PolicyFile, Position
 from hierdata.policy.problems import Mistake, Problem, contradictions, known_part, mistakes
-from hierdata.recodings import DEFAULT
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

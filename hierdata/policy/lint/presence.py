@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from hierdata.documents.document import TEXT, Document, Scalar, Value
 from hierdata.domains.number import identity
-from hierdata.errors import HierdataError
+from hierdata.ground.errors import HierdataError
 from hierdata.policy.checks.readings import resolve_readings
 from hierdata.policy.checks.sizes import domain_of, pairs
 from hierdata.policy.policy import Policy

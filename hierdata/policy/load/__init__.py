@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from hierdata.documents.limits import require_confined
-from hierdata.errors import MissingPluginError, PolicyError
-from hierdata.escaping import escape
+from hierdata.ground.errors import MissingPluginError, PolicyError
+from hierdata.ground.escaping import escape
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load.json_schema import is_schema, policy_of
 from hierdata.policy.load.positions import json_positions, yaml_positions
@@ -72,7 +72,7 @@ def from_data(
     >>> models = [{"kind": "k-anonymity", "k": 2}]
     >>> from_data({"version": 1, "models": models, "fields": {"$.a": {"rol": "quasi"}}})
     Traceback (most recent call last):
-    hierdata.errors.PolicyError: fields[$.a]: unknown key 'rol'; did you mean role?
+    hierdata.ground.errors.PolicyError: fields[$.a]: unknown key 'rol'; did you mean role?
     """
     if isinstance(data, Policy):
         _check(data, {name: getattr(data, name) for name in data.model_fields_set}, None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from hierdata.documents.formats.base import MAX_DEPTH
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.positions import Place
 from hierdata.records.path import TOO_LONG, Step, jsonpath
 

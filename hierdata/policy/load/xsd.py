@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hierdata.documents.document import TEXT
 from hierdata.documents.formats.base import MAX_DEPTH
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.load.yaml import fragment
 from hierdata.policy.positions import Place, Position
 from hierdata.records.path import TOO_LONG, parse, xpath

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 from hierdata.documents.limits import POLICY, Limits, TooMuch, check_plain, check_yaml, text_within
-from hierdata.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError
 
 if TYPE_CHECKING:
     import yaml

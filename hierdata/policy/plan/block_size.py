@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hierdata.engines import Constraints
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
 from hierdata.records.schema import Schema
 

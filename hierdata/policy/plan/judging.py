@@ -8,7 +8,7 @@ from typing import Literal
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy.checks.knowledge import bounded_values, known_counts
 from hierdata.policy.checks.readings import Readings, resolve_readings

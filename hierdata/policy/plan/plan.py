@@ -9,9 +9,9 @@ from typing import Any
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import Constraints
-from hierdata.errors import PolicyError, PromiseError
 from hierdata.forest.encoded import Frame
 from hierdata.forest.worth import Worth
+from hierdata.ground.errors import PolicyError, PromiseError
 from hierdata.judge import JudgeRules, Keys
 from hierdata.policy.checks.readings import Readings, bound_readings
 from hierdata.policy.plan.constraints import bind_constraints

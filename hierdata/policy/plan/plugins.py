@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hierdata.documents.formats import FORMATS
 from hierdata.engines import ENGINES
-from hierdata.plugins import Plugin, find
+from hierdata.ground.plugins import Plugin, find
+from hierdata.ground.recodings import is_built_in
 from hierdata.policy.policy import Policy
 from hierdata.privacy import MODELS
-from hierdata.recodings import is_built_in
 
 
 def list_plugins(policy: Policy) -> tuple[Plugin, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hierdata.documents.document import COUNT, group_key
 from hierdata.engines import ENGINES, Constraints, Engine
 from hierdata.engines.base import Mended, Trial
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.checks.knowledge import check_facts
 from hierdata.policy.policy import Policy
 from hierdata.records.schema import Role, Schema, VertexType

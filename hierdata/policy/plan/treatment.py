@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.checks.identifiers import needs_key
 from hierdata.records.identifiers.key import Key, random_key
 from hierdata.records.identifiers.treatment import Treated, Treatment

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hierdata.errors import PolicyError
 from hierdata.forest.worth import Worth
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
 from hierdata.records.schema import Role, Schema
 from hierdata.records.survey import Keys, Survey

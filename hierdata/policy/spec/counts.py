@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.records.path import Path, Step, depth_of, jsonpath, parse, xpath
 from hierdata.records.shape import CountItems
 

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from hierdata.documents.formats import FORMATS
 from hierdata.engines import ENGINES, Engine
+from hierdata.ground.recodings import TRAITS
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.spec.others import NameOrPlugin, OrPlugin
 from hierdata.privacy import MODELS, PrivacyModel
-from hierdata.recodings import TRAITS
 
 
 def one_of(family: str, members: Mapping[str, type[BaseModel]], base: type[BaseModel]) -> Any:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hierdata import plugins
 from hierdata.domains.bounds import MOST_PARTS, Name, PathName, Reason
 from hierdata.domains.number import Exact
 from hierdata.domains.semantic_partition import SemanticCover
+from hierdata.ground import plugins
 from hierdata.policy.problems import nearest
 from hierdata.policy.spec.others import refuse_missing
 from hierdata.records.key_forms import KeyForm, Weight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.maps import resolve_maps
 from hierdata.records.path import Path, parse

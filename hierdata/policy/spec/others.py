@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hierdata import plugins
 from hierdata.domains.bounds import LONGEST_NAME
+from hierdata.ground import plugins
 from hierdata.policy.problems import MISSING_PLUGIN, nearest
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
 from hierdata.domains.bounds import LONGEST_NAME, MOST_PARTS, Count, PathName, Reason
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.records.path import depth_of, parse
 
 

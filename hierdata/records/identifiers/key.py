@@ -7,7 +7,7 @@ import os
 import re
 
 from hierdata.documents.secrets import Secret
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 
 LEAST = 32
 """Fewest bytes of a key. A shorter key could be guessed, and then every pseudonym could be recomputed."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.domains.sameness import ALL_DIFFER, Sameness
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.records.identifiers.base import Action, RefusedValueError, Replace, text_of
 from hierdata.records.identifiers.key import Key
 from hierdata.records.maps import unfold_map

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import Count
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StepContext, StepTally
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from hierdata.documents.document import Document
 from hierdata.domains.bounds import MOST_PARTS, Count, PathName
 from hierdata.domains.count_bins import label_count
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import ChangeDocument, ShapeStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.places import NOT_A_LIST, ShapeNotation, lists_at
 from hierdata.records.shape.tables import ShapedTables, add_column

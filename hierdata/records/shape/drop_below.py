@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import Count, Name
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.digests import digest_value
 from hierdata.records.shape.places import ShapeNotation, field_at, lists_at

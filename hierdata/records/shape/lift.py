@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import MOST_PARTS, Name, PathName
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import ChangeDocument, ShapeStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.places import (
     NOT_A_LIST,

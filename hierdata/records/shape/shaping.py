@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import Document
-from hierdata.errors import InputError
-from hierdata.escaping import quote
+from hierdata.ground.errors import InputError
+from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import ShapeStep, StepContext, StepTally
 from hierdata.records.shape.places import ShapeNotation
 

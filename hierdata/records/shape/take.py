@@ -15,7 +15,7 @@ from hierdata.documents.scalars.times import DateTime
 from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import Count, Name
 from hierdata.domains.number import exact
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.digests import digest_value
 from hierdata.records.shape.places import ShapeNotation, field_at, is_scalar, scalar_of

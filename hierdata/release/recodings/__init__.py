@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hierdata import plugins
-from hierdata.recodings import traits_of
+from hierdata.ground import plugins
+from hierdata.ground.recodings import traits_of
 from hierdata.release.recodings.anatomy import Anatomy
 from hierdata.release.recodings.base import Recoding
 from hierdata.release.recodings.full_domain import FullDomainRecoding

@@ -13,7 +13,7 @@ from hierdata.documents.document import sensitive_part
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, publish_grouped
-from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.records.schema import Role, VertexType
 from hierdata.release.recodings.groups import ByGroup
 

@@ -18,7 +18,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import ranks
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Linked, Publication, PublishedPart, publish_generalized
-from hierdata.recodings import RecodingTraits
+from hierdata.ground.recodings import RecodingTraits
 from hierdata.records.binding import hang, items_of
 from hierdata.records.schema import Role, Schema, VertexType
 
@@ -46,7 +46,7 @@ class Recoding(ABC):
     """The form in which classes are published.
 
     ``stated`` is the policy's division into sensitive tables, for a recoding that has several. ``traits``
-    describe the recoding to other modules (see hierdata.recodings).
+    describe the recoding to other modules (see hierdata.ground.recodings).
     """
 
     traits: ClassVar[RecodingTraits]

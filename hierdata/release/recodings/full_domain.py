@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import ByRecord
 
 

@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from hierdata.documents.document import LIST_IN_ITEM, Document, Scalar, Value, list_key
-from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Linked, Publication, PublishedPart, publish_generalized
-from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.ground.errors import PolicyError
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

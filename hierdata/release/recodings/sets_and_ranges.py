@@ -19,7 +19,7 @@ from hierdata.domains.number import exact, plain
 from hierdata.domains.published import MISSING
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import ByRecord
 
 _PLAIN = re.compile(r"[^\s,{}\[\]\"\\]+(?: +[^\s,{}\[\]\"\\]+)*")

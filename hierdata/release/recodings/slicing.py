@@ -12,7 +12,7 @@ from typing import ClassVar
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, publish_sliced
-from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import whole
 from hierdata.release.recodings.groups import InTables
 

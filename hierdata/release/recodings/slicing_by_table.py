@@ -8,7 +8,7 @@ from typing import ClassVar
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, publish_by_table
-from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.groups import InTables
 
 

@@ -34,8 +34,8 @@ WORDS = {
 
 def glossary(report: StewardReport) -> Iterator[tuple[str, str]]:
     """Return the terms of a report, the letters of its models, and its metrics, each with its meaning."""
+    from hierdata.ground.plugins import find
     from hierdata.metrics import metric_named
-    from hierdata.plugins import find
     from hierdata.privacy import MODELS, model_named
 
     yield from WORDS.items()

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
-from hierdata.escaping import escape_json
-from hierdata.recodings import traits_of
+from hierdata.ground.escaping import escape_json
+from hierdata.ground.recodings import traits_of
 from hierdata.release.report.kept import KeptShare, KeptShares
 from hierdata.release.report.parts import (
     Cost,

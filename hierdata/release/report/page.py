@@ -7,10 +7,10 @@ from functools import cache
 from jinja2 import Environment
 from markupsafe import Markup
 
-from hierdata.charts import STYLE as CHART_STYLE
-from hierdata.charts import Chart
-from hierdata.escaping import quote
-from hierdata.pages import allow_only, read_templates
+from hierdata.ground.escaping import quote
+from hierdata.ground.pages import allow_only, read_templates
+from hierdata.release.charts import STYLE as CHART_STYLE
+from hierdata.release.charts import Chart
 from hierdata.release.report.drawings import describe_risk, draw_guesses, draw_kept, list_pictures
 from hierdata.release.report.glossary import glossary
 from hierdata.release.report.importance import rank_limitations

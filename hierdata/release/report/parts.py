@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hierdata.escaping import escape
+from hierdata.ground.escaping import escape
 from hierdata.records.key_forms import KeyForm, Weight
 from hierdata.release.report.sentences import cost_meaning, state_promise
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
+from hierdata.ground.recodings import traits_of
 from hierdata.privacy import MODELS, PrivacyModel
-from hierdata.recodings import traits_of
 from hierdata.release.report.knowledge import knowledge_bounds, state_by_root
 
 if TYPE_CHECKING:

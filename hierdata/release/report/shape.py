@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.policy.spec.individual import read_individual
 from hierdata.records.shape import ShapeStep
 from hierdata.records.shape.shaping import ShapeTally

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.privacy.wording import number, round_value
 from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
 from hierdata.release.report.wording import (

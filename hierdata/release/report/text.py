@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.privacy.wording import describe_achieved, round_value
 from hierdata.release.report.models import StewardReport
 from hierdata.release.report.wording import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from hierdata.escaping import quote
+from hierdata.ground.escaping import quote
 from hierdata.privacy import wording
 from hierdata.privacy.wording import number, round_value
 from hierdata.release.report.kept import KeptShare

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean
 
-from hierdata.charts import Line, LineChart, Point
+from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.dl.releases import measure_release, publish_both
 from hierdata.reproduction.exhibit import Exhibit, Grid
 from hierdata.reproduction.study import JSON, Study

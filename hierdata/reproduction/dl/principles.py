@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from hierdata.charts import Line, LineChart, Point
 from hierdata.domains.proximity import fullest_window
+from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.dl.definitions import bound_of_union, largest_l, largest_m, run_printed_check
 from hierdata.reproduction.dl.examples import achieved_l, achieved_m, classes_of_figure_1
 from hierdata.reproduction.dl.random_classes import L, compare_principles, run_checks, unite_classes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import log2
 
-from hierdata.charts import BarChart, Bars
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.pipeline.measure import measure
+from hierdata.release.charts import BarChart, Bars
 from hierdata.reproduction.dr import formulas
 from hierdata.reproduction.dr.printed import RateBlock, facts, rows_of
 from hierdata.reproduction.dr.rates import compare_figures, measure_keys

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean
 
-from hierdata.charts import Point
+from hierdata.release.charts import Point
 
 Measured = Mapping[str, Fraction]
 """The figures of one run, by name (see experiment.measure_setting)."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hierdata.charts import Line, LineChart
+from hierdata.release.charts import Line, LineChart
 from hierdata.reproduction.adult import MISSING, NUMBERS
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.le.claims import Contrast, Repeats, describe_degree, describe_loss, describe_time

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
-from hierdata.charts import Line, LineChart, Point
+from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.ml.experiment import ALGORITHMS, BASELINE, DEPTHS, PAPER, measure_algorithms
 from hierdata.reproduction.study import Study

@@ -7,11 +7,11 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
-from hierdata.charts import Line, LineChart, Point
 from hierdata.domains.levels import Levels
 from hierdata.domains.membership import breakpoints, value_sets
 from hierdata.privacy import LevelAlphaK
 from hierdata.privacy.wording import number
+from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.ml.formulas import Interval, crossings, degree_in, divide_domain, intervals
 from hierdata.reproduction.printed import describe_differences, grid_of, read_printed

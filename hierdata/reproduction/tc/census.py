@@ -8,8 +8,8 @@ from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
-from hierdata.charts import Line, LineChart, Point
 from hierdata.privacy.wording import round_value
+from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.study import Study
 from hierdata.reproduction.tc.points import BASES, CHAINS, DISTANCES, FIGURES, K, L, release_figures

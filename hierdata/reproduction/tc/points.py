@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hierdata.errors import PromiseError
+from hierdata.ground.errors import PromiseError
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.reproduction.adult import MISSING, Adult
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.documents.document import Document
 from hierdata.documents.limits import SCHEMA
-from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, TargetError
 from hierdata.policy.load.yaml import read
 
 if TYPE_CHECKING:

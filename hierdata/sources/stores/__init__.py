@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hierdata.errors import PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.sources.stores.base import BATCH, Exported, Staged, Store
 from hierdata.sources.stores.mongodb import MongoStore
 from hierdata.sources.stores.postgresql import PostgresStore, Rows
@@ -33,7 +33,7 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
     (True, True)
     >>> store_of("mongo://steward:secret@host/school/students")
     Traceback (most recent call last):
-    hierdata.errors.PolicyError: an address must begin with ...
+    hierdata.ground.errors.PolicyError: an address must begin with ...
     """
     if batch < 1:
         raise PolicyError("batch, the number of records read or written at a time, must be at least 1")

@@ -15,7 +15,7 @@ from pymongo.collection import Collection
 from pymongo.cursor import RawBatchCursor
 
 from hierdata.documents.formats.source import write_stream
-from hierdata.errors import InputError
+from hierdata.ground.errors import InputError
 from hierdata.sources.stores.mongodb_server import UNKNOWN_USER, Raw, ask_server
 
 Ids: TypeAlias = Literal["kept", "dropped", "numbered"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from hierdata.errors import HierdataError, PolicyError, TargetError, missing_extra
+from hierdata.ground.errors import HierdataError, PolicyError, TargetError, missing_extra
 
 try:
     from bson.codec_options import CodecOptions

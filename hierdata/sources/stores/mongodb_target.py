@@ -22,7 +22,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats.bson_codec import encode
 from hierdata.documents.formats.bson_elements import OPTIONS
 from hierdata.documents.formats.decoder import RefusedTextError
-from hierdata.errors import HierdataError, TargetError
+from hierdata.ground.errors import HierdataError, TargetError
 from hierdata.sources.stores.base import RECORDS, Staged
 from hierdata.sources.stores.mongodb_reading import copy, read_collection, with_number
 from hierdata.sources.stores.mongodb_server import Answer, Raw, ask_server

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hierdata.documents.document import Document
-from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, TargetError
 from hierdata.records.flatten import Table
 from hierdata.sources.stores.base import Exported, Staged, Store
 

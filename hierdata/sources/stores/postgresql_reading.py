@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from hierdata.documents.formats.source import write_stream
-from hierdata.errors import InputError, TargetError
+from hierdata.ground.errors import InputError, TargetError
 from hierdata.sources.stores.postgresql_server import Name, Server, ask_server, connect
 
 _JSON = ("json", "jsonb")

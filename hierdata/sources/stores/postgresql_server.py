@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from hierdata.errors import PolicyError, TargetError, missing_extra
+from hierdata.ground.errors import PolicyError, TargetError, missing_extra
 
 try:
     import psycopg

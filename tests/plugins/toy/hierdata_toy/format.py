@@ -11,7 +11,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
 from hierdata.documents.formats.decoder import RefusedTextError, decode
 from hierdata.documents.formats.objects import dumps_exact, encode
-from hierdata.errors import InputError, PolicyError
+from hierdata.ground.errors import InputError, PolicyError
 
 _PARTS = 3
 

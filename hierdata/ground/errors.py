@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hierdata.escaping import escape
+from hierdata.ground.escaping import escape
 
 
 class HierdataError(Exception):

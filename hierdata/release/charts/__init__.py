@@ -9,11 +9,11 @@ in it unique in a page. The page includes ``STYLE``, which has the colours; with
 
 from __future__ import annotations
 
-from hierdata.charts.bar_chart import BarChart, Bars
-from hierdata.charts.line_chart import Line, LineChart, Point
-from hierdata.charts.row_chart import BarRow, RowChart
-from hierdata.charts.style import STYLE
-from hierdata.charts.tree_chart import TreeChart, TreeNode
+from hierdata.release.charts.bar_chart import BarChart, Bars
+from hierdata.release.charts.line_chart import Line, LineChart, Point
+from hierdata.release.charts.row_chart import BarRow, RowChart
+from hierdata.release.charts.style import STYLE
+from hierdata.release.charts.tree_chart import TreeChart, TreeNode
 
 Chart = LineChart | BarChart | RowChart | TreeChart
 

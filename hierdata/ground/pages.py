@@ -7,18 +7,18 @@ import hashlib
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from hierdata.escaping import escape
+from hierdata.ground.escaping import escape
 
 
 def read_templates(package: str, **names: object) -> Environment:
     """Return the templates in the folder ``templates`` of a package, in which ``names`` are known.
 
-    They can extend ``page.html`` in the folder ``templates`` of hierdata: the frame of a page that does
+    They can extend ``page.html`` in the folder ``templates`` of this room: the frame of a page that does
     nothing but apply its ``style``, as ``content_policy`` says.
     Every text is escaped for HTML unless it is marked as markup, and for the eye by ``escape``.
     """
     made = Environment(
-        loader=ChoiceLoader([PackageLoader(package), PackageLoader("hierdata")]),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("hierdata.ground")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

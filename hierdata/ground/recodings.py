@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hierdata import plugins
-from hierdata.errors import PolicyError
+from hierdata.ground import plugins
+from hierdata.ground.errors import PolicyError
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hierdata.charts.axes import WIDTH, draw_element, number_of, text_of
+from hierdata.release.charts.axes import WIDTH, draw_element, number_of, text_of
 
 _ROW, _INDENT, _BAR = 30, 16, 120
 _DEEPEST = 6

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hierdata.charts.axes import LEFT, RIGHT, TOP, Axes, number_of, text_of
-from hierdata.charts.scale import Scale, write_tick
+from hierdata.release.charts.axes import LEFT, RIGHT, TOP, Axes, number_of, text_of
+from hierdata.release.charts.scale import Scale, write_tick
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from traceback import walk_tb
 from typing import Any, TypeVar, get_args
 
-from hierdata.errors import MissingPluginError, PolicyError
+from hierdata.ground.errors import MissingPluginError, PolicyError
 
 Member = TypeVar("Member")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hierdata.charts.axes import LEFT, RIGHT, Axes, number_of, text_of
-from hierdata.charts.scale import Scale
-from hierdata.charts.style import require_series
+from hierdata.release.charts.axes import LEFT, RIGHT, Axes, number_of, text_of
+from hierdata.release.charts.scale import Scale
+from hierdata.release.charts.style import require_series
 
 _HATCHES = (
     "",

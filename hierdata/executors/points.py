@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hierdata.executors import Executor, ignore_progress
-from hierdata.progress import Progress, silent
+from hierdata.ground.progress import Progress, silent
 
 JSON: TypeAlias = Any
 """Data as JSON has it: None, bool, int, float, str, lists and dicts of these."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hierdata.charts.axes import LEFT, RIGHT, Axes, number_of, text_of
-from hierdata.charts.scale import Scale, write_tick
-from hierdata.charts.style import require_series
+from hierdata.release.charts.axes import LEFT, RIGHT, Axes, number_of, text_of
+from hierdata.release.charts.scale import Scale, write_tick
+from hierdata.release.charts.style import require_series
 
 _FEW = 8
 """Up to so many different x, each has its tick."""

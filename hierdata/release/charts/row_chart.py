@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hierdata.charts.axes import WIDTH, draw_element, number_of, text_of
+from hierdata.release.charts.axes import WIDTH, draw_element, number_of, text_of
 
 MOST_SHADES = 8
 """How many parts of a bar can be told apart."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape as escape_html
 
-from hierdata.charts.scale import Scale, write_tick
-from hierdata.escaping import escape
+from hierdata.ground.escaping import escape
+from hierdata.release.charts.scale import Scale, write_tick
 
 WIDTH = 420
 LEFT, RIGHT = 64, WIDTH - 12
