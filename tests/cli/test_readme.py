@@ -64,6 +64,24 @@ def assert_shows_a_record_of(release: Path) -> None:
     assert sum(without_sensitive(record) == form for record in published) >= 10
 
 
+def test_the_python_snippet_publishes_and_says_what_is_kept(tmp_path: Path) -> None:
+    """Six lines, in the folder that has the fixtures; the release is saved."""
+    (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len([line for line in snippet.splitlines() if line]) == 6
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    ran = subprocess.run(
+        [sys.executable, "-c", snippet],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert re.search(r"^\d+% of the information is kept$", ran.stdout, re.MULTILINE)
+    assert (tmp_path / "release-from-python" / "public" / "records.json").is_file()
+
+
 def without_sensitive(node: Any) -> Any:
     """The form of a record: siblings in any order, without what is sensitive."""
     if isinstance(node, list):
