@@ -84,6 +84,14 @@ def test_every_page_has_a_place_in_the_site() -> None:
     assert sorted(placed) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
 
 
+@each_page
+def test_every_page_says_whom_it_is_for(page: Path) -> None:
+    title, empty, first, *_ = page.read_text("utf-8").splitlines()
+    assert title.startswith("# ")
+    assert empty == ""
+    assert re.match(r"For [^.:]+[.:,;?]", first), first
+
+
 # Names
 
 
