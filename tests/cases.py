@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 Test = Callable[..., None]
 
@@ -60,3 +61,13 @@ def for_each(
         return pytest.mark.parametrize("member", members)(run_all)
 
     return decorate
+
+
+def with_worlds(fast: int, full: int) -> pytest.MarkDecorator:
+    """Give a test its number of ``worlds``: few in the fast tier, all of them in the full tier."""
+    return pytest.mark.parametrize("worlds", [fast, pytest.param(full, marks=pytest.mark.full)])
+
+
+def examples(full: int, **others: Any) -> settings:
+    """Give a property test so many examples in the full tier, a share of them in the fast tier."""
+    return settings(max_examples=max(5, full * settings().max_examples // 100), **others)

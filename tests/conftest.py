@@ -1,4 +1,4 @@
-"""Settings of all tests. Reproducible by default; ``pytest --hypothesis-profile=search`` looks elsewhere."""
+"""Settings of all tests, by tier. Reproducible; ``pytest --hypothesis-profile=search`` looks elsewhere."""
 
 from __future__ import annotations
 
@@ -11,12 +11,32 @@ from tests.orders import order_by_seed
 
 # The first call of a kernel compiles it, so no example has a deadline.
 settings.register_profile(
-    "reproducible", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "full", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=100
 )
-settings.register_profile("search", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
-settings.load_profile("reproducible")
+settings.register_profile("fast", settings.get_profile("full"), max_examples=20)
+settings.register_profile("search", settings.get_profile("full"), derandomize=False, print_blob=True)
+settings.load_profile("fast")
 
 pytest_plugins = ["tests.seconds"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let property tests try more examples in the full tier; test modules are imported later."""
+    if _is_full(config) and not config.getoption("--hypothesis-profile"):
+        settings.load_profile("full")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Property tests belong to both tiers."""
+    if _is_full(config):
+        for item in items:
+            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+                item.add_marker(pytest.mark.full)
+
+
+def _is_full(config: pytest.Config) -> bool:
+    return bool(config.getoption("markexpr") != "not full")
 
 
 @pytest.fixture(name="order_by_seed")

@@ -9,7 +9,7 @@ from math import floor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -18,6 +18,7 @@ from hierdata.engines.blocking.shares import ValueShares, shares
 from hierdata.engines.blocking.tree import hashes_of
 from hierdata.privacy import FrequencyLDiversity
 from tests import naive_cut
+from tests.cases import examples
 from tests.random_collections import collection
 
 
@@ -38,7 +39,7 @@ def collections(draw: st.DrawFn) -> tuple[NDArray[np.uint8], NDArray[np.int64], 
     return counts, weights, Sizes(records, least + draw(st.integers(0, 60)), least, unit)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(collections(), st.integers(0, 2**64 - 1))
 def test_a_cut_of_all_records_has_blocks_of_fair_sizes_and_whole_classes(collection, salt: int) -> None:
     counts, weights, sizes = collection
@@ -52,7 +53,7 @@ def test_a_cut_of_all_records_has_blocks_of_fair_sizes_and_whole_classes(collect
         assert (found % sizes.unit > 0).sum() <= 1
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(collections(), st.integers(0, 2**64 - 1), st.data())
 def test_leaves_are_those_of_the_definition_whoever_else_is_asked_for(collection, salt: int, data) -> None:
     counts, weights, sizes = collection
@@ -68,7 +69,7 @@ def test_leaves_are_those_of_the_definition_whoever_else_is_asked_for(collection
     assert travelled.leaf_of(counts[some], ordinals[some]).tolist() == leaves[some].tolist()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(collections(), st.data())
 def test_settled_blocks_are_large_enough_and_united_with_neighbors(collection, data) -> None:
     counts, weights, sizes = collection

@@ -301,7 +301,17 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.name)
+LONG = ("choose-m.md", "choose-parameters.md", "large-collections.md")
+"""Pages whose examples take long."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.full if page.name in LONG else [], id=page.name)
+        for page in EXAMPLES
+    ],
+)
 def test_examples_run_and_print_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

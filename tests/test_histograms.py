@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hierdata.domains.interval import Interval
@@ -23,6 +23,7 @@ from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests import naive
+from tests.cases import examples
 from tests.random_collections import Collection, collection
 
 MODELS = {"levels": LevelAlphaK(k=3), "frequency": FrequencyLDiversity(l=2)}
@@ -71,7 +72,7 @@ def twin_losses(
     return [Fraction(naive.pair_loss(built.trees[record], other, rules)) for other in built.trees]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**20), st.integers(1, 4), st.booleans())
 def test_on_trees_it_is_its_definition(seed: int, depth: int, weighted: bool) -> None:
     built = collection(seed, records=5, depth=depth)
@@ -83,7 +84,7 @@ def test_on_trees_it_is_its_definition(seed: int, depth: int, weighted: bool) ->
         ]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     st.integers(0, 2**20),
     st.integers(1, 4),
@@ -182,7 +183,7 @@ def test_records_without_any_quasi_identifier() -> None:
     assert (found.bounds(0) / forest.scale).tolist() == [0, 0, 3]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**20), st.integers(2, 4), st.data())
 def test_who_stays_alone_costs_all_it_has(seed: int, depth: int, data: st.DataObject) -> None:
     """The distance to a record without those subtrees, and what they cost."""

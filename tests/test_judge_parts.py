@@ -14,7 +14,7 @@ from typing import Any
 
 import cloudpickle
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
@@ -39,6 +39,7 @@ from hierdata.privacy.base import PrivacyModel
 from hierdata.release.layout import find_release_files, record_splits
 from hierdata.release.verification import read_facts
 from tests.adversarial.random_releases import BY_RECORD, numbered
+from tests.cases import examples
 from tests.contracts.test_engines import CASES
 from tests.promises import SCALE
 from tests.random_collections import KINDS, VALUES
@@ -109,7 +110,7 @@ def trees(value: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
 
 
 @pytest.mark.parametrize("model", CASES, ids=str)
-@settings(max_examples=30)
+@examples(30)
 @given(
     documents=st.one_of(trees(sensitive), trees(sensitive), trees(beyond)),
     reference=st.dictionaries(st.sampled_from([1, 5, 20, 21]), st.integers(1, 9), max_size=3),

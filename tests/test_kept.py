@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
@@ -19,6 +19,7 @@ from hierdata.forest.worth import Worth
 from hierdata.metrics.kept import KeptWorth, Share, WorthShares
 from hierdata.policy.plan.plan import Prepared
 from hierdata.privacy import LevelAlphaK
+from tests.cases import examples
 from tests.contracts.test_metrics import forest, publication
 from tests.publications import publication_of
 from tests.random_collections import Collection, collection
@@ -71,7 +72,7 @@ def test_presence_counts_vertices_and_missing_sensitive_values_do_not() -> None:
     assert shares(weighted, roots).total == Share(Fraction(8, built.forest.vertex_count), Fraction(1))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 3))
 def test_it_is_one_minus_the_losses_that_a_search_minimizes(seed: int, depth: int) -> None:
     """With all sensitive values there, the metric is the engines' loss; a twin adds that vertex by vertex."""

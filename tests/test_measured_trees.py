@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
 from hierdata import measure
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from tests import naive_rates as naive
-from tests.cases import for_each
+from tests.cases import examples, for_each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 GRADE = "$.courses[*].grade"
@@ -244,7 +244,7 @@ records_of_trees = st.lists(
 
 
 @given(records_of_trees)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_what_does_not_matter_and_what_never_falls(drawn: list[dict[str, Any]]) -> None:
     """Lists that repeat all items, and persons that all exist twice; a further key never lowers a rate."""
     records = [*drawn, *people(0)[-2:]]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
@@ -125,7 +125,6 @@ VALUES = st.one_of(TEXTS, st.sampled_from(["null", "true", "1", "-1"]), st.integ
 
 
 @given(st.lists(st.lists(VALUES, min_size=1, max_size=5), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_a_set_reads_back_as_the_values_of_its_class(classes: list[list[Scalar]]) -> None:
     labels, _ = published(FLAT_DOMAIN, classes)
     spelled = {}
@@ -139,7 +138,6 @@ def test_a_set_reads_back_as_the_values_of_its_class(classes: list[list[Scalar]]
 
 
 @given(st.lists(st.lists(st.integers(0, 20) | st.none(), min_size=1, max_size=4), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_ranges_are_those_of_the_class(classes: list[list[int | None]]) -> None:
     labels, losses = published(YEARS, classes)
     values = {value for own in classes for value in own if value is not None}
@@ -157,7 +155,6 @@ def test_ranges_are_those_of_the_class(classes: list[list[int | None]]) -> None:
 
 @pytest.mark.parametrize("kind", STRATEGIES)
 @given(data=st.data())
-@settings(deadline=None)
 def test_every_set_and_range_is_made_of_finest_forms(kind: str, data: st.DataObject) -> None:
     """The judge's check, which knows no hierarchy, allows what is published and not the values below it."""
     domain, observed = data.draw(STRATEGIES[kind])

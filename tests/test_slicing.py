@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from lxml import etree
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from hierdata.release.recodings.correlation import (
     mean_square_contingency,
 )
 from tests import naive_slicing
+from tests.cases import examples
 from tests.contracts.test_engines import collections
 from tests.contracts.test_recodings import published
 from tests.end_to_end.small import write_csv
@@ -86,7 +87,7 @@ def test_contingency_is_that_of_the_formula(rows: list[tuple[int, int]]) -> None
 
 
 @given(pairs)
-@settings(max_examples=50)
+@examples(50)
 def test_contingency_is_the_square_of_cramers_v(rows: list[tuple[int, int]]) -> None:
     left, right = np.array(rows, np.int64).T
     table = pandas.crosstab(left, right).to_numpy()
@@ -136,7 +137,7 @@ def test_few_numbers_and_texts_are_not_cut() -> None:
 
 
 @given(st.lists(st.none() | st.integers(0, 60), min_size=1, max_size=120))
-@settings(max_examples=50)
+@examples(50)
 def test_bins_are_those_of_the_twin(values: list[int | None]) -> None:
     found = categories(*domain(values)).tolist()
     expected = naive_slicing.binned(values)
@@ -174,7 +175,7 @@ columns = st.integers(2, 6).flatmap(
 
 
 @given(columns, st.integers(1, 5))
-@settings(max_examples=60)
+@examples(60)
 def test_clusters_are_those_of_all_medoids_tried(drawn: list[list[int]], wanted: int) -> None:
     wanted = min(wanted, len(drawn))
     found = cluster_attributes(distances([np.array(own, np.int64) for own in drawn]), wanted)
@@ -183,7 +184,7 @@ def test_clusters_are_those_of_all_medoids_tried(drawn: list[list[int]], wanted:
 
 
 @given(columns, st.integers(1, 5))
-@settings(max_examples=60)
+@examples(60)
 def test_exchanges_come_to_a_partition_of_no_less_cost(drawn: list[list[int]], wanted: int) -> None:
     """The way for many attributes, on few: as many clusters, each attribute in one, never a better sum."""
     wanted = min(wanted, len(drawn))
@@ -620,7 +621,7 @@ def listed(records: list[Any]) -> bool:
 
 
 @given(st.integers(0, 2**40), st.booleans(), st.integers(0, 2), st.sampled_from((1, 1, 2)))
-@settings(max_examples=400)
+@examples(400)
 def test_the_judge_agrees_with_a_slow_one(number: int, apart: bool, forgeries: int, least: int) -> None:
     rng = Random(number)
     records, parts = sliced(rng, apart=apart)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
@@ -38,6 +38,7 @@ from hierdata.records.binding import bind
 from hierdata.records.survey import survey
 from hierdata.release.recodings.slicing_by_table import SlicingByTable
 from tests import naive_slicing_by_table as naive
+from tests.cases import examples
 from tests.naive_slicing_by_table import Record, Shares, Tables
 
 SEED = b"sixteen bytes or"
@@ -440,7 +441,7 @@ CHECKED = [
 
 
 @given(st.integers(0, 2**40), st.booleans(), st.integers(0, 2), st.integers(0, 2))
-@settings(max_examples=400)
+@examples(400)
 def test_the_judge_agrees_with_a_slow_one(number: int, apart: bool, forgeries: int, model: int) -> None:
     rng, tables = Random(number), APART if apart else TOGETHER
     records, parts = sliced(rng, tables)

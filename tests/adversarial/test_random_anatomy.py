@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import hierdata
 from hierdata.documents.document import sensitive_part
@@ -22,6 +22,7 @@ from hierdata.release.release import Release
 from tests.adversarial.random_releases import Case, Field, cases
 from tests.adversarial.test_random_releases import released, verified
 from tests.adversarial.vocabulary import MISSING
+from tests.cases import examples
 from tests.claims import state_claims
 
 APART = cases(recodings=("anatomy", "slicing"))
@@ -51,7 +52,7 @@ def rewrite(release: Release, folder: Path, *, xml: bool) -> None:
 @pytest.mark.full  # many runs from input to verdict, each judged three times
 @pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
 @given(case=APART)
-@settings(max_examples=120)
+@examples(120)
 def test_a_release_verifies_in_any_order(case: Case, xml: bool) -> None:
     release = released(case, xml=xml)
     if release is None:
@@ -101,7 +102,7 @@ def stated_values(rows: list[Any], keys: tuple[str, ...]) -> Counter[str]:
 
 
 @given(APART)
-@settings(max_examples=120)
+@examples(120)
 def test_no_value_is_stated_that_the_input_lacks(case: Case) -> None:
     """And where nothing is suppressed, every one of the input is."""
     release = released(case)

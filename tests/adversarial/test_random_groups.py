@@ -8,13 +8,14 @@ from math import lcm
 from random import Random
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
 from hierdata.policy.load import from_data
 from tests.adversarial.plain_judge import holds
 from tests.adversarial.test_random_tables import BEGIN, GO_ON, MODELS, SEED, Case, numbered
+from tests.cases import examples
 
 CLOSED = [model for model in MODELS if model["kind"] not in ("l-e-diversity", "delta-l-diversity")]
 
@@ -66,13 +67,13 @@ def chain_of(number: int) -> Case:
 
 
 @given(st.integers(0, 2**48))
-@settings(max_examples=60)
+@examples(60)
 def test_every_group_and_every_mixture_keeps_every_model_by_its_definition(number: int) -> None:
     check_release(case_of(number))
 
 
 @given(st.integers(0, 2**48))
-@settings(max_examples=60)
+@examples(60)
 def test_t_closeness_over_msb_kaca_keeps_its_models_and_ties_values_to_records(number: int) -> None:
     check_release(chain_of(number))
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 import hierdata
 from hierdata.documents.document import Siblings
@@ -22,6 +22,7 @@ from hierdata.judge import Verdict
 from hierdata.release.release import Release
 from tests.adversarial.random_releases import BY_RECORD, Case, Field, cases, numbered
 from tests.adversarial.vocabulary import MISSING, POPULATION
+from tests.cases import examples
 
 SEED = b"sixteen bytes or"
 
@@ -81,7 +82,7 @@ def verified(release: Release, case: Case, folder: Path, *, xml: bool) -> Verdic
 @pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
 @given(case=cases())
 @example(case=numbered(19589343, (*BY_RECORD, "representatives")))  # a field that only `unlisted` keeps
-@settings(max_examples=100)
+@examples(100)
 def test_a_release_verifies_from_the_file_alone_in_any_order(case: Case, xml: bool) -> None:
     release = released(case, xml=xml)
     if release is None:
@@ -126,7 +127,7 @@ def size_promised(model: dict[str, Any]) -> int:
 
 
 @given(cases(recodings=BY_RECORD))
-@settings(max_examples=100)
+@examples(100)
 def test_every_class_is_as_large_as_promised_by_a_plain_count(case: Case) -> None:
     release = released(case)
     if release is None:
@@ -177,7 +178,7 @@ def values_at(found: list[Any], keys: list[str]) -> list[Any]:
 
 
 @given(cases(recodings=("generalization",)))
-@settings(max_examples=120)
+@examples(120)
 def test_nothing_is_lost_iff_the_records_are_published_as_they_were(case: Case) -> None:
     engine = None if case.engine == {"steps": [{"kind": "spread"}]} else case.engine  # not for k alone
     release = released(case, models=[{"kind": "k-anonymity", "k": 2}], engine=engine)
@@ -195,7 +196,7 @@ def test_nothing_is_lost_iff_the_records_are_published_as_they_were(case: Case) 
 
 
 @given(cases())
-@settings(max_examples=100)
+@examples(100)
 def test_the_same_records_in_xml_give_the_same_classes(case: Case) -> None:
     if case.unlisted != "error" or not case.shows_what_is_many():
         return
@@ -215,7 +216,7 @@ def test_the_same_records_in_xml_give_the_same_classes(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=40)
+@examples(40)
 def test_the_same_seed_gives_the_same_bytes(case: Case) -> None:
     one, other = released(case), released(case)
     if one is None or other is None:

@@ -8,13 +8,14 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
 from hierdata.release.release import Release
 from tests.adversarial.plain_judge import holds
 from tests.adversarial.vocabulary import MISSING, QUASI, SEMANTICS
+from tests.cases import examples
 
 SEED = b"sixteen bytes or"
 RECODINGS = ("generalization", "full_domain", "sets_and_ranges", "slicing", "anatomy")
@@ -128,7 +129,7 @@ def stated(release: Release, case: Case) -> dict[tuple[Any, str], list[int]]:
 
 
 @given(st.integers(0, 2**48))
-@settings(max_examples=50)
+@examples(50)
 def test_every_class_keeps_every_model_by_its_definition(number: int) -> None:
     case = numbered(number)
     try:

@@ -19,7 +19,7 @@ from hierdata.metrics import METRICS
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from hierdata.release.recodings import RECODINGS
-from tests.cases import for_each
+from tests.cases import for_each, with_worlds
 from tests.promises import bind, promise
 from tests.random_collections import Collection, collection
 
@@ -90,6 +90,7 @@ each_engine = for_each(
     [(name, setting) for name, own in SETTINGS.items() for setting in own],
     member=lambda name, _: str(name),
 )
+few_or_all = with_worlds(3, 9)
 each_pair = for_each("name, setting, model", PAIRS, member=lambda name, *_: str(name))
 
 
@@ -113,11 +114,11 @@ def tables() -> list[Collection]:
     return list(islice((one for one in built if one.shapes[0].sensitive), 9))
 
 
-def inputs(name: str) -> list[Collection]:
+def inputs(name: str, worlds: int = 9) -> list[Collection]:
     """Engines that align take trees, the others rows; spread looks at one attribute."""
     if ENGINES[name].aligns:
-        return collections()
-    return [built for built in tables() if name != "spread" or built.shapes[0].sensitive == 1]
+        return collections()[:worlds]
+    return [built for built in tables() if name != "spread" or built.shapes[0].sensitive == 1][:worlds]
 
 
 def stepped(
@@ -133,18 +134,18 @@ def stepped(
 
 
 def runs(
-    name: str, setting: dict[str, Any], model: PrivacyModel
+    name: str, setting: dict[str, Any], model: PrivacyModel, worlds: int
 ) -> tuple[tuple[Forest, Constraints, Partition], ...]:
-    """What an engine makes of all inputs; the tests look at the same partitions, and change none."""
-    return _runs(name, tuple(setting.items()), model)
+    """What an engine makes of the inputs; the tests look at the same partitions, and change none."""
+    return _runs(name, tuple(setting.items()), model, worlds)
 
 
 @cache
 def _runs(
-    name: str, setting: tuple[tuple[str, Any], ...], model: PrivacyModel
+    name: str, setting: tuple[tuple[str, Any], ...], model: PrivacyModel, worlds: int
 ) -> tuple[tuple[Forest, Constraints, Partition], ...]:
     found = []
-    for seed, built in enumerate(inputs(name)):
+    for seed, built in enumerate(inputs(name, worlds)):
         constraints = bind(built, model)
         partition = stepped(name, dict(setting), built.forest, constraints, seed)
         found.append((built.forest, constraints, partition))
@@ -160,9 +161,10 @@ def groups(partition: Partition) -> dict[int, list[int]]:
     return dict(found)
 
 
+@few_or_all
 @each_pair
-def test_the_partition_is_one(name: str, setting: dict[str, Any], model: PrivacyModel) -> None:
-    for forest, constraints, partition in runs(name, setting, model):
+def test_the_partition_is_one(name: str, setting: dict[str, Any], model: PrivacyModel, worlds: int) -> None:
+    for forest, constraints, partition in runs(name, setting, model, worlds):
         classes = Counter(partition.equivalence_class.tolist())
         classes.pop(SUPPRESSED, None)
         assert sorted(classes) == list(range(partition.class_count))
@@ -188,11 +190,12 @@ def test_the_partition_is_one(name: str, setting: dict[str, Any], model: Privacy
                 assert above == {int(forest.parent[representative])}, "the edges are those of the originals"
 
 
+@few_or_all
 @each_pair
 def test_published_nodes_generalize_every_member(
-    name: str, setting: dict[str, Any], model: PrivacyModel
+    name: str, setting: dict[str, Any], model: PrivacyModel, worlds: int
 ) -> None:
-    for forest, _, partition in runs(name, setting, model):
+    for forest, _, partition in runs(name, setting, model, worlds):
         for representative, vertices in groups(partition).items():
             for position, tree in enumerate(forest.hierarchies[forest.type[representative]]):
                 node = int(partition.nodes[forest.first_node[representative] + position])
@@ -200,12 +203,13 @@ def test_published_nodes_generalize_every_member(
                     assert node in tree.ancestors[forest.nodes[forest.first_node[vertex] + position]]
 
 
+@few_or_all
 @each_pair
 def test_every_constraint_holds_at_every_vertex_of_every_class(
-    name: str, setting: dict[str, Any], model: PrivacyModel
+    name: str, setting: dict[str, Any], model: PrivacyModel, worlds: int
 ) -> None:
     judged = 0
-    for forest, constraints, partition in runs(name, setting, model):
+    for forest, constraints, partition in runs(name, setting, model, worlds):
         sizes = Counter(partition.equivalence_class.tolist())
         for representative, vertices in groups(partition).items():
             own = int(forest.record_of[representative])
@@ -221,14 +225,17 @@ def test_every_constraint_holds_at_every_vertex_of_every_class(
     assert judged, "every record was suppressed in every collection"
 
 
+@few_or_all
 @each_pair
 @for_each("recoding", ["generalization", "representatives"])
 def test_the_judge_confirms_what_is_published(
-    name: str, setting: dict[str, Any], model: PrivacyModel, recoding: str
+    name: str, setting: dict[str, Any], model: PrivacyModel, recoding: str, worlds: int
 ) -> None:
     """The last step of every search is ``coalesce``; the judge sees documents alone."""
     published = 0
-    for built, (forest, constraints, found) in zip(inputs(name), runs(name, setting, model), strict=True):
+    for built, (forest, constraints, found) in zip(
+        inputs(name, worlds), runs(name, setting, model, worlds), strict=True
+    ):
         partition = coalesce(forest, found, constraints)
         publication = RECODINGS[recoding]().publish(forest, [partition], range(forest.record_count))
         verdict = judge(publication.parts[0].documents(), promise(built, model, recoding))
@@ -240,14 +247,15 @@ def test_the_judge_confirms_what_is_published(
     assert published, "every record was suppressed in every collection"
 
 
+@few_or_all
 @each_pair
 def test_equal_draws_give_equal_partitions_and_the_forest_is_left_alone(
-    name: str, setting: dict[str, Any], model: PrivacyModel
+    name: str, setting: dict[str, Any], model: PrivacyModel, worlds: int
 ) -> None:
-    nodes = [built.forest.nodes.copy() for built in inputs(name)]
-    inputs_again = list(enumerate(inputs(name)))[:AGAIN]
+    nodes = [built.forest.nodes.copy() for built in inputs(name, worlds)]
+    inputs_again = list(enumerate(inputs(name, worlds)))[:AGAIN]
     for (seed, built), (forest, constraints, one), before in zip(
-        inputs_again, runs(name, setting, model), nodes, strict=False
+        inputs_again, runs(name, setting, model, worlds), nodes, strict=False
     ):
         two = stepped(name, setting, forest, constraints, seed)
         assert built.forest is forest

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -26,6 +26,7 @@ from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data, load
 from hierdata.policy.load.yaml import read
 from hierdata.synth import students
+from tests.cases import examples
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SEED = b"a seed of sixteen bytes"
@@ -357,7 +358,7 @@ VALUE = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), VALUE, max_size=3), min_size=1, max_size=8))
 def test_whatever_the_records_are_the_confirmed_draft_fits_them(records: list[dict[str, Any]]) -> None:
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import hierdata
@@ -16,6 +16,7 @@ from hierdata.ground.errors import PromiseError, VerificationError
 from hierdata.policy.load import from_data
 from hierdata.privacy import KAnonymity, LevelAlphaK
 from hierdata.release.release import Release
+from tests.cases import examples
 from tests.end_to_end import small
 from tests.end_to_end.conftest import SEED
 from tests.end_to_end.faulty import small_parts
@@ -37,7 +38,7 @@ def published(release: Release) -> list[dict[str, Any]]:
     return [json.loads(line) for line in written.splitlines()]
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     count=st.integers(30, 150),
     seed=st.integers(0, 1000),

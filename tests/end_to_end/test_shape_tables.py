@@ -13,7 +13,7 @@ from typing import Any
 import bson
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -23,6 +23,7 @@ from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.measure import measure_release
 from hierdata.policy.load import from_data
+from tests.cases import examples
 from tests.end_to_end.conftest import SEED
 
 BORN: dict[str, Any] = {"role": "quasi", "interval": {"steps": [1, 5, 10, 40]}}
@@ -420,7 +421,7 @@ def test_a_count_that_a_table_has_already_is_refused() -> None:
 
 
 @given(st.integers(0, 40), st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_nested_records_are_those_nested_by_hand_in_any_order(count: int, seed: int) -> None:
     rows = encounters(2 * count + 2, seed)
     with open_shaped(deepcopy(rows), from_data(nest_policy())) as (documents, _):

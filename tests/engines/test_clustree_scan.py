@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -25,6 +25,7 @@ from hierdata.privacy import DeltaLDiversity, EntropyLDiversity, FrequencyLDiver
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_growth
 from tests.benchmarks.collections import Encoded, encoded, policy_for, written
+from tests.cases import examples
 from tests.random_collections import collection
 
 Pairing = Literal["greedy", "benefit", "optimal"]
@@ -64,7 +65,7 @@ def assert_same_as_among_all(
     return evaluated, all_there_are
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(0, 2**20),
     st.integers(1, 4),
@@ -130,7 +131,7 @@ class Begun:
         )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(0, 2**20),
     st.integers(1, 3),
@@ -159,7 +160,7 @@ def test_no_pair_loss_is_evaluated_that_the_bound_rules_out(
         assert begun.evaluated == some - 1
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.integers(0, 2**20),
     st.integers(1, 4),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.domains import DOMAINS
@@ -39,6 +39,7 @@ from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import Closeness, PrivacyModel
+from tests.cases import examples
 from tests.naive_compose import Records, exchanged, moved
 from tests.small_tables import Table, table
 
@@ -219,7 +220,7 @@ def run(own: Table, *models: PrivacyModel, passes: int = 10, seed: int = 1) -> P
     return Compose(passes=passes).step(own.forest, scope, own.bind(*models), None, rng)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10_000), st.sampled_from(MODELS_OF))
 def test_never_worse_than_mondrian(seed: int, models: tuple[PrivacyModel, ...]) -> None:
     own = small(seed, 30, below=seed % 2 == 1)

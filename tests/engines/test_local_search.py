@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.engines.alignment.alignment import Alignment
@@ -30,6 +30,7 @@ from hierdata.privacy import (
 )
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_local_search
+from tests.cases import examples
 from tests.promises import bind
 from tests.publications import publication_of
 from tests.random_collections import Collection, collection
@@ -180,7 +181,7 @@ def test_the_suppressed_join_the_classes_that_lose_least_by_them() -> None:
     assert min(found["fits no class"], found["no worse"], found["worse"]) > 1, found
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 10**6),
     depth=st.integers(1, 3),

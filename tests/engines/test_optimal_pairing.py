@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
@@ -34,6 +34,7 @@ from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from tests import naive, random_collections
 from tests.aligned import align
+from tests.cases import examples
 from tests.naive_trees import Number
 from tests.random_collections import (
     LEVELS,
@@ -173,7 +174,7 @@ def lost(twin: naive.Vertex, tree: naive.Tree, merged: naive.Vertex, rules: naiv
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=12, deadline=None, derandomize=True)
+@examples(12)
 @given(seed=st.integers(0, 10**6), depth=st.integers(2, 3), most=st.integers(1, 4), size=st.integers(2, 4))
 def test_losses_and_pairs_are_those_of_the_best_assignment(
     name: str, seed: int, depth: int, most: int, size: int

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.engines.alignment.alignment import Alignment
@@ -16,13 +16,14 @@ from hierdata.forest.worth import Heaviest, Worth
 from hierdata.ground.errors import InputError
 from hierdata.privacy import FrequencyLDiversity
 from tests import naive, random_collections
+from tests.cases import examples
 from tests.engines.test_optimal_pairing import MODELS, check_class
 from tests.random_collections import Collection, Shape, collected, collection, taxonomy
 from tests.test_histograms import numbers
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(max_examples=10, deadline=None, derandomize=True)
+@examples(10)
 @given(seed=st.integers(0, 10**6), depth=st.integers(2, 3), most=st.integers(1, 4), size=st.integers(2, 4))
 def test_losses_and_pairs_are_those_of_the_best_assignment(
     name: str, seed: int, depth: int, most: int, size: int

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.executors.local import LocalExecutor
@@ -20,6 +20,7 @@ from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
 from hierdata.executors.spill import SpillPlace, Spool, put, read, scatter
 from hierdata.ground.errors import TargetError
+from tests.cases import examples
 from tests.executors.chains import chain
 
 MIB = 1 << 20
@@ -177,7 +178,7 @@ def test_a_generator_of_pieces_is_put_away_as_it_comes(tmp_path: Path) -> None:
     assert counts == [30] * 100
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     pieces=st.lists(st.tuples(st.integers(0, 4), values), max_size=30),
     keep=st.integers(0, 20_000),
@@ -195,7 +196,7 @@ def test_pieces_come_back_in_order(
     assert path.exists() == (sum(extent.length for _, extent in scattered.extents()) > keep)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(value=values, size=st.integers(0, 3000), keep=st.integers(0, 30_000))
 def test_a_value_comes_back(
     tmp_path_factory: pytest.TempPathFactory, value: Any, size: int, keep: int

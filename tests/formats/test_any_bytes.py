@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.documents.formats import FORMATS
 from tests.benchmarks.readers import look, seeds
+from tests.cases import examples
 
 SEEDS = {name: tuple(seeds(name)) for name in FORMATS}
 
@@ -20,7 +21,7 @@ def test_every_fixture(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_a_change_of_a_fixture(name: str, data: st.DataObject) -> None:
     whole = data.draw(st.sampled_from(SEEDS[name]))

@@ -13,7 +13,7 @@ from bson import DBRef, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson import Decimal128 as BsonDecimal
 from bson.binary import Binary
 from bson.datetime_ms import DatetimeMS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.documents import scalars
@@ -199,7 +199,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
 def test_any_document_comes_back_to_the_byte(values: dict[str, Any]) -> None:
     raw = bson.encode(values)
@@ -208,7 +207,6 @@ def test_any_document_comes_back_to_the_byte(values: dict[str, Any]) -> None:
     assert repr(Walker(raw).document()) == repr(found)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.data())
 def test_damage_is_refused_or_read_without_loss(values: dict[str, Any], data: st.DataObject) -> None:
     raw = bytearray(bson.encode(values))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
@@ -15,6 +15,7 @@ from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data
 from hierdata.policy.load.json_schema import policy_of
+from tests.cases import examples
 
 SEED = b"a seed of sixteen bytes"
 Document = dict[str, Any]
@@ -283,7 +284,7 @@ def test_an_object_in_the_place_of_its_entries_fails(tmp_path: Path) -> None:
 KEYS = st.text(max_size=3)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40)
 @given(
     st.lists(st.dictionaries(KEYS, st.integers(0, 2), max_size=3), min_size=4, max_size=9),
     st.sampled_from(RECODINGS),

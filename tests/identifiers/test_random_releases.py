@@ -10,11 +10,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
 from hierdata.ground.errors import PromiseError
+from tests.cases import examples
 
 KEY = bytes(range(7, 47))
 SEED = b"a seed of sixteen bytes"
@@ -84,7 +85,7 @@ def scalars(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         yield keys, value
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(st.integers(0, 10**6), st.sampled_from(RECODINGS))
 def test_what_is_published_holds_tokens_and_constants_and_nothing_else(number: int, recoding: str) -> None:
     records = records_of(Random(number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -12,6 +12,7 @@ from hierdata.documents.document import Document, Siblings
 from hierdata.documents.formats import FORMATS, Layout
 from hierdata.records.outline import outline_records
 from hierdata.records.published_xsd import Types, release_xsd
+from tests.cases import examples
 
 XML = FORMATS["xml"]()
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -36,7 +37,7 @@ ELEMENTS = st.recursive(TEXTS | element(TEXTS), element, max_leaves=8)
 ROOTS = [("r", "s"), ("{urn:t}r", "{urn:t}s"), ("{urn:t}r", "s"), ("r", "{urn:t}s"), ("s",), ("{urn:t}s",)]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(element(ELEMENTS), min_size=1, max_size=4), st.sampled_from(ROOTS))
 def test_what_was_written_satisfies_it(documents: list[Document], place: tuple[str, ...]) -> None:
     layout = Layout(place, {"t": "urn:t", "o": "urn:o"})

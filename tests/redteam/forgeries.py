@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import hierdata
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import silent
@@ -296,16 +298,31 @@ def forged(world: World, place: Path, folder: Path) -> Forged:
     return Forged(world, folder)
 
 
-def worlds(recodings: tuple[str, ...] = RECODINGS, formats: tuple[str, ...] = FORMATS) -> list[World]:
-    """All worlds that can be: a class with lists is no row of a table, and groups by table are of rows."""
+def worlds(
+    recodings: tuple[str, ...] = RECODINGS, formats: tuple[str, ...] = FORMATS, *, nested: bool = False
+) -> list[Any]:
+    """All worlds that can be: a class with lists is no row of a table, and groups by table are of rows.
+
+    In the fast tier are all recodings and all formats, each with some of the other.
+    """
+    found = []
+    for position, recoding in enumerate(recodings):
+        worlds = [World(recoding, format) for format in formats if is_possible(recoding, format)]
+        fast = worlds[position % len(worlds) :: len(recodings)]
+        found += [
+            pytest.param(world, marks=[] if world in fast else pytest.mark.full, id=str(world))
+            for world in worlds
+            if world.nested or not nested
+        ]
+    return found
+
+
+def is_possible(recoding: str, format: str) -> bool:
+    """Whether a recoding can be published in a format."""
     flat = ("csv", "parquet", "tables")
-    return [
-        World(recoding, format)
-        for recoding in recodings
-        for format in formats
-        if recoding != "representatives" or format not in flat
-        if recoding != "slicing_by_table" or format in flat[:2]
-    ]
+    if recoding == "representatives":
+        return format not in flat
+    return recoding != "slicing_by_table" or format in flat[:2]
 
 
 def alike(world: World, documents: list[Tree]) -> Iterator[list[Tree]]:

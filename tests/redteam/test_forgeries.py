@@ -26,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("releases")
 
 
-@pytest.mark.parametrize("world", worlds(), ids=str)
+@pytest.mark.parametrize("world", worlds())
 def test_what_was_not_forged_passes(world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
     assert release.verify().passed
@@ -181,7 +181,7 @@ OF_VISITS: dict[Callable[[World, list[Tree]], None], str] = {
 
 
 @pytest.mark.parametrize("forge", OF_RECORDS, ids=lambda forge: forge.__qualname__)
-@pytest.mark.parametrize("world", worlds(BY_RECORD), ids=str)
+@pytest.mark.parametrize("world", worlds(BY_RECORD))
 def test_forged_records(
     forge: Callable[[World, list[Tree]], None], world: World, place: Path, tmp_path: Path
 ) -> None:
@@ -198,7 +198,7 @@ def test_forged_records(
 
 
 @pytest.mark.parametrize("forge", OF_VISITS, ids=lambda forge: forge.__name__)
-@pytest.mark.parametrize("world", [one for one in worlds(BY_RECORD) if one.nested], ids=str)
+@pytest.mark.parametrize("world", worlds(BY_RECORD, nested=True))
 def test_forged_vertices(
     forge: Callable[[World, list[Tree]], None], world: World, place: Path, tmp_path: Path
 ) -> None:
@@ -210,7 +210,7 @@ def test_forged_vertices(
     refuse(release, OF_VISITS[forge])
 
 
-@pytest.mark.parametrize("world", worlds(BY_RECORD), ids=str)
+@pytest.mark.parametrize("world", worlds(BY_RECORD))
 @pytest.mark.parametrize("copies", [1, 99])
 def test_copied_records(copies: int, world: World, place: Path, tmp_path: Path) -> None:
     """The forger's witness names the original of every copy."""
@@ -227,7 +227,7 @@ def test_copied_records(copies: int, world: World, place: Path, tmp_path: Path) 
     refuse(release, "more records than the original" if len(records) > 24 else TWICE)
 
 
-@pytest.mark.parametrize("world", worlds(BY_RECORD), ids=str)
+@pytest.mark.parametrize("world", worlds(BY_RECORD))
 def test_a_copy_in_the_place_of_another(world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
     records = release.read()
@@ -345,7 +345,7 @@ OF_WITNESSES: dict[Callable[[Forged], None], str] = {
 
 
 @pytest.mark.parametrize("forge", OF_WITNESSES, ids=lambda forge: forge.__name__)
-@pytest.mark.parametrize("world", worlds(formats=("json", "csv", "tables")), ids=str)
+@pytest.mark.parametrize("world", worlds(formats=("json", "csv", "tables")))
 def test_forged_witnesses(forge: Callable[[Forged], None], world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
     forge(release)
@@ -355,7 +355,7 @@ def test_forged_witnesses(forge: Callable[[Forged], None], world: World, place: 
 # Groups and classes
 
 
-@pytest.mark.parametrize("world", worlds(("representatives",)), ids=str)
+@pytest.mark.parametrize("world", worlds(("representatives",)))
 @pytest.mark.parametrize("name", ["income", "town", "records"])
 def test_forged_classes(name: str, world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
@@ -378,7 +378,7 @@ def test_forged_classes(name: str, world: World, place: Path, tmp_path: Path) ->
     refuse(release, messages[name])
 
 
-@pytest.mark.parametrize("world", worlds(BY_GROUP), ids=str)
+@pytest.mark.parametrize("world", worlds(BY_GROUP))
 @pytest.mark.parametrize("name", ["value", "exchange", "label"])
 def test_forged_groups(name: str, world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
@@ -403,7 +403,7 @@ def test_forged_groups(name: str, world: World, place: Path, tmp_path: Path) -> 
     refuse(release, LABEL if name == "label" else OF_GROUP)
 
 
-@pytest.mark.parametrize("world", worlds(("slicing_by_table",)), ids=str)
+@pytest.mark.parametrize("world", worlds(("slicing_by_table",)))
 def test_forged_members_of_a_group(world: World, place: Path, tmp_path: Path) -> None:
     """Two records of one look change their groups of one table: as safe as before, and not true."""
     release = forged(world, place, tmp_path)
@@ -501,7 +501,7 @@ OF_FILES: dict[Callable[[Forged], None], str] = {
 
 
 @pytest.mark.parametrize("forge", OF_FILES, ids=lambda forge: forge.__name__)
-@pytest.mark.parametrize("world", worlds(("generalization",), ("json", "xml", "tables")), ids=str)
+@pytest.mark.parametrize("world", worlds(("generalization",), ("json", "xml", "tables")))
 def test_forged_files(forge: Callable[[Forged], None], world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
     forge(release)
@@ -534,7 +534,7 @@ def test_bytes_that_no_document_needs(name: str, place: Path, tmp_path: Path) ->
     refuse(release, "not written as hierdata writes|XSD does not belong")
 
 
-@pytest.mark.parametrize("world", worlds(("full_domain",), ("json", "jsonl")), ids=str)
+@pytest.mark.parametrize("world", worlds(("full_domain",), ("json", "jsonl")))
 def test_a_spelling_unique_to_a_record_under_a_claimed_k_raw(
     world: World, place: Path, tmp_path: Path
 ) -> None:

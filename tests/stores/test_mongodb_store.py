@@ -19,7 +19,7 @@ import pymongo
 import pytest
 from bson import Binary, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson.datetime_ms import DatetimeMS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from pymongo.collection import Collection
 from pymongo.database import Database
@@ -28,6 +28,7 @@ from hierdata.documents.formats.bson_codec import encode
 from hierdata.documents.scalars import DateTime, Double
 from hierdata.ground.errors import InputError, PolicyError, TargetError
 from hierdata.sources.stores import Staged, Store, store_at, store_of
+from tests.cases import examples
 from tests.stores.server import serving
 
 EVERY_TYPE: dict[str, Any] = {
@@ -264,7 +265,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.dictionaries(KEYS, VALUES, max_size=4), min_size=1, max_size=5))
 def test_whatever_was_written_fits_its_validator_and_comes_back(
     database: Database, tmp_path: Path, records: list[dict[str, Any]]
