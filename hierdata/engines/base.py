@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -262,14 +261,6 @@ class Engine(ABC, BaseModel):
         each takes time in the order of v * v.
         """
         return 0.0
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions, for at most 200 vertices.
-
-        ``rows`` is the number of records, or of vertices of the type that is partitioned, and
-        ``hierarchies`` are those of its quasi-identifiers. An engine without an estimate is always compiled.
-        """
-        return inf
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator

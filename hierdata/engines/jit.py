@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import ir
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.extending import lower_builtin, type_callable
@@ -20,7 +21,7 @@ from numba.np import linalg
 
 from hierdata.engines.code_cache import code_cache
 from hierdata.engines.machine_code import BranchingCompiler, KernelCompiler
-from hierdata.engines.uncompiled import call_plainly, is_plain
+from hierdata.engines.uncompiled import plain_mode
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -63,9 +64,10 @@ class Kernel(CPUDispatcher):
     """
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the compiled code, or the Python function where a run is ``without_compiler``."""
-        if is_plain():
-            return call_plainly(self.py_func, arguments)
+        """Call the compiled code, or the Python function (see ``uncompiled``)."""
+        mode = plain_mode()
+        if mode is not None and mode.takes(self, arguments):
+            return mode.call(self.py_func, arguments)
         self.require_own_code()
         return super().__call__(*arguments)
 
@@ -82,6 +84,23 @@ class Kernel(CPUDispatcher):
         _require_room()
         with _without_collection():
             return super().compile(widened if answer is None else answer(*widened))
+
+    def is_compiled_for(self, arguments: tuple[Any, ...]) -> bool:
+        """Return whether there is compiled code for arguments of these types, in the process or on disk."""
+        return bool(self.overloads) or self.load(_typeof(argument) for argument in arguments)
+
+    def load(self, types: Iterable[Any]) -> bool:
+        """Load the code for arguments of these types from disk; return whether there is code now."""
+        arguments = tuple(map(_widen, types))
+        if arguments not in self.overloads:
+            _require_room()
+            with global_compiler_lock:
+                context: Any = self.targetctx
+                found = self.compiled_code.load_overload(arguments, context)
+                if found is not None:
+                    context.insert_user_function(found.entry_point, found.fndesc, [found.library])
+                    self.add_overload(found)
+        return arguments in self.overloads
 
     @cached_property
     def compiled_code(self) -> Any:
@@ -180,17 +199,25 @@ def signature_of(answer: object, *arguments: object) -> Any:
 def address_of(kernel: Any, signature: Any) -> int:
     """Return the address of a kernel's machine code for ``call_of``; compile the kernel if needed.
 
-    Where kernels run as Python functions, it is the kernel's number.
+    Where the kernel runs as its Python function, it is a negative number, which stands for the kernel.
+    Compiled code cannot call that, so all kernels of the search then run as Python functions.
     """
-    if is_plain():
-        return KERNELS.index(kernel)
     kernel.require_own_code()
+    mode = plain_mode()
+    if mode is not None and (mode.every or not kernel.load(signature.args)):
+        mode.every = True
+        return -1 - KERNELS.index(kernel)
     kernel.compile(signature.args)
     compiled = kernel.overloads[signature.args]
     if compiled.signature.return_type != signature.return_type:
         raise TypeError(f"{kernel.__name__} returns {compiled.signature.return_type}")
     address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    _AT[address] = kernel
     return address
+
+
+_AT: dict[int, Kernel] = {}
+"""The kernels by the addresses that were asked for."""
 
 
 def call_of(signature: Any) -> Any:
@@ -202,7 +229,8 @@ def call_of(signature: Any) -> Any:
     packed = _tuple(signature.args)
 
     def call(address: int, arguments: tuple[Any, ...]) -> Any:
-        return KERNELS[address].py_func(*arguments)
+        kernel = _AT[address] if address >= 0 else KERNELS[-1 - address]
+        return kernel(*arguments)
 
     def give_type(context: Any) -> Any:
         return lambda address, arguments: signature.return_type(numba.int64, packed)

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 
 from hierdata.engines.base import Trial
-from hierdata.engines.uncompiled import without_compiler
+from hierdata.engines.uncompiled import run_small
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.worth import Heaviest
@@ -17,7 +17,7 @@ from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.block import Block, Load
 from hierdata.pipeline.drop_references import drop_dangling
 from hierdata.pipeline.encode import Blocks
-from hierdata.pipeline.forecast import announce_search, is_short
+from hierdata.pipeline.forecast import announce_search
 from hierdata.pipeline.guard_blocks import guard_blocks
 from hierdata.pipeline.memory import require
 from hierdata.pipeline.merge_blocks import (
@@ -60,7 +60,7 @@ class TryBlock:
 
 @dataclass(frozen=True)
 class ClusterBlock:
-    """Run the engines' steps on a block; ``alone``: it is the whole collection; ``short``: not compiled.
+    """Run the engines' steps on a block; ``alone``: it is the whole collection.
 
     Random numbers are keyed by the number of the block's first record.
     """
@@ -70,23 +70,47 @@ class ClusterBlock:
     seed: bytes
     heaviest: Heaviest
     alone: bool
-    short: bool
     progress: Progress = silent
     notice: Callable[[str], None] | None = None
 
     def __call__(self, pieces: list[Encoded]) -> Block:
         """Cluster one block. Raises PromiseError if it is the only block and has no class."""
         records = join_encoded(pieces)
+        progress = _ReportOnce(self.progress)
+
+        def find_classes() -> Block:
+            progress.begin()
+            return self._find_classes(records, progress)
+
+        with announcing(self.notice):
+            return run_small(len(records.type), find_classes)
+
+    def _find_classes(self, records: Encoded, progress: Progress) -> Block:
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
-        with announcing(self.notice), without_compiler(self.short):
-            if self.prepared.policy.recoding_traits.groups_each_table:
-                forest, partitions = search_tables(forest, self.prepared, self.recoding, rng, self.progress)
-            else:
-                forest, partitions = search(
-                    forest, self.prepared, self.recoding, rng, self.alone, self.progress
-                )
+        if self.prepared.policy.recoding_traits.groups_each_table:
+            forest, partitions = search_tables(forest, self.prepared, self.recoding, rng, progress)
+        else:
+            forest, partitions = search(forest, self.prepared, self.recoding, rng, self.alone, progress)
         return Block(records, partitions, int(records.ordinals[0]), forest)
+
+
+class _ReportOnce:
+    """The progress of a search that may begin again: what it reports a second time is not passed on."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._calls = self._passed_on = 0
+
+    def begin(self) -> None:
+        """Expect the reports from the first one."""
+        self._calls = 0
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        self._calls += 1
+        if self._calls > self._passed_on:
+            self._passed_on = self._calls
+            self._progress(stage, done, total)
 
 
 _HEARD = 64
@@ -126,9 +150,8 @@ def cluster_blocks(
     else:
         prepared = _choose_engines(blocks, prepared, seed, heaviest)
     inner, watch = spread.progress_callbacks("clustering", sum(load.records for load in loads), len(loads))
-    short = alone and is_short(loads, prepared)
     cluster = ClusterBlock(
-        prepared, recoding, seed, heaviest, alone, short, inner, notice if spread.is_local else None
+        prepared, recoding, seed, heaviest, alone, inner, notice if spread.is_local else None
     )
     found = pieces.map(cluster, watch)
     if prepared.constraints.knowledge is not None:

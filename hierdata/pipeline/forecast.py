@@ -12,30 +12,6 @@ _SECONDS = 6e-9
 """Seconds for each pair of vertices of two aligned trees, as measured with 20 to 230 vertices a tree."""
 _LONG = 60.0
 """Searches that take fewer seconds are not announced."""
-_SMALL = 200
-"""Collections of at most so many vertices may run without the compiler."""
-_SHORT = 2e6
-"""The most microseconds of a search without the compiler."""
-
-
-def is_short(loads: Iterable[Load], prepared: Prepared) -> bool:
-    """Return whether compiling would be all the time: few vertices, and engines that do little with them.
-
-    It depends on collection and policy alone, so a run with the same input is always of the same kind.
-    """
-    loads = list(loads)
-    records, vertices = sum(load.records for load in loads), sum(load.vertices for load in loads)
-    return (
-        vertices <= _SMALL
-        and sum(
-            engine.estimate_plain_work(
-                vertices if stage.kind else records, vertices, prepared.hierarchies[stage.kind]
-            )
-            for stage in prepared.stages
-            for engine, _ in stage.work()
-        )
-        <= _SHORT
-    )
 
 
 def announce_search(

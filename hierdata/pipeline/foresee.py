@@ -17,7 +17,7 @@ from hierdata.metrics.kept import KeptWorth, WorthShares
 from hierdata.metrics.tallies import count_part
 from hierdata.pipeline.block import Block, Load
 from hierdata.pipeline.cluster import ClusterBlock
-from hierdata.pipeline.forecast import estimate_seconds, is_short
+from hierdata.pipeline.forecast import estimate_seconds
 from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.publish import TallyBlock
 from hierdata.pipeline.search import NO_CLASS, nothing_holds
@@ -173,8 +173,7 @@ def search_sample(
     recoding = recoding_named(policy.recoding)(policy.table_division)
     frame, metric = prepared.frame, KeptWorth()
     heaviest = frame.heaviest(encoded)
-    short = is_short([Load(0, encoded.record_count, len(encoded.type), heaviest)], prepared)
-    cluster = ClusterBlock(prepared, recoding, _SEED, heaviest, alone=True, short=short)
+    cluster = ClusterBlock(prepared, recoding, _SEED, heaviest, alone=True)
     block, refusal = _search_block(cluster, encoded, total)
     tallies, _ = TallyBlock(recoding, frame, heaviest, (metric,))(block)
     counted, types = tallies[count_part], prepared.schema.types

@@ -39,7 +39,7 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
     Raises PolicyError for fields that the policy does not list, InputError for values outside their domains.
     """
     from hierdata.engines.clustree.pair import align_pair
-    from hierdata.engines.uncompiled import without_compiler
+    from hierdata.engines.uncompiled import run_small
     from hierdata.metrics.lm_cost import LMCost
     from hierdata.pipeline.encode import whole
     from hierdata.release.recodings.representatives import Representatives
@@ -48,8 +48,8 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
     with look_over([a, b], stated, key, None, None, None) as looked:
         overview, prepared, _, spread = looked
         forest = replace(whole(overview, prepared, spread), sought=None)  # the paper minimizes LM
-    with without_compiler(forest.vertex_count <= 200):
-        partition = align_pair(forest, prepared.constraints, max(prepared.constraints.min_class_size, 2))
+    size = max(prepared.constraints.min_class_size, 2)
+    partition = run_small(forest.vertex_count, lambda: align_pair(forest, prepared.constraints, size))
     publication = Representatives().publish(forest, [partition], range(2))
     found = next(publication.parts[0].documents(), {"representative": None})
     total, *_ = LMCost().of(publication, forest)

@@ -36,7 +36,7 @@ def desk(tmp_path: Path) -> Path:
     rng = random.Random(0)
     people = [
         {"age": rng.randrange(20, 80), "job": rng.choice("abcdef"), "ill": rng.choice("abcd")}
-        for _ in range(300)
+        for _ in range(600)
     ]
     (tmp_path / "people.json").write_text(json.dumps(people))
     (tmp_path / "policy.json").write_text(json.dumps(POLICY))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.engines.uncompiled import is_plain
+from hierdata.engines import jit, uncompiled
 from hierdata.pipeline import cluster
 from tests.python.small import SEED
 
@@ -45,20 +45,23 @@ def test_public_files_are_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     policy = {"version": 1, "models": MODELS, **rules}
-    ways: set[bool] = set()
+    ways: list[bool] = []
     search = cluster.search
 
     def note(*arguments: Any) -> Any:
-        ways.add(is_plain())
+        ways.append(uncompiled.is_plain())
         return search(*arguments)
 
     monkeypatch.setattr(cluster, "search", note)
     found = {}
-    for short in (True, False):
-        monkeypatch.setattr(cluster, "is_short", lambda *_, short=short: short)
-        hierdata.anonymize(source, policy, seed=SEED, out=tmp_path / str(short))
-        public = tmp_path / str(short) / "public"
-        found[short] = {path.name: path.read_bytes() for path in sorted(public.rglob("*")) if path.is_file()}
-    assert ways == {True, False}
-    assert found[True] == found[False]
-    assert any(name.startswith("release") for name in found[True])
+    for way in ("plain", "over budget", "compiled"):
+        monkeypatch.setattr(jit.Kernel, "is_compiled_for", lambda *_: False)
+        monkeypatch.setattr(uncompiled, "BUDGET", {"plain": 600, "over budget": 1e-3, "compiled": 0}[way])
+        monkeypatch.setattr(uncompiled, "_budget", uncompiled._Budget())
+        with uncompiled.without_compiler(way == "plain"):
+            hierdata.anonymize(source, policy, seed=SEED, out=tmp_path / way)
+        public = tmp_path / way / "public"
+        found[way] = {path.name: path.read_bytes() for path in sorted(public.rglob("*")) if path.is_file()}
+    assert ways == [True, True, False, False]
+    assert found["plain"] == found["over budget"] == found["compiled"]
+    assert any(name.startswith("release") for name in found["plain"])

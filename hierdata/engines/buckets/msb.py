@@ -9,9 +9,6 @@ from pydantic import Field
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -45,10 +42,6 @@ class MSB(Engine):
     order: Literal["bucket", "single", "multi"] = Field(
         default="multi", description="which bucket is drawn from next"
     )
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 5.0 * rows * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""

@@ -11,9 +11,6 @@ from hierdata.engines.base import Engine, StepInput
 from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -50,10 +47,6 @@ class CluStree(Engine):
         default=True,
         description="let a class that does not satisfy the models take in more of its window",
     )
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 15.0 * rows * vertices
 
     def find_classes(self, given: StepInput) -> Partition:
         """Cluster all records; this engine starts from records, not from an earlier partition."""

@@ -10,9 +10,6 @@ from hierdata.domains.bounds import MOST_PASSES
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -47,10 +44,6 @@ class Compose(Engine):
     passes: Annotated[int, Field(strict=True, ge=1, le=MOST_PASSES)] = Field(
         default=70, description="how often every row is considered; more passes lose less and take longer"
     )
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 2.0 * self.passes * rows * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from all of them, not from an earlier step."""

@@ -59,10 +59,6 @@ class FullDomain(Engine):
                 f"identifiers, and the limit is {LARGEST}: give some of them fewer depths, or use mondrian"
             )
 
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 5.0 * prod(tree.depths for tree in hierarchies) * rows
-
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope, starting from all rows."""
         from hierdata.engines.full_domain.optimum import optimum

@@ -13,11 +13,8 @@ from hierdata.engines.k_member.sizes import SAMPLE, Reach, useful_sizes
 from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
 
-    from hierdata.domains.base import Hierarchy
     from hierdata.engines.k_member.search import KMemberSearch
     from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
@@ -107,10 +104,6 @@ class KMember(Engine):
         "1 by default, 3 for over 1,000 records or 60,000 vertices",
     )
     _choice: Any = PrivateAttr(default=None)
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 70.0 * rows * vertices
 
     def find_classes(self, given: StepInput) -> Partition:
         """Cluster all records of the scope, starting from single records."""

@@ -9,9 +9,6 @@ from pydantic import Field
 from hierdata.engines.base import Engine, Mended, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -64,10 +61,6 @@ class KACA(Engine):
     beta: Annotated[int, Field(strict=True, ge=0, le=8)] = Field(
         default=0, description="how much more a step near the top of a hierarchy costs"
     )
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 10.0 * rows * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope, starting from equal rows or the classes of an earlier step."""

@@ -10,9 +10,6 @@ from hierdata.domains.bounds import Compared, Passes
 from hierdata.engines.base import WIDE, Constraints, Engine, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -74,10 +71,6 @@ class LocalSearch(Engine):
         "10 by default, 5 for records of over 64 vertices on average",
     )
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 45.0 * rows * vertices
 
     def estimate_work(self, records: int, vertices: int, constraints: Constraints) -> float:
         """Return about how many pairs are aligned: as counted on records of 100 vertices, in three passes."""

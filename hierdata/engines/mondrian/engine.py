@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Literal
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -35,10 +32,6 @@ class Mondrian(Engine):
     """
 
     kind: Literal["mondrian"] = "mondrian"
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 5.0 * rows * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Cut the rows of the scope, starting from all rows."""

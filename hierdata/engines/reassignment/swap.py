@@ -10,9 +10,6 @@ from hierdata.domains.bounds import Compared, Passes
 from hierdata.engines.base import Engine, Mended, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -42,10 +39,6 @@ class Swap(Engine):
     kind: Literal["swap"] = "swap"
     passes: Passes = Field(default=2, description="passes over all classes, with swaps that lower the loss")
     window: Compared = Field(default=8192, description="pairs of records compared for each swap")
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 50.0 * rows * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Swap records between the classes of the previous step."""

@@ -11,9 +11,6 @@ from hierdata.engines.base import Engine, Mended, StepInput
 from hierdata.privacy.base import NotNegative, Positive
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -52,10 +49,6 @@ class Swarm(Engine):
     )
     social: NotNegative = Field(default=Fraction("1.494"), description="pull to the best place of the swarm")
     velocity: Positive = Field(default=Fraction("0.5"), description="bound of a velocity")
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 6.0 * self.particles * (self.rounds + 1) * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Reassign the records of the classes of the previous step."""

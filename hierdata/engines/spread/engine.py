@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Literal
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -50,10 +47,6 @@ class Spread(Engine):
     """
 
     kind: Literal["spread"] = "spread"
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 5.0 * rows * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope. Raises PolicyError if no model limits values near each other."""

@@ -10,9 +10,6 @@ from hierdata.domains.bounds import Passes
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hierdata.domains.base import Hierarchy
     from hierdata.forest.partition import Partition
 
 
@@ -48,10 +45,6 @@ class Sweep(Engine):
 
     kind: Literal["sweep"] = "sweep"
     passes: Passes = Field(default=2, description="number of passes over the classes that lower the loss")
-
-    def estimate_plain_work(self, rows: int, vertices: int, hierarchies: Sequence[Hierarchy]) -> float:
-        """Return about how many microseconds the kernels take as Python functions."""
-        return 15.0 * rows * rows
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope, starting from single rows."""
