@@ -8,47 +8,91 @@ code with what it judges (``RecodingTraits.judged_as``).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from hierdata.ground import plugins
 from hierdata.ground.errors import PolicyError
 
+Unit = Literal["record", "vertex type", "table"]
+Home = Literal["record", "class", "group"]
+Label = Literal["node", "depth", "set", "finest"]
+
 
 @dataclass(frozen=True)
 class RecodingTraits:
-    """The properties of a recoding that other modules depend on."""
+    """The answers of a recoding to the questions that decide what other modules do, and its sentences.
+
+    What is partitioned, where sensitive values are published, and how quasi-identifiers are: the properties
+    follow from these three answers.
+    """
 
     judged_as: str
     """The name by which the judge knows this form; a built-in recoding has its own."""
     limitation: str
     """What the recoding does not protect against, for the report."""
-    separates_values: bool = False
-    """Whether sensitive values are published in tables of their own, joined to the records by group."""
-    partitions_each_type: bool = False
-    """Whether each vertex type is partitioned independently, since quasi-identifiers are not generalized."""
-    groups_persons: bool = False
-    """Whether a class is a group of persons who share their sensitive values, not records that look alike."""
-    ties_values: bool = True
-    """Whether the file ties sensitive values to the records that have them."""
-    publishes_classes: bool = False
-    """Whether a published document is a class with lists of values, not a record."""
-    publishes_value_sets: bool = False
-    """Whether quasi-identifiers are published as sets and ranges, which are not nodes of hierarchies."""
-    uses_one_depth: bool = False
-    """Whether all values of a quasi-identifier are generalized to the same depth of its hierarchy."""
-    groups_each_table: bool = False
-    """Whether each sensitive table has groups of its own, so that a record has one id for each table."""
-    takes_sensitive_tables: bool = False
-    """Whether the policy may state which sensitive attributes share a table (``sensitive_tables``)."""
-    bounds_knowledge: bool = False
-    """Whether bounded knowledge can be promised of it: values by nodes of hierarchies, each in its record."""
-    works_in_blocks: bool = False
-    """Whether blocks of records can be clustered and recoded one by one."""
+    unit: Unit = "record"
+    """What is partitioned: whole records; the vertices of each type independently, which makes groups of
+    persons who share their sensitive values; or the records once, and once more for each sensitive table."""
+    values: Home = "record"
+    """Where sensitive values are published: in the record that has them; in a document that stands for its
+    class, as lists of values; or in tables of their own, joined to the records by group."""
+    labels: Label = "node"
+    """How quasi-identifiers are published: by nodes of their hierarchies, each value for itself; by nodes of
+    one depth for all records; by sets and ranges, which are no nodes; or in the finest form."""
     quasi_identifiers: str = "generalized ({kind})"
     """What happens to a quasi-identifier, for the steward's report; ``kind`` is that of its domain."""
     generalized: str | None = None
     """How to read published values, for the codebook; None where the domains suffice."""
     groups: str | None = None
     """How groups lead to sensitive values, for the codebook; None where there are no groups."""
+
+    @property
+    def separates_values(self) -> bool:
+        """Whether sensitive values are published in tables of their own, joined to the records by group."""
+        return self.values == "group"
+
+    @property
+    def publishes_classes(self) -> bool:
+        """Whether a published document is a class with lists of values, not a record."""
+        return self.values == "class"
+
+    @property
+    def ties_values(self) -> bool:
+        """Whether the file ties sensitive values to the records that have them."""
+        return self.values == "record"
+
+    @property
+    def partitions_each_type(self) -> bool:
+        """Whether each vertex type has a partition: a class is then a group of persons, who may differ."""
+        return self.unit == "vertex type"
+
+    @property
+    def groups_each_table(self) -> bool:
+        """Whether each sensitive table has groups of its own, so that a record has one id for each table."""
+        return self.unit == "table"
+
+    @property
+    def takes_sensitive_tables(self) -> bool:
+        """Whether the policy may state which sensitive attributes share a table (``sensitive_tables``)."""
+        return self.separates_values and not self.partitions_each_type
+
+    @property
+    def uses_one_depth(self) -> bool:
+        """Whether all values of a quasi-identifier are generalized to the same depth of its hierarchy."""
+        return self.labels == "depth"
+
+    @property
+    def publishes_value_sets(self) -> bool:
+        """Whether quasi-identifiers are published as sets and ranges, which are not nodes of hierarchies."""
+        return self.labels == "set"
+
+    @property
+    def generalizes_each_value(self) -> bool:
+        """Whether a document is a record with its own values, each generalized to a node of its own.
+
+        Only then can blocks be clustered one by one, and can bounded knowledge be promised.
+        """
+        return (self.unit, self.values, self.labels) == ("record", "record", "node")
 
 
 _TOGETHER = (
@@ -63,20 +107,17 @@ TRAITS: dict[str, RecodingTraits] = {
     "generalization": RecodingTraits(
         judged_as="generalization",
         limitation=_TOGETHER,
-        bounds_knowledge=True,
-        works_in_blocks=True,
     ),
     "representatives": RecodingTraits(
         judged_as="representatives",
         limitation="Sensitive values are published by class and vertex, so that nobody can tell which of "
         "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
-        ties_values=False,
-        publishes_classes=True,
+        values="class",
     ),
     "full_domain": RecodingTraits(
         judged_as="full_domain",
         limitation=_TOGETHER,
-        uses_one_depth=True,
+        labels="depth",
         generalized="Each field is generalized to one depth of its domain for all records: a category by the "
         "label of its node, a number or date by its interval or period; * is any value.",
     ),
@@ -85,7 +126,7 @@ TRAITS: dict[str, RecodingTraits] = {
         limitation=f"{_TOGETHER} Each value in a set, and both ends of a range, belong to some record in the "
         "class, in the finest form that the policy allows; a reader learns that no record in the class has a "
         "value outside the set or range.",
-        publishes_value_sets=True,
+        labels="set",
         quasi_identifiers="published by the values of its class ({kind})",
         generalized="What the records of a class have, each value in its finest form: a number or date by "
         "its interval or period of the first step, a code by its first prefix, a category by its finest "
@@ -101,10 +142,9 @@ TRAITS: dict[str, RecodingTraits] = {
         "reads all its quasi-identifiers. What is promised is that the person's sensitive values cannot be "
         "told from those of their group; k counts the persons of a group, not records that look alike. "
         "Whoever knows values of others in the group can strike them out.",
-        separates_values=True,
-        ties_values=False,
-        partitions_each_type=True,
-        groups_persons=True,
+        unit="vertex type",
+        values="group",
+        labels="finest",
         quasi_identifiers="published in its finest form ({kind})",
         groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
         "file that belongs to its type, where count says how many vertices of the group have the values of "
@@ -116,9 +156,7 @@ TRAITS: dict[str, RecodingTraits] = {
         "to each other, so relations between sensitive values of different tables are lost. Values that "
         "share a table are in the same rows: whoever knows one of them may read the others. Whoever knows "
         "values of others in the group can strike them out.",
-        separates_values=True,
-        ties_values=False,
-        takes_sensitive_tables=True,
+        values="group",
         groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
         "each file that belongs to its type, where count says how many vertices of the group have the values "
         "of the row. release.json names the sensitive fields of each file; nothing ties rows of two files "
@@ -132,10 +170,8 @@ TRAITS: dict[str, RecodingTraits] = {
         "whoever knows one of them may read the others. Whoever knows values of others in a group can strike "
         "them out, and whoever learns an id of a person knows which values are in that group. Relations "
         "between sensitive values of different tables are lost.",
-        separates_values=True,
-        ties_values=False,
-        groups_each_table=True,
-        takes_sensitive_tables=True,
+        unit="table",
+        values="group",
         groups="Sensitive values lie apart. group_1 of a record leads to the rows of the same group in "
         "sensitive-1, group_2 to those in sensitive-2, and so on; count says how many records of the group "
         "have the values of the row. release.json names the sensitive fields of each file; the groups of one "

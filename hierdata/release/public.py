@@ -168,7 +168,7 @@ def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
         yield Promise.of(
             model,
             known,
-            apart=traits.groups_persons,
+            apart=traits.partitions_each_type,
             ids=traits.groups_each_table,
             by_root=policy.knowledge not in (None, model),
         )

@@ -225,7 +225,7 @@ def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
         Promise.of(
             model,
             judgements,
-            apart=traits.groups_persons,
+            apart=traits.partitions_each_type,
             ids=traits.groups_each_table,
             by_root=policy.knowledge not in (None, model),
         )

@@ -34,7 +34,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     kind, where = model.kind, ("models", bounding[0])
     if len(bounding) > 1:
         yield ("models", bounding[1]), f"{kind} is stated twice: state it once, with the larger k and m"
-    if not policy.recoding_traits.bounds_knowledge:
+    if not policy.recoding_traits.generalizes_each_value:
         yield ("recoding",), f"{kind} needs values by nodes, each in its record: use recoding {DEFAULT}"
     if policy.suppressed is not None:
         yield ("suppressed",), f"under {kind} no record is suppressed: leave `suppressed` out"

@@ -44,7 +44,7 @@ def may_be_cut(policy: Policy, flat: bool) -> bool:
     ``flat``: the records are rows without vertices below them.
     """
     if policy.blocks is None:
-        return not (flat or policy.steps or not policy.recoding_traits.works_in_blocks)
+        return not (flat or policy.steps or not policy.recoding_traits.generalizes_each_value)
     return policy.blocks != "whole"
 
 
@@ -55,7 +55,7 @@ def least(constraints: Constraints) -> int:
 
 def _hindrance(policy: Policy, constraints: Constraints) -> str:
     """Return why records must be clustered together; "" if they need not be."""
-    if not policy.recoding_traits.works_in_blocks:
+    if not policy.recoding_traits.generalizes_each_value:
         return f"recoding {policy.recoding} looks at all records at once"
     knowledge = constraints.knowledge
     if knowledge is not None:

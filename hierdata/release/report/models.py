@@ -129,7 +129,7 @@ class Outcome(Plain):
     def groups_persons(self) -> bool:
         """Whether the classes are groups of persons; False where the recoding is not installed here."""
         try:
-            return traits_of(self.recoding).groups_persons
+            return traits_of(self.recoding).partitions_each_type
         except KeyError:
             return False
 

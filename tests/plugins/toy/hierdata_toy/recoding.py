@@ -14,5 +14,4 @@ class Local(ByRecord):
     traits: ClassVar[RecodingTraits] = RecodingTraits(
         judged_as="generalization",
         limitation="A published record keeps its own sensitive values together, says the toy.",
-        works_in_blocks=True,
     )
