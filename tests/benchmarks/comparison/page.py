@@ -14,6 +14,7 @@ WAYS = ("hierdata, trees", "one wide row")
 PARTS = {"adult": "Adult", "checks": "checks", "students": "students"}
 TOOK = ("s", "CPU s", "peak MB")
 ADULT = ("tool", "how", "NCP", "suppressed", "promise", *ATTACK, *TOOK)
+"""Where a tool was not run, the columns from ``promise`` on are empty but for seconds and memory."""
 CHECKS = ("check", "k", "l", "t", *TOOK)
 LINKED = ("unique, whole tree", "unique, a few facts", "gpa guessed")
 STUDENTS = (
@@ -69,7 +70,7 @@ def adult_line(line: Line) -> list[str]:
         return [*own, line["refused"], *[""] * (len(ADULT) - 3)]
     told = [loss(line), f"{line['suppressed']:,}"]
     if "attack" not in line:
-        return [*own, *told, *["not run"] * (1 + len(ATTACK)), *took(line)]
+        return [*own, *told, *[""] * (1 + len(ATTACK)), *took(line)]
     return [*own, *told, promise(line), *attack(line["attack"]), *took(line)]
 
 
@@ -116,22 +117,20 @@ def student_line(line: Line) -> list[str]:
 
 
 def feature_table(features: Mapping[str, Any]) -> str:
-    """Features by tool; each cell with its source, the sources below."""
+    """Features by tool; each cell is linked with its source, further sources follow it."""
     tools, sources = features["tools"], features["sources"]
-    places = {key: at for at, key in enumerate(sources, 1)}
     rows = []
     for name, cells in features["rows"]:
-        found = [cells.get(tool) for tool in tools]
-        rows.append([name, *(_cell(cell, sources, places) for cell in found)])
-    listed = "".join(f"{places[key]}. [{name}]({place})\n" for key, (name, place) in sources.items())
-    return f"{table(('feature', *tools), rows)}\nSources:\n\n{listed}"
+        rows.append([name, *(_cell(cells.get(tool), sources) for tool in tools)])
+    return table(("feature", *tools), rows)
 
 
-def _cell(cell: Sequence[str] | None, sources: Line, places: Mapping[str, int]) -> str:
+def _cell(cell: Sequence[str] | None, sources: Line) -> str:
     if cell is None:
-        return "not found"
-    text, *used = cell
-    return " ".join([text, *(f"[({places[source]})]({sources[source][1]})" for source in used)])
+        return "-"
+    text, first, *others = cell
+    more = "".join(f" [(2)]({sources[source][1]})" for source in others)
+    return f"[{text}]({sources[first][1]}){more}"
 
 
 def summary_table(found: Mapping[str, Any], cited: Sequence[Line]) -> str:
@@ -154,9 +153,12 @@ def _least(lines: Sequence[Line]) -> list[str]:
 
 
 def nested_table(found: Mapping[str, Any]) -> str:
-    """For each data set and promise the loss as trees and as wide rows."""
+    """For each data set and promise the loss as trees and as wide rows, for the most records."""
+    most = max((line["records"] for line in found["students"]), default=0)
     places: dict[tuple[str, int, str], dict[str, str]] = {}
     for line in found["students"]:
+        if line["records"] < most:
+            continue
         ways = places.setdefault((line["data"], line["records"], line["promise"]), {})
         ways[line["way"]] = f"{line['loss']:.4f}" if "loss" in line else "none"
     rows = [
