@@ -25,12 +25,13 @@ def naming(**case: object) -> Iterator[None]:
 
 
 def for_each(
-    names: str, cases: Iterable[Any], *, member: Callable[..., str] | None = None
+    names: str, cases: Iterable[Any], *, member: Callable[..., str] | None = None, few: int | None = None
 ) -> Callable[[Test], Test]:
     """Run a test with every case in turn, as one test; a failure names its case.
 
     Names and cases are those of ``pytest.mark.parametrize``. Fixtures are set up once, for all cases. With
-    ``member``, which says what a case belongs to, there is one test for each member of a family.
+    ``member``, which says what a case belongs to, there is one test for each member of a family. With ``few``
+    the fast tier runs only the first few, of each member, and the full tier all.
     """
     keys = [name.strip() for name in names.split(",")]
     rows = [tuple(case) if len(keys) > 1 else (case,) for case in cases]
@@ -44,17 +45,22 @@ def for_each(
 
         @wraps(test)
         def run_all(**fixtures: Any) -> None:
-            own = fixtures.pop("member", None)
-            for row in rows:
-                if member is None or member(*row) == own:
-                    case = dict(zip(keys, row, strict=True))
-                    with naming(**case):
-                        test(**fixtures, **case)
+            name = fixtures.pop("member", None)
+            most = None if few is None else fixtures.pop("few")
+            for row in [row for row in rows if member is None or member(*row) == name][:most]:
+                case = dict(zip(keys, row, strict=True))
+                with naming(**case):
+                    test(**fixtures, **case)
 
         if member is not None:
             others.append(inspect.Parameter("member", inspect.Parameter.KEYWORD_ONLY))
+        if few is not None:
+            others.append(inspect.Parameter("few", inspect.Parameter.KEYWORD_ONLY))
         # What pytest looks at to find fixtures.
         run_all.__signature__ = given.replace(parameters=others)  # type: ignore[attr-defined]
+        if few is not None:
+            sizes = [few, pytest.param(len(rows), marks=pytest.mark.full)]
+            pytest.mark.parametrize("few", sizes)(run_all)
         if member is None:
             return run_all
         members = list(dict.fromkeys(member(*row) for row in rows))

@@ -30,6 +30,7 @@ from hierdata.privacy import (
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, SensitiveReading
 from hierdata.privacy.delta_presence import DeltaPresence
 from hierdata.release.recodings import RECODINGS
+from tests.cases import with_worlds
 from tests.naive_coalesce import Known, Node, Values, coalesced
 from tests.promises import bind, promise
 from tests.random_collections import Collection, collection
@@ -151,9 +152,10 @@ def assert_as_the_twin(forest: Forest, constraints: Constraints, partition: Part
     return united.costs - partition.costs
 
 
+@with_worlds(6, 25)
 @pytest.mark.parametrize("model", MODELS[:-1], ids=str)
-def test_gives_up_what_the_twin_gives_up(model: PrivacyModel) -> None:
-    for seed in range(25):
+def test_gives_up_what_the_twin_gives_up(model: PrivacyModel, worlds: int) -> None:
+    for seed in range(worlds):
         built, constraints, partition = found(seed, model)
         assert_as_the_twin(built.forest, constraints, partition)
 
@@ -177,11 +179,12 @@ def bind_presence(built: Collection, model: PrivacyModel, within: Any, *, tied: 
     )
 
 
+@with_worlds(6, 20)
 @pytest.mark.parametrize("model", PRESENCE, ids=str)
 @pytest.mark.parametrize("within", ["place", "record"])
-def test_gives_up_what_the_twin_gives_up_by_presence(model: PrivacyModel, within: Any) -> None:
+def test_gives_up_what_the_twin_gives_up_by_presence(model: PrivacyModel, within: Any, worlds: int) -> None:
     lost: Counter[str] = Counter()
-    for seed, built in enumerate(sensitive_ones()[:20]):
+    for seed, built in enumerate(sensitive_ones()[:worlds]):
         constraints = bind_presence(built, model, within)
         partition = CluStree(pairing="greedy").step(
             built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
@@ -190,14 +193,15 @@ def test_gives_up_what_the_twin_gives_up_by_presence(model: PrivacyModel, within
     assert lost["vertices_lost_in_a_pool"]
 
 
+@with_worlds(6, 20)
 @pytest.mark.parametrize("model", PRESENCE, ids=str)
 @pytest.mark.parametrize("within", ["place", "record"])
 @pytest.mark.parametrize("recoding", ["generalization", "representatives"])
 def test_the_judge_finds_nothing_that_fails_by_presence(
-    model: PrivacyModel, within: Any, recoding: str
+    model: PrivacyModel, within: Any, recoding: str, worlds: int
 ) -> None:
     published = failing = 0
-    for seed, built in enumerate(sensitive_ones()[:20]):
+    for seed, built in enumerate(sensitive_ones()[:worlds]):
         constraints = bind_presence(built, model, within, tied=recoding == "generalization")
         partition = CluStree(pairing="greedy").step(
             built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
@@ -229,11 +233,12 @@ def test_gives_up_what_the_twin_gives_up_whatever_fails() -> None:
     assert lost["vertices_lost_in_a_pool"] > 20
 
 
+@with_worlds(10, 50)
 @each_model
 @pytest.mark.parametrize("recoding", ["generalization", "representatives"])
-def test_the_judge_finds_nothing_that_fails(model: PrivacyModel, recoding: str) -> None:
+def test_the_judge_finds_nothing_that_fails(model: PrivacyModel, recoding: str, worlds: int) -> None:
     published = 0
-    for seed in range(50):
+    for seed in range(worlds):
         built, constraints, partition = found(seed, model)
         united = coalesce(built.forest, partition, constraints)
         order = range(built.forest.record_count)

@@ -20,7 +20,7 @@ from hierdata.judge.knowledge.places import Places
 from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.policy import Policy
 from tests import naive_knowledge as naive
-from tests.cases import naming
+from tests.cases import naming, with_worlds
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "knowledge"
 FLAT = {"role": "quasi", "flat": True}
@@ -423,7 +423,8 @@ def test_values_stay_at_their_vertices_where_records_look_alike() -> None:
     assert found == {"k_0": 2, "k_1": 2, "k_2": 2, "alpha": Fraction(1, 2)}
 
 
-def test_judges_overlaps_like_the_plain_twin() -> None:
+@with_worlds(50, 200)
+def test_judges_overlaps_like_the_plain_twin(worlds: int) -> None:
     """Labels of a tree with three levels, in one root vector or two."""
     tree = {"*": {"A": ["1", "2"], "B": ["3"]}}
     fields = {"$.r": FLAT, "$.c[*].x": {"role": "quasi", "taxonomy": {"tree": tree}}}
@@ -431,7 +432,7 @@ def test_judges_overlaps_like_the_plain_twin() -> None:
     outline = naive.Outline("", ("r",), (), {"c": naive.Outline("c", ("x",))})
     random = Random(7)
     seen = set()
-    for number in range(200):
+    for number in range(worlds):
         pool = random.choice([["A", "3", "*"], ["1", "A", "B"], ["1", "2", "B", "*"], ["A", "B"]])
         records = [
             {"r": random.choice("ab"), "c": [{"x": random.choice(pool)} for _ in range(random.randrange(3))]}

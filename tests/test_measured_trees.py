@@ -48,7 +48,7 @@ def repeated(records: list[dict[str, Any]], wanted: str | None = None) -> list[t
     return rows
 
 
-@for_each("seed", range(30))
+@for_each("seed", range(30), few=8)
 def test_figures_are_those_of_the_twin(seed: int) -> None:
     records = people(seed)
     rows = repeated(records)

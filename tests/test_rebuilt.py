@@ -23,6 +23,7 @@ from hierdata.policy.policy import Policy
 from hierdata.release.recodings import RECODINGS
 from hierdata.release.recodings.sets_and_ranges import MISSING, Content, extend_hierarchy
 from tests.adversarial.random_releases import numbered
+from tests.cases import with_worlds
 from tests.publications import measurable
 from tests.recodings_of_trees import TREE_RECODINGS
 
@@ -48,11 +49,12 @@ def agrees(found: ReleaseMeasurement, release: hierdata.Release) -> None:
     assert (found.records, found.published) == (report.counts.records.input, report.counts.records.published)
 
 
+@with_worlds(10, 40)
 @pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
 @pytest.mark.parametrize("recoding", TREE_RECODINGS)
-def test_the_figures_are_those_of_the_run(recoding: str, xml: bool, tmp_path: Path) -> None:
+def test_the_figures_are_those_of_the_run(recoding: str, xml: bool, tmp_path: Path, worlds: int) -> None:
     seen = left_out = 0
-    for number in range(40):
+    for number in range(worlds):
         case = numbered(random.Random(number).getrandbits(48), (recoding,))
         stated = case.xml_policy if xml else case.policy
         source = case.elements if xml else lambda case=case: case.records

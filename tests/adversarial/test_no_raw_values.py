@@ -57,7 +57,7 @@ BREAKS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("name", BREAKS)
-@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+@pytest.mark.parametrize("suffix", [pytest.param(".json", marks=pytest.mark.full), ".jsonl"])
 def test_a_mark_beside_broken_json(bench: Bench, name: str, suffix: str) -> None:
     for position in (("town",), ("home", "floor"), ("visits", 1, "reason")):
         lines = [json.dumps(one) for one in planted(position, CHANGES["text"])]

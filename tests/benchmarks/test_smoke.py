@@ -304,6 +304,7 @@ def run(smoke: Smoke) -> None:
     module.main(shlex.split(smoke.options))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("smoke", SMOKES, ids=lambda smoke: smoke.module)
 def test_a_small_run_prints_its_tables_and_leaves_nothing(
     smoke: Smoke, elsewhere: list[Path], capsys: pytest.CaptureFixture[str]
@@ -339,6 +340,7 @@ def test_pycanon_answers(elsewhere: list[Path], tmp_path: Path) -> None:
     assert set(answers) == set(filter(None, checks.COUNTERPARTS.values()))
 
 
+@pytest.mark.full
 def test_releases_of_one_build_are_the_same(tmp_path: Path, elsewhere: list[Path]) -> None:
     folders = [str(tmp_path / "old"), str(tmp_path / "new")]
     making = ["make", "--python", sys.executable, "--only", "error-missing", "--out"]

@@ -78,7 +78,8 @@ def test_figures_in_blocks_are_those_of_the_files(in_blocks: Release) -> None:
 
 
 @pytest.mark.parametrize(
-    ("executor", "workers"), [("serial", None), ("processes", 1), ("processes", 3)], ids=str
+    ("executor", "workers"),
+    [("serial", None), pytest.param("processes", 1, marks=pytest.mark.full), ("processes", 3)],
 )
 def test_executors_publish_the_same_bytes(
     in_blocks: Release, executor: str, workers: int | None, small_splits: None
@@ -90,7 +91,7 @@ def test_executors_publish_the_same_bytes(
     assert hierdata.verify(release.folder, with_blocks(150), resources=resources).passed
 
 
-@pytest.mark.parametrize("name", ["students.json", "students.xml"])
+@pytest.mark.parametrize("name", [pytest.param("students.json", marks=pytest.mark.full), "students.xml"])
 def test_formats_whose_records_are_no_lines(name: str) -> None:
     policy = with_blocks(200, "students-xml.yaml" if name.endswith("xml") else "students.yaml")
     release = hierdata.anonymize(STUDENTS / name, policy, seed=SEED, resources=SERIAL)
@@ -131,7 +132,13 @@ def noted(found: Shared, homes: list[int]) -> Shared:
     return found
 
 
-@pytest.mark.parametrize("heard", [1, 64], ids=["many tasks compare forms", "one task does"])
+@pytest.mark.parametrize(
+    "heard",
+    [
+        pytest.param(1, id="many tasks compare forms"),
+        pytest.param(64, id="one task does", marks=pytest.mark.full),
+    ],
+)
 def test_classes_that_look_alike_in_two_blocks_are_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heard: int
 ) -> None:
@@ -176,6 +183,7 @@ def test_blocks_that_the_promise_does_not_allow_are_refused() -> None:
         hierdata.anonymize(people(200), from_data(policy), resources=SERIAL)
 
 
+@pytest.mark.full
 def test_too_little_memory_is_refused_with_what_is_enough() -> None:
     seed = bytes(16)  # where blocks are cut, and so how large they are, goes by the seed
     with pytest.raises(PolicyError, match=r"allow \d+ MiB, or state smaller `blocks`") as refused:

@@ -23,7 +23,7 @@ from hierdata.pipeline import cluster
 from hierdata.pipeline.cluster import add_trials
 from hierdata.pipeline.encode import Blocks
 from tests import naive_knowledge as naive
-from tests.cases import naming
+from tests.cases import naming, with_worlds
 from tests.end_to_end.conftest import public_bytes
 
 TOWNS = {"*": {"north": ["a", "b"], "south": {"coast": ["c", "d"], "hills": ["e"]}}}
@@ -70,7 +70,8 @@ def keeps(release: hierdata.Release, **model: Any) -> bool:
     )
 
 
-def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+@with_worlds(4, 8)
+def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """Whatever the root values, missing ones included: none of the searches had to be joined.
 
     Every other collection chooses by trials, of which two in turn do not mend everything.
@@ -86,7 +87,7 @@ def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Specialize, "choose_by_trials", watch)
     random = Random(4)
-    for number in range(8):
+    for number in range(worlds):
         people = random_people(random, random.choice([40, 70]))
         monkeypatch.setattr(Specialize, "chooses_from", 2 if number % 2 else 100)
         monkeypatch.setattr(division_search, "_MOST_TRIED", 10**6 if number % 4 < 2 else 0)
@@ -96,7 +97,7 @@ def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
             assert keeps(release, **model)
             assert release.report.counts.records.published == len(people)
     assert not joined
-    assert len(chosen) == 4
+    assert len(chosen) == worlds // 2
     assert None not in chosen
 
 
@@ -127,6 +128,7 @@ def test_a_block_that_tried_nothing_decides_nothing() -> None:
     assert add_trials([{}, {}]) == {}
 
 
+@pytest.mark.full
 def test_bytes_do_not_depend_on_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Specialize, "chooses_from", 2)
     people, policy = random_people(Random(1), 60), policy_of(10)

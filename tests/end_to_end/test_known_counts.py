@@ -16,7 +16,7 @@ from hierdata.ground.errors import HierdataError, InputError, PolicyError, Promi
 from hierdata.policy.checks.knowledge import known_counts
 from hierdata.policy.load import from_data
 from tests import naive_knowledge as naive
-from tests.cases import naming
+from tests.cases import naming, with_worlds
 from tests.end_to_end.conftest import public_bytes
 
 FLAT: dict[str, Any] = {"role": "quasi", "flat": True}
@@ -101,9 +101,10 @@ def tell_least(person: Any) -> Any:
     return {"town": "*", "visits_count": bin_of(len(visits)), "visits": visits, "jobs": []}
 
 
-def test_whoever_knows_bin_and_facts_finds_at_least_k() -> None:
+@with_worlds(15, 30)
+def test_whoever_knows_bin_and_facts_finds_at_least_k(worlds: int) -> None:
     random, refused = Random(7), 0
-    for number in range(30):
+    for number in range(worlds):
         people = [random_person(random) for _ in range(random.choice([14, 20, 30]))]
         model = {"m": random.choice([1, 2, 3]), "vertex": random.choice(["whole", "off"])}
         with naming(number=number, model=model):
@@ -158,6 +159,7 @@ def test_the_release_says_what_is_known_and_is_verified(tmp_path: Path) -> None:
     assert all(row.smallest >= 2 for row in found.release.candidates)
 
 
+@pytest.mark.full
 def test_blocks_and_workers_publish_the_same_bins(tmp_path: Path) -> None:
     random = Random(3)
     people = [random_person(random) | {"town": random.choice("abcd")} for _ in range(160)]

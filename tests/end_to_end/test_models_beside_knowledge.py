@@ -10,7 +10,7 @@ from typing import Any
 
 import hierdata
 from hierdata.ground.errors import PromiseError
-from tests.cases import naming
+from tests.cases import naming, with_worlds
 
 FLAT: dict[str, Any] = {"role": "quasi", "flat": True}
 BESIDE: tuple[tuple[dict[str, Any], Fraction | None], ...] = (
@@ -35,9 +35,10 @@ def holds(ills: Sequence[Sequence[str]], share: Fraction | None, asks: str) -> b
     return Fraction(max(having.values()), len(shown)) <= share
 
 
-def test_each_root_class_keeps_the_model_by_a_plain_count() -> None:
+@with_worlds(20, 60)
+def test_each_root_class_keeps_the_model_by_a_plain_count(worlds: int) -> None:
     random, refused = Random(5), list[str]()
-    for number in range(60):
+    for number in range(worlds):
         people = [
             {
                 "town": random.choice("abc"),

@@ -72,6 +72,7 @@ def assert_equal_runs(
     return result
 
 
+@pytest.mark.full
 def test_bundled_students_with_bins_that_do_not_nest(tmp_path: Path) -> None:
     lines = (FIXTURES / "students" / "students.jsonl").read_text().splitlines(keepends=True)
     some = tmp_path / "some.jsonl"
@@ -165,7 +166,7 @@ def test_a_class_grows_until_enough_of_the_population_fits() -> None:
         assert fitting(partition.nodes[start : start + len(trees)].tolist()) >= 4
 
 
-@for_each("seed", range(40))
+@for_each("seed", range(40), few=10)
 def test_optimal_pairing_is_the_cheapest_of_all(seed: int) -> None:
     built = collection(900 + seed, records=5, depth=3, most=2)
     constraints = built.bind(LevelAlphaK(k=4))

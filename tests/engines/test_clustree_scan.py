@@ -95,7 +95,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("students")
 
 
-@pytest.mark.parametrize("preset", ["MLevCluTree", "ClusTree"])
+@pytest.mark.parametrize("preset", ["MLevCluTree", pytest.param("ClusTree", marks=pytest.mark.full)])
 @pytest.mark.parametrize(("name", "pairing"), [(n, p) for n in "AB" for p in PAIRINGS])
 def test_students_cluster_the_same_with_a_part_of_the_pair_losses(
     folder: Path, name: str, pairing: Pairing, preset: str

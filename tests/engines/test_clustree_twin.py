@@ -15,6 +15,7 @@ from hierdata.metrics import METRICS
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from tests import naive
+from tests.cases import with_worlds
 from tests.publications import publication_of
 from tests.random_collections import MISSING, Collection, collection
 
@@ -66,9 +67,10 @@ def engine_classes(partition: Partition) -> list[list[int]]:
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
-def test_engine_and_twin_agree(setting: str, depth: int, pairing: str) -> None:
-    for seed in range(12):
+@pytest.mark.parametrize("depth", [1, 2, 3, pytest.param(4, marks=pytest.mark.full)])
+@with_worlds(4, 12)
+def test_engine_and_twin_agree(setting: str, depth: int, pairing: str, worlds: int) -> None:
+    for seed in range(worlds):
         built = collection(seed + 1000 * depth, records=16, depth=depth)
         window = (50, 4)[seed % 2]
         result, partition = both(built, SETTINGS[setting], seed, window, pairing, grow=bool(seed % 3))
@@ -85,7 +87,7 @@ PRESENCE = {
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("setting", PRESENCE)
-@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("depth", [2, 3, pytest.param(4, marks=pytest.mark.full)])
 def test_engine_and_twin_agree_on_records_that_show_a_value(setting: str, depth: int, pairing: str) -> None:
     """Over siblings without quasi-identifiers a value counts once for each record."""
     otherwise = 0

@@ -124,14 +124,14 @@ MODELS: list[tuple[PrivacyModel, ...]] = [
 
 
 @for_each("models", MODELS)
-@for_each("seed", range(24))
+@for_each("seed", range(24), few=6)
 def test_it_merges_what_the_twin_merges(models: tuple[PrivacyModel, ...], seed: int) -> None:
     own = random_table(seed, below=seed % 4 == 3)
     constraints = own.bind(*models)
     assert merged(own, constraints, beta=seed % 3) == twin(own, constraints, beta=seed % 3)
 
 
-@for_each("seed", range(30))
+@for_each("seed", range(30), few=7)
 def test_it_goes_on_as_the_twin_does(seed: int) -> None:
     """From classes that another step left, some of them with values that they share."""
     rng = random.Random(seed)
@@ -143,7 +143,7 @@ def test_it_goes_on_as_the_twin_does(seed: int) -> None:
     assert merged(own, constraints, 0, start) == twin(own, constraints, 0, start)
 
 
-@for_each("seed", range(20))
+@for_each("seed", range(20), few=5)
 def test_no_class_takes_more_of_a_group_than_a_model_ever_allows(seed: int) -> None:
     rng = random.Random(seed)
     parents = {"r": None, "g": "r", "h": "r", "a": "g", "b": "g", "c": "h", "d": "h", "e": "r"}

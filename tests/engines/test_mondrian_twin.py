@@ -23,6 +23,7 @@ from hierdata.forest.forest import Scope
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_tables
+from tests.cases import with_worlds
 from tests.small_tables import Table, table
 
 TREE = {"*": {"A": ["a", "b", "c"], "B": {"C": ["d", "e"], "f": None}, "D": {"E": ["g"]}, "h": None}}
@@ -93,12 +94,15 @@ def regions_of(own: Table, constraints: Constraints) -> tuple[list[naive_tables.
     )
 
 
+@with_worlds(10, 40)
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @pytest.mark.parametrize("below", [False, True])
 @pytest.mark.parametrize("missing", [False, True])
-def test_cuts_and_twin_agree(setting: list[tuple[str, dict[str, Any]]], missing: bool, below: bool) -> None:
+def test_cuts_and_twin_agree(
+    setting: list[tuple[str, dict[str, Any]]], missing: bool, below: bool, worlds: int
+) -> None:
     failing = 0
-    for seed in range(40):
+    for seed in range(worlds):
         own = random_table(seed, missing=missing, below=below)
         constraints = own.bind(*models(setting))
         twin = naive_tables.Mondrian(

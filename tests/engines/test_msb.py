@@ -62,7 +62,7 @@ def vectors(rng: random.Random, rows: int, width: int) -> list[naive.Vector | No
 
 
 @each_order
-@for_each("seed", range(60))
+@for_each("seed", range(60), few=15)
 def test_it_draws_what_the_twin_draws(order: Order, seed: int) -> None:
     rng = random.Random(seed)
     rows, width, l = rng.randint(1, 40), rng.randint(1, 4), rng.randint(1, 4)  # noqa: E741

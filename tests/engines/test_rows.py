@@ -52,7 +52,7 @@ def codes(table: Table, at: int = 0) -> list[int]:
     return found
 
 
-@for_each("seed", range(40))
+@for_each("seed", range(40), few=10)
 def test_joins_are_the_deepest_nodes_above_all_members(seed: int) -> None:
     table, classes = random_table(seed)
     nodes = nodes_of(table.forest, table.scope)
@@ -64,7 +64,7 @@ def test_joins_are_the_deepest_nodes_above_all_members(seed: int) -> None:
 
 
 @for_each("below", [False, True])
-@for_each("seed", range(20))
+@for_each("seed", range(20), few=5)
 def test_a_partition_shows_members_by_the_first_and_nothing_below_what_is_gone(
     seed: int, below: bool
 ) -> None:
@@ -83,7 +83,7 @@ def test_a_partition_shows_members_by_the_first_and_nothing_below_what_is_gone(
     assert (partition.representative[others] == others).all()
 
 
-@for_each("seed", range(40))
+@for_each("seed", range(40), few=10)
 def test_contents_are_the_counts_of_each_class(seed: int) -> None:
     table, classes = random_table(seed)
     column = np.array(codes(table), np.int64)
@@ -106,7 +106,7 @@ def holds(constraints: Constraints, table: Table, own: list[int]) -> bool:
 
 
 @for_each("below", [False, True])
-@for_each("seed", range(40))
+@for_each("seed", range(40), few=10)
 def test_leftovers_join_wherever_every_model_and_record_allows(seed: int, below: bool) -> None:
     table, classes = random_table(seed, below, attributes=1 + seed % 2)
     bound = table.bind(LEDiversity(l=1, e=1)) if seed % 3 else table.bind(FrequencyLDiversity(l="4/3"))
@@ -161,7 +161,7 @@ def test_the_nearest_class_is_taken_then_the_smaller_then_the_first(monkeypatch:
 
 @for_each("window", [0, 2**24])
 @for_each("below", [False, True])
-@for_each("seed", range(30))
+@for_each("seed", range(30), few=7)
 def test_a_leftover_goes_where_the_twin_puts_it(
     seed: int, below: bool, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +194,7 @@ def test_a_leftover_goes_where_the_twin_puts_it(
 
 
 @for_each("below", [False, True])
-@for_each("seed", range(40))
+@for_each("seed", range(40), few=10)
 def test_the_metrics_are_those_of_the_twin(seed: int, below: bool) -> None:
     table, classes = random_table(seed, below, attributes=1 + seed % 2)
     publication = table.published(members(classes))

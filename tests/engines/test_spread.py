@@ -27,6 +27,7 @@ from hierdata.ground.errors import PolicyError
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_tables
+from tests.cases import with_worlds
 from tests.small_tables import Table, table
 
 Value = int | Decimal
@@ -76,11 +77,12 @@ def draw(rng: random.Random) -> tuple[list[Value], str]:
     return values, rng.choice(("0.05", "0.1", "0.15", "0.3"))
 
 
+@with_worlds(20, 60)
 @pytest.mark.parametrize("l", [1, 2, 3, 4])
-def test_no_partition_publishes_more_rows(l: int) -> None:  # noqa: E741
+def test_no_partition_publishes_more_rows(l: int, worlds: int) -> None:  # noqa: E741
     rng = random.Random(l)
     suppressed = published = 0
-    for seed in range(60):
+    for seed in range(worlds):
         values, delta = draw(rng)
         partition = run(of_values(values, seed), diversity(delta, l))
         found = check(partition, values, delta, l)
@@ -120,11 +122,12 @@ def forms_of(forest: Forest) -> list[set[tuple[object, ...]]]:
     ]
 
 
-def test_classes_that_look_alike_are_told_apart() -> None:
+@with_worlds(40, 120)
+def test_classes_that_look_alike_are_told_apart(worlds: int) -> None:
     """Against all classes and labels: never more, and nearly as many where there are few labels."""
     rng = random.Random(2)
     best = missed = 0
-    for _ in range(120):
+    for _ in range(worlds):
         least, delta = rng.choice((1, 2, 2, 3)), rng.choice(("0", "0.5", "1", "2"))
         values = [rng.randint(0, rng.choice((4, 8, 14))) for _ in range(rng.randint(1, 7))]
         domains = rng.choice(ALIKE)

@@ -20,6 +20,7 @@ from hierdata.engines.sweep.growing import gather_classes
 from hierdata.engines.sweep.improving import improve_classes
 from hierdata.forest.forest import Scope
 from tests import naive_sweep
+from tests.cases import with_worlds
 from tests.engines.test_mondrian_twin import SETTINGS, judged, models, random_table
 from tests.small_tables import Table
 
@@ -56,11 +57,14 @@ def sets(classes: np.ndarray[Any, Any], first: int = 0) -> list[frozenset[int]]:
     ]
 
 
+@with_worlds(8, 25)
 @every_setting
 @each_table
-def test_the_nodes_close_what_their_twin_closes(setting: Setting, missing: bool, below: bool) -> None:
+def test_the_nodes_close_what_their_twin_closes(
+    setting: Setting, missing: bool, below: bool, worlds: int
+) -> None:
     made = 0
-    for seed in range(25):
+    for seed in range(worlds):
         own = random_table(seed, missing=missing, below=below)
         constraints = own.bind(*models(setting))
         compiled = Compiled(own, constraints)
@@ -123,9 +127,10 @@ def by_chance(twin: naive_sweep.Sweep, seed: int) -> np.ndarray[Any, Any]:
     return classes
 
 
-def test_no_pass_makes_the_loss_larger_and_the_optimum_is_a_bound() -> None:
+@with_worlds(25, 100)
+def test_no_pass_makes_the_loss_larger_and_the_optimum_is_a_bound(worlds: int) -> None:
     reached = 0
-    for seed in range(100):
+    for seed in range(worlds):
         own = random_table(seed)
         scope = Scope.of(own.forest)
         if len(scope.rows) > 7:
@@ -146,4 +151,4 @@ def test_no_pass_makes_the_loss_larger_and_the_optimum_is_a_bound() -> None:
                 assert before is None or loss <= before
                 before = loss
             reached += before is not None and before == least
-    assert reached > 20
+    assert reached > 20 * worlds // 100

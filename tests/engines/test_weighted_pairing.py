@@ -16,7 +16,7 @@ from hierdata.forest.worth import Heaviest, Worth
 from hierdata.ground.errors import InputError
 from hierdata.privacy import FrequencyLDiversity
 from tests import naive, random_collections
-from tests.cases import examples
+from tests.cases import examples, with_worlds
 from tests.engines.test_optimal_pairing import MODELS, check_class
 from tests.random_collections import Collection, Shape, collected, collection, taxonomy
 from tests.test_histograms import numbers
@@ -51,10 +51,11 @@ def test_vertices_without_quasi_identifiers(name: str, quasi: tuple[int, int, in
         check_class(bare(seed, quasi), MODELS[name], 3)
 
 
+@with_worlds(10, 40)
 @pytest.mark.parametrize("pairing", ["greedy", "benefit"])
-def test_the_published_pairing_with_weights(pairing: str) -> None:
+def test_the_published_pairing_with_weights(pairing: str, worlds: int) -> None:
     of_twin = {"greedy": "greedy", "benefit": "greedy_loss_minus_suppression"}[pairing]
-    for seed in range(40):
+    for seed in range(worlds):
         built = (collection(seed, records=5, depth=3) if seed % 2 else bare(seed, (1, 0, 1))).weighted(seed)
         model = FrequencyLDiversity(l=2)
         aligned = Alignment(built.forest, built.bind(model), 2, pairing)  # type: ignore[arg-type]

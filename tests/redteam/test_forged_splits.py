@@ -65,7 +65,11 @@ def test_published_records_are_read_once(
     assert set(read.values()) == {1}
 
 
-@pytest.mark.parametrize("world", WORLDS[:3], ids=str)
+@pytest.mark.parametrize(
+    "world",
+    [WORLDS[0], *(pytest.param(world, marks=pytest.mark.full) for world in WORLDS[1:3])],
+    ids=str,
+)
 def test_forgeries_in_any_part(world: World, place: Path, tmp_path: Path, small_splits: None) -> None:
     for number, (forge, message) in enumerate({**OF_RECORDS, **OF_VISITS}.items()):
         (folder := tmp_path / str(number)).mkdir()

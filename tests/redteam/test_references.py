@@ -15,6 +15,7 @@ import pytest
 import hierdata
 from hierdata import Resources
 from hierdata.ground.errors import PolicyError, PromiseError
+from tests.cases import with_worlds
 from tests.naive_references import Names, Tree, plain, values_at, without_dangling
 
 SEED, KEY = b"a seed of sixteen bytes", bytes(range(40, 80))
@@ -116,23 +117,31 @@ def agrees_with_the_twin(records: list[Tree], stated: dict[str, Any], **more: An
     return dangling(kept).total(), count[0] - count[1]
 
 
+@with_worlds(6, 12)
 @pytest.mark.parametrize("recoding", ["generalization", "sets_and_ranges", "slicing"])
-def test_nothing_dangles_and_all_of_a_class_lack_what_one_lacks(recoding: str) -> None:
+def test_nothing_dangles_and_all_of_a_class_lack_what_one_lacks(recoding: str, worlds: int) -> None:
     wrong = dropped = runs = 0
-    for number in range(12):
+    for number in range(worlds):
         try:
             found = agrees_with_the_twin(people(number), policy(recoding=recoding))
         except PromiseError:
             continue
         runs, wrong, dropped = runs + 1, wrong + found[0], dropped + found[1]
-    assert runs > 8
-    assert dropped > wrong > 50, "there was something to drop, and others of the class lost it too"
+    assert runs > worlds * 2 // 3
+    assert dropped > wrong > 50 * worlds // 12, (
+        "there was something to drop, and others of the class lost it too"
+    )
 
 
 def test_in_blocks_what_another_block_publishes_does_not_dangle() -> None:
     stated = policy(blocks=40)
     wrong, dropped = agrees_with_the_twin(people(99, 200), stated, resources=Resources("serial"))
     assert dropped > wrong > 50
+
+
+@pytest.mark.full
+def test_in_blocks_references_are_dropped_by_workers_as_in_one_process() -> None:
+    stated = policy(blocks=40)
     whole = publish(people(99, 200), stated, resources=Resources("serial"))
     assert publish(people(99, 200), stated, resources=Resources("processes", 2)) == whole
 

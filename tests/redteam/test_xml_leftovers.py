@@ -184,6 +184,7 @@ def test_prefixes_are_the_policy_s_and_are_declared_where_they_are_used(
             assert declared_at(data) == used_at(data)
 
 
+@pytest.mark.full
 def test_the_last_of_two_thousand_changes_nothing(tmp_path: Path) -> None:
     source, people = tmp_path / "clinic.xml.gz", [person(number) for number in range(2000)]
     asked = policy_of(blocks=500)
@@ -223,7 +224,9 @@ def one_a_file(folder: Path, odd: int, spell: Callable[[str], str], with_lone: s
         (folder / f"{number:02}.xml").write_text(spell(text) if number == odd else text, "utf-8")
 
 
-@pytest.mark.parametrize("odd", [0, 7, 11])
+@pytest.mark.parametrize(
+    "odd", [pytest.param(0, marks=pytest.mark.full), 7, pytest.param(11, marks=pytest.mark.full)]
+)
 def test_how_one_file_is_spelled_changes_no_file(odd: int, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     for alone in ("", "lone"):
