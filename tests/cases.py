@@ -1,8 +1,9 @@
-"""Many small cases in one test: what pytest does for a test costs more than most cases do."""
+"""The number of cases of a test by tier; many small ones in one test, as pytest costs more than most."""
 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import settings
 
 Test = Callable[..., None]
+TIMES = "HIERDATA_TEST_TIMES"
+"""The variable by which ``tests.benchmarks.worlds`` asks for more worlds than the full tier has."""
 
 
 @contextmanager
@@ -70,10 +73,20 @@ def for_each(
 
 
 def with_worlds(fast: int, full: int) -> pytest.MarkDecorator:
-    """Give a test its number of ``worlds``: few in the fast tier, all of them in the full tier."""
-    return pytest.mark.parametrize("worlds", [fast, pytest.param(full, marks=pytest.mark.full)])
+    """Give a test its number of ``worlds``: few in the fast tier, many in the full tier."""
+    return pytest.mark.parametrize("worlds", [fast, pytest.param(full * times(), marks=pytest.mark.full)])
 
 
 def examples(full: int, **others: Any) -> settings:
     """Give a property test so many examples in the full tier, a share of them in the fast tier."""
-    return settings(max_examples=max(5, full * settings().max_examples // 100), **others)
+    return settings(max_examples=max(5, full * times() * settings().max_examples // 100), **others)
+
+
+def in_turns(cases: Iterable[Any], turn: int, turns: int) -> list[Any]:
+    """Return every so many-th case from ``turn`` on; all of them where more worlds are asked for."""
+    return list(cases) if times() > 1 else list(cases)[turn % turns :: turns]
+
+
+def times() -> int:
+    """Return how many times as many worlds are asked for as the full tier has."""
+    return int(os.environ.get(TIMES, "1"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import for_each
+from tests.cases import TIMES, for_each, in_turns, times, with_worlds
 
 
 def test_all_cases_run_in_every_combination() -> None:
@@ -40,3 +40,31 @@ def test_a_member_runs_its_own_cases() -> None:
     assert mark.args == ("member", ["one", "two"])
     note(member="one")
     assert seen == [("one", 1), ("one", 11)]
+
+
+def test_few_cases_are_the_first_of_each_member() -> None:
+    seen: list[int] = []
+
+    @for_each("number", range(6), member=lambda number: str(number % 2), few=2)
+    def note(number: int) -> None:
+        seen.append(number)
+
+    (sizes,) = (mark.args[1] for mark in note.pytestmark if mark.args[0] == "few")  # type: ignore[attr-defined]
+    few, many = sizes
+    note(member="1", few=few)
+    assert seen == [1, 3]
+    note(member="0", few=many.values[0])
+    assert seen == [1, 3, 0, 2, 4]
+
+
+@with_worlds(3, 5)
+def test_numbers_of_worlds(worlds: int) -> None:
+    assert worlds in (3, 5 * times())
+
+
+def test_cases_in_turns_are_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TIMES, raising=False)
+    found = [in_turns("abcde", turn, 3) for turn in range(3)]
+    assert found == [["a", "d"], ["b", "e"], ["c"]]
+    monkeypatch.setenv(TIMES, "2")
+    assert in_turns("abcde", 1, 3) == [*"abcde"]

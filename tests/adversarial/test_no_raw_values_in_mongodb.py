@@ -10,6 +10,7 @@ import bson
 import pytest
 
 from tests.adversarial.marked import CHANGES, NUMBER, PEOPLE, TEXT, Bench, planted, positions
+from tests.cases import in_turns
 
 WRAPPED: dict[str, Callable[[Any], Any]] = {
     "id": lambda value: {"$oid": TEXT},
@@ -38,11 +39,11 @@ def dump(people: list[dict[str, Any]]) -> bytes:
 @pytest.mark.full
 @pytest.mark.parametrize("change", CHANGES | WRAPPED)
 def test_a_mark_at_any_place_of_an_export(bench: Bench, change: str) -> None:
-    for position in positions(PEOPLE[-2]):
-        people = planted(position, (CHANGES | WRAPPED)[change])
-        bench.run(lines(people), ".ejson")
-        if change in CHANGES:
-            bench.run(dump(people), ".bson")
+    turn = [*CHANGES, *WRAPPED].index(change)
+    for position in in_turns(positions(PEOPLE[-2]), turn, 3):
+        bench.run(lines(planted(position, (CHANGES | WRAPPED)[change])), ".ejson")
+    for position in in_turns(positions(PEOPLE[-2]), turn + 1, 3) if change in CHANGES else ():
+        bench.run(dump(planted(position, CHANGES[change])), ".bson")
     assert bench.codes & {2, 5}
 
 

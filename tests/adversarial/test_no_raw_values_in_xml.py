@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.adversarial.marked import ATTRIBUTES, CHANGES, NUMBER, PEOPLE, TEXT, Bench, planted, positions
+from tests.cases import in_turns
 
 
 def element(name: str, value: Any) -> str:
@@ -46,7 +47,7 @@ XML_CHANGES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.full
 @pytest.mark.parametrize("change", XML_CHANGES)
 def test_a_mark_at_any_place_of_an_xml_record(bench: Bench, change: str) -> None:
-    for position in positions(PEOPLE[-2]):
+    for position in in_turns(positions(PEOPLE[-2]), [*XML_CHANGES].index(change), 3):
         if isinstance(position[-1], str):
             bench.run(people_xml(planted(position, XML_CHANGES[change])).encode(), ".xml")
 

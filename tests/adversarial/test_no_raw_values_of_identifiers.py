@@ -12,6 +12,7 @@ import hierdata
 from hierdata.records.identifiers import Pseudonym
 from hierdata.records.identifiers.key import Key
 from tests.adversarial.marked import CHANGES, MARKS, NUMBER, PEOPLE, SEED, TEXT, Bench, json_policy, positions
+from tests.cases import in_turns
 
 KEY = bytes(range(60, 100))
 ACTIONS: dict[str, Any] = {
@@ -68,7 +69,7 @@ HERE = [
 def test_a_mark_where_values_are_replaced(bench: Bench, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HIERDATA_KEY", KEY.hex())
     bench.policies[".json"] = policy()
-    for position in HERE:
+    for position in in_turns(HERE, [*CHANGES].index(change), 2):
         bench.run(json.dumps(planted(position, change)).encode(), ".json")
     assert bench.codes
 

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import pytest
-
 from tests.cases import with_worlds
 from tests.naive_knowledge import Shown, form_of, keeps_promise, smallest_counts
 from tests.naive_suspects import best_guesses, candidates, knowledge_of, recodings_of
@@ -107,11 +105,11 @@ def least_candidates(
     )
 
 
-@pytest.mark.full
-def test_nobody_is_found_where_the_promise_holds() -> None:
+@with_worlds(400, 4000)
+def test_nobody_is_found_where_the_promise_holds(worlds: int) -> None:
     rng = random.Random(19)
     kept: Counter[Any] = Counter()
-    for _ in range(20_000):
+    for _ in range(worlds):
         kind = rng.choice(SHAPES)
         k, m = rng.choice(((2, 1), (2, 2), (3, 1), (3, 2)))
         whole, counted = rng.random() < 0.5, rng.random() < 0.3
@@ -125,7 +123,7 @@ def test_nobody_is_found_where_the_promise_holds() -> None:
         assert least >= k, (originals, published, k, m, whole, counted)
         kept[SHAPES.index(kind), len(set(map(form_of, published))) > 1] += 1
     # Every shape was met with records that look different, so that there was something to find.
-    assert min(kept[shape, True] for shape in range(len(SHAPES))) >= 10, kept
+    assert min(kept[shape, True] for shape in range(len(SHAPES))) >= worlds // 2000, kept
 
 
 def with_values(rng: random.Random, vertex: Shown) -> Shown:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import adult, checks, tables
+from tests.benchmarks import adult, checks, tables, worlds
 from tests.benchmarks.made_up import write_collections
 from tests.benchmarks.same_bytes import __main__ as same_bytes
 from tests.benchmarks.test_commands_in_docs import module_of
@@ -324,6 +324,12 @@ def test_a_small_run_prints_its_tables_and_leaves_nothing(
     assert files_of_checkout() == before
 
 
+def test_more_worlds(elsewhere: list[Path]) -> None:
+    worlds.main(["--times", "2", "--only", "numbers_of_worlds", "test_cases.py"])
+    with pytest.raises(SystemExit):
+        worlds.main(["--only", "no_such_test", "test_cases.py"])
+
+
 @pytest.mark.full
 @pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))
 def test_a_small_run_by_spark(elsewhere: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -376,4 +382,5 @@ def has_main(file: Path) -> bool:
 def test_no_benchmark_is_forgotten() -> None:
     runnable = {path.stem for path in FOLDER.glob("*.py") if has_main(path)}
     runnable |= {path.parent.name for path in FOLDER.glob("*/__main__.py")}
-    assert runnable == {smoke.module for smoke in SMOKES} | {"same_bytes"}  # which has a test of its own
+    with_tests_of_their_own = {"same_bytes", "worlds"}
+    assert runnable == {smoke.module for smoke in SMOKES} | with_tests_of_their_own

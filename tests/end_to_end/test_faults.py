@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import times
 from tests.end_to_end.faulty import SECRET
 
 pytestmark = pytest.mark.full  # each case is one or two whole commands
@@ -257,10 +258,11 @@ def test_signals_at_any_moment(place: Place, expected: dict[str, bytes]) -> None
         place.nothing_left()
 
 
-def test_killed_at_any_moment(place: Place, expected: dict[str, bytes]) -> None:
+@pytest.mark.parametrize("kills", [6 * times()])
+def test_killed_at_any_moment(place: Place, expected: dict[str, bytes], kills: int) -> None:
     """Nobody in the program can remove anything any more: who waits for its end does."""
     rng = random.Random(4)
-    for number in range(20):
+    for number in range(kills):
         process = place.begin("-", "-", *(TWO if number % 2 else ("--executor", "serial")))
         until = time.monotonic() + 60
         while place.found() == place.names and time.monotonic() < until:
