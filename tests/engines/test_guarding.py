@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hierdata.recodings import TRAITS
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
