@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
-from hierdata.engines.blocking.shares import ValueShares, shares
+from hierdata.engines.blocking.growing import ValueShares, shares
 from hierdata.engines.blocking.tree import hashes_of
 from hierdata.privacy import FrequencyLDiversity
 from tests import naive_cut

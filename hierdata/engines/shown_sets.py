@@ -1,9 +1,11 @@
-"""The sets of sensitive values that records show, kept while vertices are added to a place."""
+"""The sets of values that records show, kept while vertices are added; nested sets under closeness."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+
+from hierdata.privacy.base import Closeness
 
 Pairs = list[tuple[int, int]]
 """Record and code of each value at some vertices, without missing ones."""
@@ -48,3 +50,21 @@ class ShownSets:
         if shown:
             self._of[record] = shown
             self.counts[shown] += 1
+
+
+def weighted_sets(one: Closeness) -> tuple[int, ...]:
+    """Return the sets with a weight, which add to the distance."""
+    return tuple(own for own, weight in enumerate(one.weight) if weight)
+
+
+def paths(one: Closeness) -> tuple[tuple[int, ...], ...]:
+    """Return, by code, the positions in ``weighted_sets`` of the sets that hold it, the smallest first."""
+    position = {own: at for at, own in enumerate(weighted_sets(one))}
+    found = []
+    for own in one.set_of:
+        path: list[int] = []
+        while own >= 0:
+            path += [position[own]] if own in position else []
+            own = one.parent[own]
+        found.append(tuple(path))
+    return tuple(found)

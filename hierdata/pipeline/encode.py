@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.lower_bounds import Histograms, histograms
 from hierdata.engines.base import Constraints
 from hierdata.engines.blocking import Cut, Sizes, grow_cut
+from hierdata.engines.blocking.growing import ValueShares, no_shares, shares
 from hierdata.engines.blocking.roots import RootNodes, below_nodes, grow_root_cut, root_nodes
-from hierdata.engines.blocking.shares import ValueShares, no_shares, shares
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, Frame, join_encoded, part
 from hierdata.forest.encoding import encode_records

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.guarding.choice import Candidate, choose_classes
-from hierdata.engines.guarding.contents import GroupContents
-from hierdata.engines.guarding.coverage import LARGEST, uncovered_records
+from hierdata.engines.guarding.contents import LARGEST, GroupContents, uncovered_records
 from hierdata.engines.guarding.guard import (
     contents_of,
     dissolve,

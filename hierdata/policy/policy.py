@@ -160,7 +160,9 @@ class Policy(BaseModel):
     @cached_property
     def knowledge(self) -> BoundedKnowledge | None:
         """The model that bounds what somebody knows, if there is one."""
-        return next((cast(BoundedKnowledge, model) for model in self.models if model.bounds_knowledge), None)
+        return next(
+            (cast("BoundedKnowledge", model) for model in self.models if model.bounds_knowledge), None
+        )
 
     @property
     def guards_suppressed(self) -> bool:

@@ -71,7 +71,7 @@ def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[
 
     The index of a DataFrame is ignored.
     """
-    format = cast(Parquet, fit_format(Parquet(), policy, base))
+    format = cast("Parquet", fit_format(Parquet(), policy, base))
     table = to_table(source)
     layout = table_layout(table.schema, format.paths)
     check_columns(layout, policy, base, joins)

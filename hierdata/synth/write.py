@@ -73,7 +73,7 @@ def _open_packed(stream: BinaryIO, suffix: str) -> BinaryIO:
     if not suffix.endswith(".gz"):
         return stream
     # No name and no time in the header, so that the same records give the same bytes.
-    return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0))
+    return cast("BinaryIO", gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0))
 
 
 def json_array(records: Iterable[dict[str, Any]]) -> Iterator[str]:

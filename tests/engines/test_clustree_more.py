@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
-from hierdata.engines.alignment import arrays
+from hierdata.engines.alignment import alignment
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.forest.forest import Forest, Scope
@@ -83,7 +83,7 @@ def test_bundled_students_with_bins_that_do_not_nest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_hierarchies_too_large_for_a_table(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "_LARGEST_PAIR_TABLE", 20)  # some hierarchies have one, some not
+    monkeypatch.setattr(alignment, "_LARGEST_PAIR_TABLE", 20)  # some hierarchies have one, some not
     built = collection(400 + seed, records=24, depth=3)
     assert_equal_runs(built.forest, built.bind(LevelAlphaK(k=3)), [])
 

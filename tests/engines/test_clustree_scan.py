@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.arrays import find_unpaired
+from hierdata.engines.alignment.alignment import find_unpaired
 from hierdata.engines.alignment.kernels.representative import begin
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints

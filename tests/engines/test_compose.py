@@ -23,7 +23,7 @@ from hierdata.engines.compose.kernel import (
     compose,
     fill,
 )
-from hierdata.engines.compose.packing import (
+from hierdata.engines.compose.run import (
     ClosenessBound,
     PackedModels,
     classes_in,
@@ -32,8 +32,7 @@ from hierdata.engines.compose.packing import (
     targets_of,
 )
 from hierdata.engines.mondrian.engine import Mondrian
-from hierdata.engines.rows.order import RowLine
-from hierdata.engines.rows.table import class_sizes, codes_of, losses_of, nodes_of
+from hierdata.engines.rows.table import RowLine, class_sizes, codes_of, losses_of, nodes_of
 from hierdata.engines.uncompiled import without_compiler
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition

@@ -16,7 +16,7 @@ from hierdata.domains import DOMAINS
 from hierdata.engines import Constraints
 from hierdata.engines.full_domain.engine import FullDomain
 from hierdata.engines.full_domain.kernel import sum_equal_lines
-from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.constraints import check_classes
 from hierdata.engines.rows.table import nodes_of
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition

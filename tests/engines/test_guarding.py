@@ -15,8 +15,7 @@ import pytest
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.guarding.choice import Candidate, choose_classes
-from hierdata.engines.guarding.contents import GroupContents, HeldValues
-from hierdata.engines.guarding.coverage import uncovered_records
+from hierdata.engines.guarding.contents import GroupContents, HeldValues, uncovered_records
 from hierdata.engines.guarding.guard import contents_of, dissolve, guard_suppressed, suppressed_rows
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition

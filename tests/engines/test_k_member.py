@@ -9,8 +9,8 @@ import pytest
 
 from hierdata.engines import Constraints
 from hierdata.engines.base import Trial
-from hierdata.engines.k_member.begun import Begun
 from hierdata.engines.k_member.engine import KMember
+from hierdata.engines.k_member.search import Begun
 from hierdata.engines.k_member.sizes import Reach, best
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition

@@ -16,7 +16,7 @@ from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT
 from hierdata.engines.base import StepInput, silent
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.local_search.engine import LocalSearch
-from hierdata.engines.local_search.state import ExchangedClasses
+from hierdata.engines.local_search.run import ExchangedClasses
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS

@@ -13,7 +13,7 @@ from hierdata.engines.alignment.kernels.arrays import CHILD_COUNT, FIRST_CHILD, 
 from hierdata.engines.alignment.kernels.closeness import BITS
 from hierdata.engines.local_search.kernel_closeness import find_open
 from hierdata.engines.local_search.kernel_moves import GAIN
-from hierdata.engines.local_search.state import ExchangedClasses
+from hierdata.engines.local_search.run import ExchangedClasses
 from hierdata.privacy import TCloseness
 from hierdata.privacy.base import ClassView
 from tests.engines.test_local_search import clustered, judged

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.engines.buckets.bound import tightest
-from hierdata.engines.buckets.buckets import Buckets
+from hierdata.engines.buckets.buckets import Buckets, tightest
 from hierdata.forest.forest import Scope
 from hierdata.privacy import (
     DistinctLDiversity,

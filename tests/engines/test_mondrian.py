@@ -17,12 +17,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines.mondrian.engine import Mondrian
-from hierdata.engines.rows.caps import RowCaps
-from hierdata.engines.rows.contents import check_classes
-from hierdata.engines.rows.order import RowLine, depth_first
-from hierdata.engines.rows.redealing import redealt
-from hierdata.engines.rows.table import dense, joins, nodes_of
-from hierdata.engines.rows.thinning import thin_rows
+from hierdata.engines.rows.constraints import RowCaps, check_classes
+from hierdata.engines.rows.dealing import redealt, thin_rows
+from hierdata.engines.rows.table import RowLine, dense, depth_first, joins, nodes_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS

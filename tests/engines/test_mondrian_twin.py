@@ -13,12 +13,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines import Constraints
-from hierdata.engines.mondrian.cutter import cut
-from hierdata.engines.rows.asking import ClassConstraints
-from hierdata.engines.rows.contents import check_classes
-from hierdata.engines.rows.decided_caps import split_decided
-from hierdata.engines.rows.order import RowLine
-from hierdata.engines.rows.table import nodes_of
+from hierdata.engines.mondrian.run import cut
+from hierdata.engines.rows.constraints import ClassConstraints, check_classes, split_decided
+from hierdata.engines.rows.table import RowLine, nodes_of
 from hierdata.forest.forest import Scope
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel

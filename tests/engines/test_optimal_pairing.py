@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from hierdata.engines.alignment import alignment as aligning
-from hierdata.engines.alignment import arrays
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
@@ -242,7 +241,7 @@ def test_by_level_and_by_assignment_alone_are_the_same(
     everybody = np.arange(8)
     by_level = Alignment(built.forest, built.bind(model), 4, "optimal")
     assert by_level.rules.nests.all()
-    monkeypatch.setattr(arrays, "_nests", lambda ancestors, losses: False)
+    monkeypatch.setattr(aligning, "_nests", lambda ancestors, losses: False)
     by_assignment = Alignment(built.forest, built.bind(model), 4, "optimal")
     assert not by_assignment.rules.nests.any()
     for record in range(8):
@@ -335,10 +334,10 @@ def test_of_equal_leaves_the_one_stays_over_whose_level_has_least_room(values: t
 
 def test_steps_that_do_not_nest_are_no_tree() -> None:
     nested = np.array([[0, -1, -1], [0, 1, -1], [0, 1, 2], [0, 1, 3], [0, -1, 4]], np.int32)
-    assert arrays._nests(nested, np.array([9, 4, 0, 0, 0]))
-    assert not arrays._nests(nested, np.array([9, 4, 0, 5, 0])), "a node costs more than the one above it"
+    assert aligning._nests(nested, np.array([9, 4, 0, 0, 0]))
+    assert not aligning._nests(nested, np.array([9, 4, 0, 5, 0])), "a node costs more than the one above it"
     crossing = [[0, -1, -1, -1], [0, 1, -1, -1], [0, 2, -1, -1], [0, -1, 3, -1], [0, 1, 3, 4], [0, 2, 3, 5]]
-    assert not arrays._nests(np.array(crossing, np.int32), np.array([9, 4, 4, 2, 0, 0]))
+    assert not aligning._nests(np.array(crossing, np.int32), np.array([9, 4, 4, 2, 0, 0]))
 
 
 @with_worlds(60, 300)

@@ -13,7 +13,7 @@ import pytest
 
 from hierdata.engines import Constraints
 from hierdata.engines.rows import leftovers
-from hierdata.engines.rows.contents import Contents, check_classes
+from hierdata.engines.rows.constraints import Contents, check_classes
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import dense, dissolve_failing, joins, nodes_of, partition_of
 from hierdata.forest.partition import SUPPRESSED

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hierdata.domains import DOMAINS
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.mondrian.engine import Mondrian
-from hierdata.engines.rows.kernel_dealing import keep
-from hierdata.engines.rows.tracks import Apart
+from hierdata.engines.rows.dealing import Apart
+from hierdata.engines.rows.kernel import keep
 from hierdata.engines.spread.engine import Spread
 from hierdata.engines.spread.run import nearness
 from hierdata.forest.forest import Forest, Scope

@@ -16,9 +16,8 @@ from hierdata.domains import DOMAINS
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.reassignment import arrangement
 from hierdata.engines.reassignment.arrangement import Arrangement
-from hierdata.engines.reassignment.descent import Descent
-from hierdata.engines.reassignment.repair import Unions
-from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.reassignment.descent import Descent, Unions
+from hierdata.engines.rows.constraints import check_classes
 from hierdata.engines.rows.table import classes_of, losses_of, nodes_of, partition_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition

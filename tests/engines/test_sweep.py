@@ -16,11 +16,10 @@ from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.engines.base import Constraints
 from hierdata.engines.mondrian.engine import Mondrian
-from hierdata.engines.rows.order import RowLine
-from hierdata.engines.rows.table import losses_of
-from hierdata.engines.sweep import arrays, closing, growing
-from hierdata.engines.sweep.answers import best_depths
-from hierdata.engines.sweep.arrays import generalized_places, order_columns
+from hierdata.engines.rows.table import RowLine, losses_of
+from hierdata.engines.sweep import answers as answering
+from hierdata.engines.sweep import run as sweep_run
+from hierdata.engines.sweep.answers import best_depths, generalized_places, order_columns
 from hierdata.engines.sweep.engine import Sweep
 from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Memory, recall_answer, remember
 from hierdata.forest.forest import Scope
@@ -126,9 +125,9 @@ def test_loops_ask_once_for_each_content() -> None:
     counted = _Counted()
     constraints = Constraints((), (((counted,),),))
     scope = Scope.of(own.forest)
-    answers = closing.Answers(own.forest, scope, constraints)
+    answers = sweep_run.Answers(own.forest, scope, constraints)
     line = order_columns(RowLine.of(own.forest, scope))
-    closing.close_classes(line, answers, lambda done: None)
+    sweep_run.close_classes(line, answers, lambda done: None)
     assert counted.asked
     # Classes of equal content may be asked about at one node; later ones remember.
     assert sum(counted.asked.values()) < 2 * len(counted.asked)
@@ -155,7 +154,7 @@ def test_no_more_is_lost_than_by_cuts_alone(models: list[PrivacyModel]) -> None:
 
 def test_tables_of_joins_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with_tables = [run(crowd(300, seed), K(k=4)) for seed in range(3)]
-    monkeypatch.setattr(arrays, "_TABLED", 0)
+    monkeypatch.setattr(answering, "_TABLED", 0)
     for seed, before in enumerate(with_tables):
         assert (run(crowd(300, seed), K(k=4)).equivalence_class == before.equivalence_class).all()
 
@@ -163,9 +162,9 @@ def test_tables_of_joins_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_the_sweep_has_no_time_for_is_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one node, and with few rows compared, all rows have a class that holds all the same."""
     own = crowd(400)
-    monkeypatch.setattr(closing, "VISITED", 1)
+    monkeypatch.setattr(sweep_run, "VISITED", 1)
     for compared in (2**26, 2000):
-        monkeypatch.setattr(growing, "_COMPARED", compared)
+        monkeypatch.setattr(sweep_run, "_COMPARED_TO_GATHER", compared)
         partition = run(own, K(k=3), passes=0)
         assert (partition.equivalence_class >= 0).all()
         assert min(map(len, members(partition))) >= 3

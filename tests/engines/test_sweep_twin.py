@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
-from hierdata.engines.rows.order import RowLine
-from hierdata.engines.rows.table import dense, losses_of, nodes_of
-from hierdata.engines.sweep.answers import Answers
-from hierdata.engines.sweep.arrays import order_columns, pack_line
-from hierdata.engines.sweep.closing import close_classes
+from hierdata.engines.rows.table import RowLine, dense, losses_of, nodes_of
+from hierdata.engines.sweep.answers import Answers, order_columns, pack_line
 from hierdata.engines.sweep.engine import Sweep
-from hierdata.engines.sweep.growing import gather_classes
-from hierdata.engines.sweep.improving import improve_classes
+from hierdata.engines.sweep.run import close_classes, gather_classes, improve_classes
 from hierdata.forest.forest import Scope
 from tests import naive_sweep
 from tests.cases import with_worlds

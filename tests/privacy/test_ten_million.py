@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.engines.alignment.arrays import pack_caps
-from hierdata.engines.rows.caps import RowCaps, pack_row_caps
+from hierdata.engines.alignment.alignment import pack_caps
+from hierdata.engines.rows.constraints import RowCaps, pack_row_caps
 from hierdata.engines.rows.kernel import keeps_caps
 from hierdata.judge import JudgeRules, SensitiveRule, judge_counted
 from hierdata.privacy import MODELS

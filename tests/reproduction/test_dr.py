@@ -30,7 +30,7 @@ SENSITIVE = {"disease": "Disease", "salary_k": "Salary"}
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Exhibit]:
-    study = Study(EFFORTS["quick"], cast(Any, None), cast(Any, None), Path())
+    study = Study(EFFORTS["quick"], cast("Any", None), cast("Any", None), Path())
     return {own.label: own for own in exhibits(study)}
 
 
@@ -78,8 +78,8 @@ def test_formulas_and_modules_give_the_recomputed_values(found: dict[str, Exhibi
         asked = [(block, rate) for block in rate_blocks(number) for rate in block.rates]
         for (block, rate), derived, ours in zip(asked, exhibit.derived.rows, exhibit.ours.rows, strict=True):
             value = expected[number, (block.table, tuple(sorted(rate.keys)), rate.value)]
-            assert float(cast(float, derived[at])) == pytest.approx(value, abs=1e-9)
-            assert float(cast(float, ours[at])) == pytest.approx(value, abs=1e-9)
+            assert float(cast("float", derived[at])) == pytest.approx(value, abs=1e-9)
+            assert float(cast("float", ours[at])) == pytest.approx(value, abs=1e-9)
             seen += 1
     assert seen == len(expected) == 8 + 8 + 8 + 7 + 3 * 14
 

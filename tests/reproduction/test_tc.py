@@ -143,7 +143,7 @@ LABELS = [
 
 
 def test_every_table_figure_and_formula_is_there() -> None:
-    found: list[Exhibit] = exhibits(cast(Any, study_of(lambda t: RUN)))
+    found: list[Exhibit] = exhibits(cast("Any", study_of(lambda t: RUN)))
     assert [own.label for own in found] == LABELS
     assert {code for own in found for code in own.errata} == {f"TC-{at}" for at in range(1, 13)}
     *_, claims = found
@@ -156,7 +156,7 @@ def test_the_sentence_on_the_claims_follows_from_the_figures() -> None:
     def worse(t: str | None) -> dict[str, Any]:
         return RUN if t is None else {**RUN, "disclosure": 0.4, "additional": 2.0}
 
-    *_, claims = exhibits(cast(Any, study_of(worse)))
+    *_, claims = exhibits(cast("Any", study_of(worse)))
     assert claims.differs.startswith(f"Disclosure falls in {len(SERIES)} of {len(SERIES)} chains. In 0 of")
 
 
@@ -164,12 +164,12 @@ def test_runs_without_a_release_leave_gaps_and_no_claim() -> None:
     def none(t: str | None) -> dict[str, Any]:
         return {"none": True} if t in (None, "0.1") else RUN
 
-    found = {own.label: own for own in exhibits(cast(Any, study_of(none)))}
+    found = {own.label: own for own in exhibits(cast("Any", study_of(none)))}
     grid = found["Section 5 (a)"].ours
     assert grid is not None
     assert set(grid.rows[0][1:]) == set(grid.rows[-1][1:]) == {None}
     claims = found["Section 5"].ours
     assert claims is not None
     assert claims.rows == ()
-    every = [own.label for own in exhibits(cast(Any, study_of(lambda t: {"none": True})))]
+    every = [own.label for own in exhibits(cast("Any", study_of(lambda t: {"none": True})))]
     assert every == LABELS

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.arrays import constant_nodes, first_nodes
+from hierdata.engines.alignment.alignment import constant_nodes, first_nodes
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, count_values
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.worth import Worth

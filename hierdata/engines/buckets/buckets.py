@@ -1,4 +1,4 @@
-"""The buckets of a scope: rows by the groups that the models keep apart."""
+"""The buckets of a scope, the most rows that can be published from them, why rows are suppressed (LE-3)."""
 
 from __future__ import annotations
 
@@ -74,3 +74,85 @@ def _shares(caps: FrequencyCaps, size: int) -> tuple[Fraction, ...]:
     if caps.most is None:
         return caps.share
     return tuple(min(share, Fraction(caps.most, size)) for share in caps.share)
+
+
+@dataclass(frozen=True)
+class CoordinateBound:
+    """The bound by one coordinate: at most ``rows`` rows, and ``most`` of any one group, by share."""
+
+    rows: int
+    most: dict[Fraction, int]
+
+
+def bound_rows(coordinate: Coordinate) -> CoordinateBound:
+    """Find the largest N <= sum over groups of min(c, floor(share * N)), plus the rows without a value.
+
+    Of N published values no group has more than its share, since it has no more in any class. If all shares
+    are 1/l this is LE-3: S(g) = sum min(c_b, g) for the largest g with S(g) >= l g. Going down from all rows
+    ends at the largest such N, since the sum never falls as N grows. No method publishes more if the caps are
+    equivalent to the model; on ragged taxonomies they are stricter (LE-2).
+    """
+    sizes = coordinate.sizes
+    by_share = {share: sizes[[own == share for own in coordinate.share]] for share in set(coordinate.share)}
+    rows = int(sizes.sum())
+    while True:
+        most = {share: floor(share * rows) for share in by_share}
+        kept = sum(int(np.minimum(own, most[share]).sum()) for share, own in by_share.items())
+        if kept >= rows:
+            return CoordinateBound(rows + int((coordinate.group_of < 0).sum()), most)
+        rows = kept
+
+
+def tightest(buckets: Buckets) -> tuple[Coordinate, CoordinateBound] | None:
+    """Return the coordinate with the smallest bound, and that bound; None without coordinates.
+
+    With one coordinate the bound is attained, with several it may not be.
+    """
+    bounds = [(one, bound_rows(one)) for one in buckets.coordinates]
+    return min(bounds, key=lambda pair: pair[1].rows, default=None)
+
+
+def reason(buckets: Buckets, published: int) -> str:
+    """Explain in one sentence why no more rows of the scope are published. It contains sizes of buckets."""
+    size = buckets.class_size
+    if buckets.rows < size:
+        return (
+            f"a class needs {size} rows and there are {buckets.rows}: k and l can be at most {buckets.rows}"
+        )
+    groups, path = min(
+        ((int(np.count_nonzero(one.sizes)), one.path) for one in buckets.coordinates if _once(buckets, one)),
+        default=(size, ""),
+    )
+    if not published and groups < size:
+        return (
+            f"a class needs {size} rows of different buckets and the values at {path} make {groups}: k and l "
+            f"can be at most {groups}"
+        )
+    found = tightest(buckets)
+    if found is None or found[1].rows == buckets.rows:
+        return (
+            f"{published} of {buckets.rows} rows are published in classes of at least {size}: no attribute "
+            "by itself forces a suppression, but the rest could not be put together so that rows of a class "
+            "differ in every attribute and belong to different records"
+        )
+    return _too_large(buckets, *found, published)
+
+
+def _once(buckets: Buckets, coordinate: Coordinate) -> bool:
+    """Return whether a class of the least size has room for at most one row of each group."""
+    return max(buckets.room(coordinate)) <= 1
+
+
+def _too_large(buckets: Buckets, coordinate: Coordinate, limit: CoordinateBound, published: int) -> str:
+    sizes = coordinate.sizes
+    shares = zip(sizes.tolist(), coordinate.share, strict=True)
+    over = [size for size, share in shares if size > limit.most[share]]
+    text = (
+        f"{sum(over)} of the {int(sizes.sum())} values at {coordinate.path} lie in {len(over)} of "
+        f"{np.count_nonzero(sizes)} buckets: while these are kept apart, at most {limit.rows} of "
+        f"{buckets.rows} rows can be published in classes of at least {buckets.class_size}; {published} are"
+    )
+    sparing = int(sizes.sum()) // int(sizes.max())
+    if len(limit.most) > 1 or sparing < 2:
+        return text
+    return f"{text}; with k and l of at most {sparing} no row would be lost for this reason"

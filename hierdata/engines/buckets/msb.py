@@ -45,6 +45,6 @@ class MSB(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
-        from hierdata.engines.buckets.run import bucketize_rows
+        from hierdata.engines.buckets.draw import bucketize_rows
 
         return bucketize_rows(given, self.order)

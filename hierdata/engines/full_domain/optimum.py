@@ -1,24 +1,205 @@
-"""The full-domain recoding with the least loss: bound every node, then judge those that may be best."""
+"""The full-domain recoding with the least loss: bound every node, then judge those that may be best.
+
+A node of the lattice is one depth for each quasi-identifier. t-closeness is kept as bounds on sums of counts,
+which add up when groups are united.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.domains.base import Hierarchy
 from hierdata.engines.base import Constraints, StepInput
-from hierdata.engines.full_domain.kernel import generalization_loss, may_hold, sum_equal_lines
-from hierdata.engines.full_domain.table import Base, Lattice
+from hierdata.engines.full_domain.kernel import Near, generalization_loss, may_hold, sum_equal_lines
 from hierdata.engines.guarding.guard import suppressed_are_safe
-from hierdata.engines.rows.contents import check_classes
-from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing, nodes_of, partition_of
+from hierdata.engines.rows.constraints import check_classes, foreign
+from hierdata.engines.rows.table import (
+    bits_over,
+    class_sizes,
+    codes_of,
+    dissolve_failing,
+    nodes_of,
+    partition_of,
+)
+from hierdata.engines.shown_sets import paths, weighted_sets
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.privacy.base import Closeness
+
+_LARGEST = 2**62
+_CELLS = 2**26
+"""The most sums stored for a table; a closeness that needs more is checked by the model only."""
+
+
+def fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
+    """Whether the sums of a closeness fit into 64 bits and memory, and the original has all values."""
+    rows, sets = len(codes), len(one.parent)
+    moved = sum(one.weight) * rows * one.total * one.bound.denominator
+    most = max(moved, one.bound.numerator * one.scale * one.total * rows)
+    return most < _LARGEST and rows * sets < _CELLS and not foreign(one, codes).any()
+
+
+def count_codes(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return one line per code: whether a value is present, and for each weighted set whether it holds it."""
+    within = np.zeros((len(one.set_of) + 1, 1 + len(weighted_sets(one))), np.int64)
+    within[:-1, 0] = 1
+    for code, path in enumerate(paths(one)):
+        within[code, 1:][list(path)] = 1
+    return within[codes]  # MISSING is -1: the last
+
+
+def pack_bounds(bound: Sequence[Closeness]) -> Near:
+    """Pack the bounds in the layout of the kernel."""
+    columns = [(one, held) for one in bound for held in (-1, *weighted_sets(one))]
+    return Near(
+        np.cumsum([0, *(1 + len(weighted_sets(one)) for one in bound)]),
+        np.array([0 if held < 0 else one.weight[held] for one, held in columns], np.int64),
+        np.array([0 if held < 0 else one.expected[held] for one, held in columns], np.int64),
+        np.array([one.total for one in bound], np.int64),
+        np.array([one.bound.denominator for one in bound], np.int64),
+        np.array([one.bound.numerator * one.scale * one.total for one in bound], np.int64),
+    )
+
+
+Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The distinct depths of one hierarchy, the deepest first.
+
+    Depths at which the values of a table are published alike are one step. ``published[step][node]`` is the
+    node as which a value is published. ``onwards[step]`` maps the nodes published one step before to those of
+    this step; None if there is no such map, as with intervals that do not nest.
+    """
+
+    published: tuple[Nodes, ...]
+    onwards: tuple[Nodes | None, ...]
+
+    @classmethod
+    def of(cls, tree: Hierarchy, values: NDArray[np.int32]) -> Steps:
+        """Build the steps for the values that occur."""
+        own = np.unique(values)
+        published = [np.array(tree.at_depth(tree.depths - 1), np.int32)]
+        onwards: list[Nodes | None] = [None]
+        for depth in reversed(range(tree.depths - 1)):
+            coarser = np.array(tree.at_depth(depth), np.int32)
+            if (coarser[own] != published[-1][own]).any():
+                onwards.append(_map_nodes(published[-1][own], coarser[own], len(tree.labels)))
+                published.append(coarser)
+        return cls(tuple(published), tuple(onwards))
+
+
+def _map_nodes(finer: Nodes, coarser: Nodes, nodes: int) -> Nodes | None:
+    """Map finer nodes to coarser ones; None if a node would map to two."""
+    onwards = np.zeros(nodes, np.int32)
+    onwards[finer] = coarser
+    return onwards if (onwards[finer] == coarser).all() else None
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """Groups of rows: the published nodes of each, its size, and the sums that ``Near`` reads."""
+
+    values: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    sums: NDArray[np.int64]
+
+    def recode_column(self, column: int, published: NDArray[np.int32]) -> GroupTable:
+        """Return the table with a column replaced by its published values, and equal rows added up."""
+        values = self.values.copy()
+        values[:, column] = published[values[:, column]]
+        own, sizes, sums, _ = sum_equal_lines(values, self.sizes, self.sums)
+        return GroupTable(own, sizes, sums)
+
+
+@dataclass(frozen=True)
+class Base:
+    """The different rows of a scope; ``of[row]`` is the position of a row among them."""
+
+    table: GroupTable
+    of: NDArray[np.int32]
+    near: Near
+
+    @classmethod
+    def of_rows(cls, forest: Forest, scope: Scope, constraints: Constraints) -> Base:
+        """Count equal rows of a scope, with the sums of sensitive values that the bounds need."""
+        nodes, codes = nodes_of(forest, scope), codes_of(forest, scope)
+        stated = constraints.closeness(scope.kind)
+        bound = [(position, one) for position, one in stated if fits(one, codes[:, position])]
+        # Group rows that are equal in all used columns first, so that the sums are computed for few lines.
+        used = sorted({position for position, _ in bound})
+        both = np.ascontiguousarray(np.hstack([nodes, codes[:, used]]))
+        alone = np.ones(len(both), np.int64), np.zeros((len(both), 0), np.int64)
+        lines, sizes, _, line_of = sum_equal_lines(both, *alone)
+        held = {position: lines[:, nodes.shape[1] + at] for at, position in enumerate(used)}
+        sums = [count_codes(one, held[position]) for position, one in bound]
+        spread = np.hstack([np.zeros((len(lines), 0), np.int64), *sums]) * sizes[:, None]
+        values, sizes, added, of = sum_equal_lines(
+            np.ascontiguousarray(lines[:, : nodes.shape[1]]), sizes, spread
+        )
+        return cls(GroupTable(values, sizes, added), of[line_of], pack_bounds([one for _, one in bound]))
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All combinations of steps; nodes are numbered in row-major order, the last column fastest."""
+
+    steps: tuple[Steps, ...]
+
+    @classmethod
+    def of(cls, forest: Forest, kind: int, base: Base) -> Lattice:
+        """Build the lattice of a table."""
+        trees = forest.hierarchies[kind]
+        return cls(tuple(Steps.of(tree, base.table.values[:, at]) for at, tree in enumerate(trees)))
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of steps of each column."""
+        return tuple(len(own.published) for own in self.steps)
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return prod(self.counts)
+
+    def published_values(self, node: int) -> list[NDArray[np.int32]]:
+        """Return, for each column, the map from values to their published nodes at a lattice node."""
+        places = np.unravel_index(node, self.counts) if self.counts else ()
+        return [own.published[int(at)] for own, at in zip(self.steps, places, strict=True)]
+
+    def tables(self, base: GroupTable) -> Iterator[tuple[int, GroupTable]]:
+        """Iterate over the tables of all nodes, each computed from that of a node with one step less.
+
+        Columns with few values are recoded last, as such a step starts from a table that is little larger
+        than its result. Memory: one table per column.
+        """
+        strides = [prod(self.counts[at + 1 :]) for at in range(len(self.counts))]
+        values = [len(np.unique(column)) for column in base.values.T]
+        order = sorted(range(len(values)), key=lambda at: -values[at])
+
+        def below(at: int, node: int, table: GroupTable) -> Iterator[tuple[int, GroupTable]]:
+            if at == len(order):
+                yield node, table
+                return
+            column = order[at]
+            steps, last = self.steps[column], table
+            for step, (published, onwards) in enumerate(zip(steps.published, steps.onwards, strict=True)):
+                if step:
+                    start, way = (table, published) if onwards is None else (last, onwards)
+                    last = start.recode_column(column, way)
+                yield from below(at + 1, node + step * strides[column], last)
+
+        yield from below(0, 0, base)
+
 
 _TOLD = 64
 """The number of nodes between two progress calls."""

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.guarding.choice import Candidate, choose_classes
-from hierdata.engines.guarding.contents import GroupContents, count_groups
-from hierdata.engines.guarding.coverage import LARGEST, uncovered_records
+from hierdata.engines.guarding.contents import LARGEST, GroupContents, count_groups, uncovered_records
 from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition

@@ -1,20 +1,31 @@
-"""Classes that grow record by record, with their representatives."""
+"""Classes that grow record by record, records that join finished classes, and the resulting partition."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.alignment import Alignment
-from hierdata.engines.alignment.arrays import find_unpaired, pack_caps, pack_values
+from hierdata.engines.alignment.alignment import (
+    Alignment,
+    find_unpaired,
+    first_nodes,
+    pack_caps,
+    pack_values,
+    write_nodes,
+)
 from hierdata.engines.alignment.closing import Closing
+from hierdata.engines.alignment.kernels.arrays import WEIGHT
+from hierdata.engines.alignment.kernels.lower_bounds import bounds_to, histogram_of
 from hierdata.engines.alignment.kernels.representative import representative_saving
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
 from hierdata.engines.k_member.kernel import build, grow
 from hierdata.forest.forest import Forest
+from hierdata.forest.partition import SUPPRESSED, Partition
 
 Numbers = NDArray[np.int64]
 
@@ -132,3 +143,91 @@ class Growing(Alignment):
         kept = self.closing.find_safe_vertices(rows, members)
         saved = representative_saving(rows[kept], int(kept.sum()), self.settings.scale, self.rules.losses)
         return Grown(records.copy(), rows.copy(), members.copy(), kept, int(saved))
+
+
+_LOOKED_AT = 10
+"""The number of classes that a record tries to join."""
+
+
+def join_late(growing: Growing, classes: list[Grown], left: Numbers) -> list[int]:
+    """Add each record of ``left`` to a class, one after the other; return those that cannot join any.
+
+    Joining a class of s records raises what is kept of all values by (s + 1) a - s b, where each member keeps
+    b without the record and a with it. A record tries the ten classes with the highest bounds of that gain,
+    and joins the class with the highest gain, if it is above 0; the first tried of equal ones.
+    """
+    if not classes:
+        return [*left]
+    counts = np.stack([_vector(growing, one)[0] for one in classes])
+    totals = np.array([_vector(growing, one)[1] for one in classes])
+    by_class = growing.histograms._replace(counts=counts, totals=totals)
+    every = np.arange(len(classes))
+    bounds = np.empty(len(classes), np.int64)
+    staying: list[int] = []
+    for record in left.tolist():
+        vector, total = growing.histograms.counts[record], growing.histograms.totals[record]
+        bounds_to(vector, total, every, by_class, bounds)
+        found = _best(growing, classes, record, bounds)
+        if found is None:
+            staying.append(record)
+            continue
+        at, one = found
+        classes[at] = one
+        counts[at], totals[at] = _vector(growing, one)
+    return staying
+
+
+def _best(growing: Growing, classes: list[Grown], record: int, bounds: Numbers) -> tuple[int, Grown] | None:
+    """Return the position of the class with the highest gain, and that class with the record added."""
+    scale, root = growing.settings.scale, growing.forest.roots[record]
+    own = int(growing.rows[root, WEIGHT])
+    most = [
+        (len(one.records) + 1) * ((scale * (int(one.rows[0, WEIGHT]) + own) - bound) // 2)
+        - len(one.records) * one.saved
+        for one, bound in zip(classes, bounds.tolist(), strict=True)
+    ]
+    best, found = 0, None
+    for at in sorted(range(len(classes)), key=lambda at: -most[at])[:_LOOKED_AT]:
+        if most[at] <= best:
+            break
+        one = growing.with_one_more(classes[at], record)
+        if one is None:
+            continue
+        gained = len(one.records) * one.saved - len(classes[at].records) * classes[at].saved
+        if gained > best:
+            best, found = gained, (at, one)
+    return found
+
+
+def _vector(growing: Growing, one: Grown) -> tuple[NDArray[np.uint8], int]:
+    vector = np.zeros(len(growing.histograms.weights), np.uint8)
+    total = histogram_of(one.rows, len(one.rows), growing.histograms, vector)
+    return vector, int(total)
+
+
+def partition_of(forest: Forest, classes: Sequence[Grown], records: int, evaluated: int) -> Partition:
+    """Build the partition of these classes; the vertices of a class's first member are the representatives.
+
+    ``records`` is the number of records to cluster, ``evaluated`` the number of alignments, for the costs.
+    """
+    class_of = np.full(forest.record_count, SUPPRESSED, np.int64)
+    stands_for = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    nodes = forest.nodes.copy()
+    starts = first_nodes(forest)
+    lost_at_closing = 0
+    for number, one in enumerate(classes):
+        class_of[one.records] = number
+        stands_for[one.members[:, one.kept]] = one.members[0, one.kept]
+        lost_at_closing += int((~one.kept).sum()) * len(one.records)
+        write_nodes(forest, starts, one.rows[one.kept], one.members[0, one.kept], nodes)
+    published = class_of >= 0
+    gone = int((np.repeat(published, np.diff(forest.roots)) & (stands_for < 0)).sum())
+    costs = Counter(
+        {
+            "pair_losses": evaluated,
+            "records_that_no_class_accepts": records - int(published.sum()),
+            "vertices_lost_at_closing": lost_at_closing,
+            "vertices_without_partner": gone - lost_at_closing,
+        }
+    )
+    return Partition(class_of, stands_for, nodes, costs)

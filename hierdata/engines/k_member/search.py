@@ -1,18 +1,21 @@
-"""The search of k-member: try class sizes, then cluster all records by the best."""
+"""The search of k-member: choose class sizes by trials, then draft classes of all records by the best.
+
+In a draft, records propose classes, and those that keep most are accepted first. Proposals that several
+drafts have in common, those before a draft accepts its first class, are made once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints, Trial, silent
-from hierdata.engines.k_member.begun import Begun
-from hierdata.engines.k_member.draft import ClassDraft
-from hierdata.engines.k_member.grow import Growing
-from hierdata.engines.k_member.joining import join_late
-from hierdata.engines.k_member.partition import partition_of
+from hierdata.engines.k_member.grow import Growing, Grown, join_late, partition_of
+from hierdata.engines.k_member.kernel import Proposals, first_class
 from hierdata.engines.k_member.sizes import (
     SAMPLE,
     Choice,
@@ -26,7 +29,157 @@ from hierdata.engines.k_member.sizes import (
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 
+Mask = NDArray[np.bool_]
+
+
+class Begun(NamedTuple):
+    """The proposals of the ``seeds`` while the records ``there`` are free.
+
+    ``ready`` are the classes of those about which all models have been asked, by seed.
+    """
+
+    there: Mask
+    seeds: Mask
+    proposals: Proposals
+    ready: dict[int, Grown]
+
+    def copy(self) -> Begun:
+        """Return a copy that stays as it is."""
+        columns: dict[str, Any] = {name: own.copy() for name, own in self.proposals._asdict().items()}
+        return Begun(self.there.copy(), self.seeds.copy(), Proposals(**columns), self.ready.copy())
+
+    def take_up(self, other: Begun) -> Mask:
+        """Take up the proposals of another draft if the same records were free; mark the seeds that have one.
+
+        A seed around which no class could be built has one too.
+        """
+        if not np.array_equal(self.there, other.there):
+            return np.zeros_like(self.seeds)
+        both = self.seeds & other.seeds
+        for own, known in zip(self.proposals, other.proposals, strict=True):
+            own[both] = known[both]
+        self.ready.update((seed, one) for seed, one in other.ready.items() if both[seed])
+        return both
+
+
 Numbers = NDArray[np.int64]
+
+
+class ClassDraft:
+    """The classes of some records by a plan of sizes; ``left`` are the records in no class.
+
+    The classes around records that come ``first`` (a mask over all records) are accepted before all others.
+    ``begun`` has by size the proposals of other drafts, which are not built again where the same records are
+    free; it receives those of this one, if proposals are bounded.
+    """
+
+    def __init__(
+        self,
+        growing: Growing,
+        records: Numbers,
+        plan: Plan,
+        reach: Reach,
+        first: NDArray[np.bool_],
+        begun: dict[int, Begun],
+        progress: Callable[[int], None],
+    ) -> None:
+        self.classes: list[Grown] = []
+        self._growing = growing
+        self._reach = reach
+        self._begun = begun
+        self._progress = progress
+        self._there = np.zeros(growing.forest.record_count, np.bool_)
+        self._there[records] = True
+        alone = {size: growing.find_unpublishable(size) for size in plan}
+        roots = growing.forest.roots[:-1]
+        for at, size in enumerate(plan):
+            fit = ~alone[size][roots]
+            needy = fit & alone[plan[at + 1]][roots] if at + 1 < len(plan) else fit
+            if first.any():
+                self._round(size, fit, needy & first, alone[size])
+            self._round(size, fit, needy, alone[size])
+        self.left = np.flatnonzero(self._there)
+        weight = growing.forest.weight[roots]
+        whole = sum(weight[records].tolist()) * growing.forest.scale
+        self.loss = whole - sum(len(one.records) * one.saved for one in self.classes)
+
+    def find_losers(self) -> NDArray[np.bool_]:
+        """Mark the records of classes whose members keep less than a quarter of what they are worth."""
+        forest = self._growing.forest
+        found = np.zeros(forest.record_count, np.bool_)
+        for one in self.classes:
+            found[one.records] = 4 * one.saved < forest.weight[forest.roots[one.records]] * forest.scale
+        return found
+
+    def _round(
+        self, size: int, fit: NDArray[np.bool_], seeds: NDArray[np.bool_], alone: NDArray[np.bool_]
+    ) -> None:
+        """Build classes of one size from the records in ``fit``, each around a record in ``seeds``."""
+        growing, forest = self._growing, self._growing.forest
+        there = self._there & fit
+        bounds = histograms(forest, alone)
+        width = max(self._reach.candidates, size - 1)
+        proposals = _empty_proposals(forest.record_count, max(size, growing.room), width)
+        arguments = (
+            size, growing.dropped, self._reach.aligned, there, proposals, bounds,
+            np.ascontiguousarray(bounds.counts.T), growing.values, growing.buffers, growing.arrays,
+        )  # fmt: skip
+        may = np.flatnonzero(there & seeds)
+        stride = self._reach.stride_for(size)
+        portion = np.s_[:: stride if self._reach.bounded else 1]
+        fresh, others = may[::stride].copy(), np.delete(may, np.s_[::stride])
+        before = -1  # classes before the last portion of others
+        ready: dict[int, Grown] = {}
+        begun = Begun(there, np.isin(np.arange(len(there)), fresh), proposals, ready)
+        if size in self._begun:
+            fresh = fresh[~begun.take_up(self._begun[size])[fresh]]
+        is_first = self._reach.bounded
+        while np.count_nonzero(there) >= size:
+            growing.fit_caps(size)
+            found, evaluated = first_class(fresh, *arguments)
+            seed = int(found)
+            fresh = fresh[:0]
+            growing.evaluated += evaluated
+            if seed < 0:
+                others = others[there[others]]
+                if not len(others) or len(self.classes) == before:
+                    break
+                before = len(self.classes)
+                fresh, others = others[portion].copy(), np.delete(others, portion)
+                continue
+            if proposals.closed[seed]:
+                if is_first:
+                    self._begun[size] = begun.copy()
+                    is_first = False
+                self._accept(ready.pop(seed), there, proposals)
+                continue
+            window = proposals.windows[seed, : proposals.window_sizes[seed]]
+            one = growing.grow_class(proposals.members[seed, : proposals.sizes[seed]], window[there[window]])
+            proposals.saved[seed] = -1 if one is None else one.saved
+            if one is None:
+                continue
+            proposals.closed[seed] = True
+            proposals.sizes[seed] = len(one.records)
+            proposals.members[seed, : len(one.records)] = one.records
+            ready[seed] = one
+
+    def _accept(self, one: Grown, there: NDArray[np.bool_], proposals: Proposals) -> None:
+        self.classes.append(one)
+        there[one.records] = self._there[one.records] = False
+        proposals.saved[one.records] = -1
+        self._progress(len(one.records))
+
+
+def _empty_proposals(records: int, room: int, window: int) -> Proposals:
+    return Proposals(
+        saved=np.full(records, -1, np.int64),
+        sizes=np.zeros(records, np.int64),
+        members=np.empty((records, room), np.int64),
+        windows=np.empty((records, window), np.int64),
+        window_sizes=np.zeros(records, np.int64),
+        closed=np.zeros(records, np.bool_),
+    )
+
 
 _FEW = 20
 """If fewer than one in so many records lost most of what they are worth, no other draft is made."""

@@ -8,10 +8,9 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from hierdata.engines.base import StepInput
-from hierdata.engines.kaca.classes import ClassPart, MergedClasses
-from hierdata.engines.kaca.distance import Distance
-from hierdata.engines.kaca.limits import ModelLimits
-from hierdata.engines.rows.finishing import finish_partition
+from hierdata.engines.kaca.classes import ClassPart, MergedClasses, ModelLimits
+from hierdata.engines.kaca.kernel import Distance
+from hierdata.engines.rows.leftovers import finish_partition
 from hierdata.engines.rows.table import classes_of, members_of, nodes_of
 from hierdata.forest.partition import SUPPRESSED, Partition
 

@@ -1,12 +1,13 @@
-"""The arrays of local search: fixed input, current classes, and working memory."""
+"""The arrays of local search: fixed input, current classes, working memory; remembered alignments."""
 
 from __future__ import annotations
+
+from collections import OrderedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.alignment import Alignment
-from hierdata.engines.alignment.arrays import Caps, pack_caps
+from hierdata.engines.alignment.alignment import Alignment, Caps, pack_caps
 from hierdata.engines.alignment.kernels.arrays import QUASI_COUNT
 from hierdata.engines.alignment.kernels.closeness import ClosenessChecks
 from hierdata.engines.alignment.lower_bounds import node_paths
@@ -96,3 +97,32 @@ def buffers_of(alignment: Alignment, words: int, room: int, near: int) -> Search
         party_sizes=np.zeros(near, np.int64),
         party_gains=np.zeros(near, np.int64),
     )
+
+
+_Rows = NDArray[np.int32]
+_Members = NDArray[np.int64]
+
+_BYTES = 64 * 2**20
+
+
+class Prefixes:
+    """Representatives by the records that are aligned, in their order; those used last, up to 64 MiB."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[tuple[int, ...], tuple[_Rows, _Members]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, records: tuple[int, ...]) -> tuple[_Rows, _Members] | None:
+        """Return the rows and members of a representative that is remembered."""
+        found = self._found.get(records)
+        if found is not None:
+            self._found.move_to_end(records)
+        return found
+
+    def remember(self, records: tuple[int, ...], rows: _Rows, members: _Members) -> None:
+        """Copy the rows and members of a representative, and forget those that were used longest ago."""
+        self._found[records] = rows.copy(), members.copy()
+        self._bytes += rows.nbytes + members.nbytes
+        while self._bytes > _BYTES:
+            _, (rows, members) = self._found.popitem(last=False)
+            self._bytes -= rows.nbytes + members.nbytes

@@ -1,14 +1,314 @@
-"""The passes of local search over the classes of the step before."""
+"""The passes of local search over the classes of the step before, which keep all models at any time."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
 
-from hierdata.engines.alignment.alignment import Pairing
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.alignment import Alignment, Pairing, first_nodes, write_nodes
+from hierdata.engines.alignment.closing import Closing
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE
+from hierdata.engines.alignment.kernels.representative import representative_saving
 from hierdata.engines.base import Constraints
-from hierdata.engines.local_search.state import ExchangedClasses
+from hierdata.engines.local_search.arrays import Prefixes, buffers_of, empty_standing, ground_of
+from hierdata.engines.local_search.kernel_closeness import find_open
+from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
+from hierdata.engines.local_search.kernel_rejoin import gather
+from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class
 from hierdata.forest.forest import Forest, Scope
-from hierdata.forest.partition import Partition
+from hierdata.forest.partition import SUPPRESSED, Partition
+
+_ROOM = 2**62
+"""The largest sum of losses, over up to four classes."""
+_LARGEST = 64
+"""The largest class that is changed: a change costs alignments in the square of the class size."""
+_ASKED = 20
+"""The number of exchanges of a record that are checked by the other models, the best first."""
+
+_Aligned: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int64], int]"
+"""The rows of a representative, their open values, and its saving."""
+
+
+class ExchangedClasses(Alignment):
+    """The current classes; every change keeps all models.
+
+    The records of a class are in the order in which they are aligned.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        constraints: Constraints,
+        partition: Partition,
+        pairing: Pairing,
+        near: int,
+    ) -> None:
+        self._given = partition
+        sizes = np.bincount(
+            partition.equivalence_class[partition.equivalence_class >= 0], minlength=partition.class_count
+        )
+        self.least = constraints.min_class_size
+        heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1))
+        room = self.largest = min(
+            2 * int(sizes.max(initial=1)), _LARGEST, max(_ROOM // (4 * heaviest * forest.scale), 1)
+        )
+        super().__init__(forest, constraints, self.least, pairing, room)
+        self._closing = Closing(forest, constraints, self.least)
+        self._asks = self._closing.asks or self._closing.asks_at_root
+        self._firsts = first_nodes(forest)
+        checks = self._closing.checks
+        all_checked = not self._closing.others and constraints.population is None
+        self._ground = ground_of(self, self._caps, checks, room)
+        self.standing = empty_standing(self, self._ground, partition, sizes, room, near)
+        self._buffers = buffers_of(self, checks.words, room, near)
+        self._found = np.zeros((1 if all_checked else _ASKED, EXCHANGE), np.int64)
+        self._tried = np.zeros(1, np.int64)
+        self._changed: set[int] = set()
+        self._prefixes = Prefixes()
+        self._read_classes()
+
+    def _read_classes(self) -> None:
+        """Read the classes of the given partition, the record with the representative vertices first."""
+        given, forest, standing = self._given, self.forest, self.standing
+        shown = given.representative
+        order = np.argsort(given.equivalence_class, kind="stable")
+        order = order[int((given.equivalence_class < 0).sum()) :]
+        for own, records in enumerate(np.split(order, np.cumsum(standing.sizes)[:-1])):
+            if len(records) > self.largest:
+                continue
+            roots = forest.roots[records]
+            leads = shown[roots] == roots
+            standing.order[own, : len(records)] = [*records[leads], *records[~leads]]
+            count = self._write_rows(own)
+            saved = int(
+                representative_saving(self.representative, count, self.settings.scale, self.rules.losses)
+            )
+            self._enter(own, self._copy_aligned(count, len(records), saved), NOBODY)
+
+    def _write_rows(self, own: int) -> int:
+        """Write the published representative of a class; return its number of vertices."""
+        forest, shown = self.forest, self._given.representative
+        records = self.standing.order[own, : self.standing.sizes[own]]
+        first, last = int(forest.roots[records[0]]), int(forest.roots[records[0] + 1])
+        vertices = np.flatnonzero(shown[first:last] >= 0)
+        place = np.full(last - first, -1, np.int64)
+        place[vertices] = np.arange(len(vertices))
+        for member, record in enumerate(records):
+            behind = np.arange(forest.roots[record], forest.roots[record + 1])
+            behind = behind[shown[behind] >= 0]
+            self.members[member, place[shown[behind] - first]] = behind
+        vertices += first
+        self.representative[: len(vertices), FIRST_NODE] = self.rows[vertices, FIRST_NODE]
+        for kind, starts in enumerate(self._firsts):
+            at = np.flatnonzero(forest.type[vertices] == kind)
+            for position, start in enumerate(starts):
+                nodes = self._given.nodes[forest.first_node[vertices[at]] + position]
+                self.representative[at, FIRST_NODE + position] = nodes + start
+        return read_class(
+            first, last, len(records), self.settings.first_slot, self.representative, self.members,
+            self.rows, place,
+        )  # fmt: skip
+
+    def _copy_aligned(self, count: int, size: int, saved: int) -> _Aligned:
+        """Copy the representative of ``size`` records in the buffers, with its open values."""
+        rows, open_ = self.representative[:count].copy(), self._buffers.open_[:count].copy()
+        find_open(rows, count, size, self.members, self._ground.checks, open_)
+        return rows, open_, saved
+
+    def _enter(self, own: int, aligned: _Aligned, newcomer: int) -> None:
+        rows, open_, saved = aligned
+        enter(
+            own, rows, len(rows), open_, saved, newcomer, self.settings, self.scratch, self.rules,
+            self._ground, self.standing, self._buffers,
+        )  # fmt: skip
+
+    @property
+    def exchange_count(self) -> int:
+        """The number of exchanges made."""
+        return int(self.standing.clock[0])
+
+    def total_saving(self) -> int:
+        """Return what all classes keep, times the scale (a Python int, as it may be large)."""
+        pairs = zip(self.standing.sizes.tolist(), self.standing.saved.tolist(), strict=True)
+        return sum(size * saved for size, saved in pairs)
+
+    def visit(self, visits: NDArray[np.int64], start: int) -> int:
+        """Make the next exchange that all models allow from ``start`` on; return the position it ended at."""
+        at, count = seek(
+            visits, start, self.least, self.largest, self.settings, self.scratch, self.rules, self._ground,
+            self.standing, self._buffers, self._found, self._tried,
+        )  # fmt: skip
+        for to, who in self._found[:count, [TO, WHO]].tolist():
+            if self._try_exchange(int(visits[at]), to, who):
+                return at
+        if at < len(visits) and self.standing.class_of[visits[at]] < 0:
+            self._join_together(int(visits[at]), visits)
+        return at
+
+    def take_in(self, record: int) -> bool:
+        """Let a suppressed record join the class where that raises the loss least; False if it fits none."""
+        best: tuple[int, int, list[int], _Aligned] | None = None
+        for to, size in enumerate(self.standing.sizes.tolist()):
+            if size >= self.largest:
+                continue
+            records = [*self._members(to), record]
+            aligned = self._align_class(records)
+            if aligned is None:
+                continue
+            gain = len(records) * aligned[-1] - size * int(self.standing.saved[to])
+            if best is None or gain > best[0]:
+                best = gain, to, records, aligned
+        if best is None:
+            return False
+        _, to, records, aligned = best
+        self.standing.class_of[record] = to
+        self._change({to: records}, [aligned], False)
+        return True
+
+    def _try_exchange(self, record: int, to: int, who: int) -> bool:
+        """Make an exchange if it lowers the loss under all models; return whether it was made."""
+        standing = self.standing
+        own = int(standing.class_of[record])
+        news = {to: [*(one for one in self._members(to) if one != who), record]}
+        if own >= 0 and own != to:
+            stay = [one for one in self._members(own) if one != record]
+            news[own] = stay if who == NOBODY else [*stay, who]
+        aligned = self._align_if_saving(news)
+        if aligned is None:
+            return False
+        if who not in (NOBODY, record):
+            standing.class_of[who] = own
+            standing.seen[who] = -1
+            self._take_rest(who, record)
+        standing.class_of[record] = to
+        self._change(news, aligned, who != NOBODY)
+        return True
+
+    def _join_together(self, record: int, visits: NDArray[np.int64]) -> None:
+        """Let a suppressed record join a near class together with others, if that lowers the loss."""
+        count = gather(
+            record, visits, self.largest, self.settings, self.scratch, self.rules, self._ground,
+            self.standing, self._buffers, self._tried,
+        )  # fmt: skip
+        gains = self._buffers.party_gains[:count]
+        for at in np.argsort(-gains, kind="stable")[: int((gains > 0).sum())].tolist():
+            to = int(self._buffers.near[at])
+            joining = self._buffers.parties[at, : self._buffers.party_sizes[at]].copy()
+            news = {to: [*self._members(to), *joining.tolist()]}
+            aligned = self._align_if_saving(news)
+            if aligned is not None:
+                self.standing.class_of[joining] = to
+                self._change(news, aligned, False)
+                return
+
+    def _align_if_saving(self, news: dict[int, list[int]]) -> list[_Aligned] | None:
+        """Align changed classes again; None if a model fails at a root, or if the loss is not lower."""
+        found = []
+        gain = 0
+        for one, records in news.items():
+            built = self._align_class(records)
+            if built is None:
+                return None
+            found.append(built)
+            gain += len(records) * built[-1] - int(self.standing.sizes[one]) * int(self.standing.saved[one])
+        return found if gain > 0 else None
+
+    def _change(self, news: dict[int, list[int]], aligned: list[_Aligned], placed: bool) -> None:
+        """Replace classes; ``placed`` says that the rest of the last record of each is known."""
+        standing = self.standing
+        standing.clock[0] += 1
+        for (one, records), found in zip(news.items(), aligned, strict=True):
+            standing.sizes[one] = len(records)
+            standing.order[one, : len(records)] = records
+            self._enter(one, found, records[-1] if placed else NOBODY)
+        self._changed |= set(news)
+
+    def _take_rest(self, one: int, other: int) -> None:
+        """Swap the rests of two records that swap places."""
+        standing = self.standing
+        places = [one, other]
+        for rests in (
+            standing.rest_saved, standing.rest_rows, standing.rest_paths, standing.rest_lengths,
+            standing.rest_open,
+        ):  # fmt: skip
+            rests[places] = rests[places[::-1]]
+
+    def _members(self, own: int) -> list[int]:
+        members: list[int] = self.standing.order[own, : self.standing.sizes[own]].tolist()
+        return members
+
+    def _build(self, records: list[int]) -> int:
+        """Align records in their order in the buffers; return the number of vertices, 0 if a root fails."""
+        prefix, last = tuple(records[:-1]), len(records) - 1
+        known = self._prefixes.get(prefix)
+        if known is None:
+            count = self._extend(records, 0, last, 0) if prefix else 0
+            self._prefixes.remember(prefix, self.representative[:count], self.members[:last, :count])
+        else:
+            count = len(known[0])
+            self.representative[:count], self.members[:last, :count] = known
+        return self._extend(records, last, last + 1, count) if count or not prefix else 0
+
+    def _extend(self, records: list[int], first: int, until: int, count: int) -> int:
+        """Align the records from ``first`` on to those before, which have ``count`` vertices."""
+        fitting = self.rules._replace(caps=self._ground.caps_of[len(records)])
+        return build(
+            np.array(records, np.int64), first, until, NOBODY, first, count, self.settings, self.scratch,
+            fitting, self._ground, self._buffers,
+        )  # fmt: skip
+
+    def _align_class(self, records: list[int]) -> _Aligned | None:
+        """Return the representative of a class, and its saving where all models hold; None if it fails."""
+        count = self._build(records)
+        if not count:
+            return None
+        rows, members = self.representative[:count], self.members[: len(records), :count]
+        kept = rows
+        if self._asks:
+            if not self._closing.holds_at_root(rows, members):
+                return None
+            kept = rows[self._closing.find_safe_vertices(rows, members)]
+        saved = representative_saving(kept, len(kept), self.settings.scale, self.rules.losses)
+        return self._copy_aligned(count, len(records), int(saved))
+
+    def partition(self) -> Partition:
+        """Build the partition of the current classes."""
+        given, forest, standing = self._given, self.forest, self.standing
+        shown, nodes = given.representative.copy(), given.nodes.copy()
+        vertices_of = np.repeat(standing.class_of, np.diff(forest.roots))
+        shown[(vertices_of < 0) | np.isin(vertices_of, list(self._changed))] = SUPPRESSED
+        for own in sorted(self._changed):
+            records = self._members(own)
+            count = self._build(records)
+            rows, members = self.representative[:count], self.members[: len(records), :count]
+            kept = np.ones(count, np.bool_)
+            if self._asks:
+                kept = self._closing.find_safe_vertices(rows, members)
+            shown[members[:, kept]] = members[0, kept]
+            write_nodes(forest, self._firsts, rows[kept], members[0, kept], nodes)
+        costs = self._costs(given, shown, int((standing.class_of < 0).sum()))
+        return replace(
+            given, equivalence_class=standing.class_of, representative=shown, nodes=nodes, costs=costs
+        )
+
+    def _costs(self, given: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
+        """Count what is suppressed in the current classes."""
+        costs = Counter(given.costs)
+        costs["exchanges"] += int(self._tried[0])
+        costs["exchanges_made"] += self.exchange_count
+        if self.exchange_count:
+            costs["records_taken_in"] += int((given.equivalence_class < 0).sum()) - suppressed
+            for name in ("vertices_without_partner", "vertices_lost_at_closing"):
+                del costs[name]
+            published = np.repeat(self.standing.class_of >= 0, np.diff(self.forest.roots))
+            costs["vertices_lost_in_their_class"] = int((published & (shown < 0)).sum())
+        return costs
+
 
 _MOST_PAIRS = 10**5
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hierdata.engines.jit import jit
 from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
-from hierdata.engines.rows.order import RowLine
+from hierdata.engines.rows.table import RowLine
 
 LEFT, RIGHT, BOTH = 1, 2, 3
 """Sides of a cut, as bits."""

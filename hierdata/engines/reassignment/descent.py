@@ -1,8 +1,11 @@
-"""Swap records of two classes, first to reach closeness, then to lower the loss."""
+"""Swap records of two classes to reach closeness, then to lower the loss; repair classes that stay apart."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +13,239 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.kernel import best_swaps, refresh
-from hierdata.engines.reassignment.repair import enlarge_classes, may_stay
+from hierdata.engines.rows.constraints import ClassConstraints, Contents, check_classes, one_of_each_record
+from hierdata.engines.rows.leftovers import attach
+from hierdata.engines.rows.table import (
+    class_sizes,
+    codes_of,
+    dense,
+    dissolve_failing,
+    joins,
+    members_of,
+    nodes_of,
+    partition_of,
+    summable,
+    unaccepted_cost,
+)
 from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
+
+_TRIED = 64
+"""The number of unions of a class that are checked by the models, the one of least loss first."""
+_KEPT = 256
+"""The number of roots whose losses are kept."""
+
+
+def publish_classes(
+    forest: Forest,
+    scope: Scope,
+    constraints: Constraints,
+    classes: NDArray[np.int64],
+    before: Partition,
+    united: int,
+    rng: np.random.Generator,
+) -> Partition:
+    """Repair classes until each satisfies all constraints, and build their partition, with the costs.
+
+    A failing class is united with the class of least loss with which all constraints hold, or else with the
+    nearest class, and so on. If other models forbid that, its rows join the nearest classes that accept them
+    (``rows.leftovers``); the other rows are suppressed. If no class is left, all rows are tried as one class.
+    ``united`` is the number of classes that the search has united.
+    """
+    costs = Counter(before.costs)
+    reached = _smallest(forest, scope, constraints, classes)
+    start = np.count_nonzero(classes == SUPPRESSED)
+    classes, more = _unite_all(forest, scope, constraints, dense(classes))
+    failing = _find_failing(forest, scope, constraints, classes)
+    dissolved_rows = int(failing[classes[classes >= 0]].sum()) if len(failing) else 0
+    classes = dissolve_failing(classes, failing) if len(failing) else classes
+    if not (classes != SUPPRESSED).any() and start < len(classes):
+        whole = _whole(forest, scope, constraints)
+        classes = whole if whole is not None else classes
+    left = np.flatnonzero(classes == SUPPRESSED)
+    classes = attach(forest, scope, constraints, classes, left, rng)
+    gone = int((classes == SUPPRESSED).sum())
+    costs[unaccepted_cost(scope)] = gone
+    costs["rows_in_the_nearest_class"] += len(left) - gone
+    costs["classes_united"] += united + more
+    costs["rows_of_classes_dissolved"] += dissolved_rows
+    reason = ""
+    if gone == len(classes):
+        bound = min((one.bound for _, one in constraints.closeness(scope.kind)), default=Fraction(1))
+        reason = before.reason if reached is None or reached <= bound else _unreachable(reached)
+    return partition_of(forest, scope, classes, costs, reason)
+
+
+def _find_failing(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Mark failing classes, also those that are too small: a class without values may satisfy every model."""
+    small = class_sizes(classes) < constraints.min_class_size
+    return small | ~check_classes(forest, scope, constraints, classes)
+
+
+def enlarge_classes(
+    forest: Forest, scope: Scope, classes: NDArray[np.int64], failing: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Unite each failing class with the class where that loses least; no class takes part twice."""
+    unions = Unions(forest, scope, classes)
+    members = members_of(classes)
+    result = classes.copy()
+    for own in np.flatnonzero(failing).tolist():
+        if unions.free[own]:
+            other = unions.nearest_one(own)
+            if other is not None:
+                unions.free[[own, other]] = False
+                result[members[own]] = other
+    return dense(result)
+
+
+def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]) -> bool:
+    """Whether all models without a closeness hold in every class, and no record is in one twice."""
+    held = classes >= 0
+    pairs = np.unique(classes[held] * max(1, forest.record_count) + scope.records[held])
+    return len(pairs) == held.sum() and bool(
+        check_classes(forest, scope, constraints.without_mended({"closeness"}), classes).all()
+    )
+
+
+def _unite_all(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """Unite classes until none fails or the other models forbid it; return also how many were united."""
+    united = 0
+    while True:
+        classes, more = _unite_failing(forest, scope, constraints, classes)
+        united += more
+        failing = _find_failing(forest, scope, constraints, classes)
+        if not failing.any() or len(failing) < 2:
+            return classes, united
+        larger = enlarge_classes(forest, scope, classes, failing)
+        if not may_stay(forest, scope, constraints, larger):
+            return classes, united
+        united += len(failing) - 1 - int(larger.max())
+        classes = larger
+
+
+def _unite_failing(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """Unite failing classes with others if all constraints then hold; return also how many were united."""
+    asked = ClassConstraints(forest, scope, constraints)
+    unions = Unions(forest, scope, classes)
+    members = members_of(classes)
+    result, united = classes.copy(), 0
+    for own in np.flatnonzero(_find_failing(forest, scope, constraints, classes)).tolist():
+        mine = members[own]
+        for other in unions.nearest(own)[:_TRIED] if unions.free[own] else ():
+            rows = np.concatenate([mine, members[other]])
+            if len(np.unique(scope.records[rows])) < len(rows):
+                continue
+            if len(rows) >= constraints.min_class_size and asked(rows):
+                unions.free[[own, other]] = False
+                result[mine] = other
+                united += 1
+                break
+    return dense(result), united
+
+
+class Unions:
+    """The loss of unions of two classes; ``free`` marks the classes that are not united yet."""
+
+    def __init__(self, forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> None:
+        trees = forest.hierarchies[scope.kind]
+        roots = joins(trees, nodes_of(forest, scope), classes)
+        losses = summable(forest.losses[scope.kind], len(classes))
+        self._sizes = class_sizes(classes)
+        self._joined = [
+            _JoinedLosses(np.array(tree.ancestors, np.int32), own, roots[:, at])
+            for at, (tree, own) in enumerate(zip(trees, losses, strict=True))
+        ]
+        self._alone = self._sizes * sum(
+            (own[roots[:, at]] for at, own in enumerate(losses)), np.zeros(len(self._sizes), np.int64)
+        )
+        self.free = np.ones(len(self._sizes), np.bool_)
+
+    def nearest(self, own: int) -> list[int]:
+        """Return the other free classes, ordered by how much the union raises the loss, then by number."""
+        order = np.argsort(self._weigh_unions(own), kind="stable")
+        found: list[int] = order[self.free[order] & (order != own)].tolist()
+        return found
+
+    def nearest_one(self, own: int) -> int | None:
+        """Return the first of ``nearest``, None if no other class is free."""
+        others = np.flatnonzero(self.free)
+        others = others[others != own]
+        return int(others[np.argmin(self._weigh_unions(own)[others])]) if len(others) else None
+
+    def _weigh_unions(self, own: int) -> NDArray[np.int64]:
+        """Return by how much the union with each class raises the loss, up to a constant."""
+        joined = sum((each.with_class(own) for each in self._joined), np.zeros(len(self._sizes), np.int64))
+        raised: NDArray[np.int64] = joined * (self._sizes + self._sizes[own]) - self._alone
+        return raised
+
+
+class _JoinedLosses:
+    """The losses of the nodes at one quasi-identifier where the roots of two classes meet.
+
+    They are computed once for each two different roots, as far as those last asked for are kept.
+    """
+
+    def __init__(
+        self, ancestors: NDArray[np.int32], losses: NDArray[np.int64], roots: NDArray[np.int32]
+    ) -> None:
+        different, self._at = np.unique(roots, return_inverse=True)
+        self._ancestors, self._losses = ancestors[different], losses
+        self._of_root = lru_cache(maxsize=_KEPT)(self._compute)
+
+    def with_class(self, own: int) -> NDArray[np.int64]:
+        """Return the loss of a class joined with each class."""
+        return self._of_root(int(self._at[own]))[self._at]
+
+    def _compute(self, root: int) -> NDArray[np.int64]:
+        """Return the loss of the node where a root meets each of the different roots."""
+        here = self._ancestors[root]
+        shared = (self._ancestors == here) & (here >= 0)
+        deepest = shared.shape[1] - 1 - np.argmax(shared[:, ::-1], axis=1)
+        losses: NDArray[np.int64] = self._losses[here[deepest]]
+        return losses
+
+
+def _whole(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.int64] | None:
+    """Return all rows as one class; None if that class fails."""
+    classes = np.zeros(len(scope.rows), np.int64)
+    if one_of_each_record(scope) or _find_failing(forest, scope, constraints, classes).any():
+        return None
+    return classes
+
+
+def _smallest(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> Fraction | None:
+    """Return the smallest t that any class satisfies; None without classes or closeness."""
+    codes = codes_of(forest, scope)
+    classes = dense(classes)
+    distances: list[Fraction] | None = None
+    for position, bound in enumerate(constraints.on_values[scope.kind]):
+        close = [one for one in bound if one.closeness is not None]
+        if not close or not (classes != SUPPRESSED).any():
+            continue
+        contents = Contents(classes, codes[:, position])
+        own = [
+            max(one.achieved_parameters(view).get("t", Fraction(0)) for one in close)
+            for view in contents.views
+        ]
+        of_class = [own[at] for at in contents.of_class.tolist()]
+        distances = of_class if distances is None else list(map(max, distances, of_class))
+    return min(distances) if distances else None
+
+
+def _unreachable(reached: Fraction) -> str:
+    return (
+        f"no class satisfies the t of the policy, and the smallest t that a class reached is "
+        f"{float(reached):.6g} ({reached}): set t to at least that, or ask for larger classes"
+    )
+
 
 _PATIENCE = 16
 """The number of windows searched before a class is given up."""

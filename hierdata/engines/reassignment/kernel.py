@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
 from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
-from hierdata.engines.rows.order import RowLine
+from hierdata.engines.rows.table import RowLine
 
 UNIT = 2**30
 """Distances are rounded to multiples of 1 / UNIT for comparisons; whether a bound is kept is exact."""

@@ -43,8 +43,7 @@ class Swap(Engine):
     def find_classes(self, given: StepInput) -> Partition:
         """Swap records between the classes of the previous step."""
         from hierdata.engines.reassignment.arrangement import initial_classes
-        from hierdata.engines.reassignment.descent import descend_classes
-        from hierdata.engines.reassignment.repair import publish_classes
+        from hierdata.engines.reassignment.descent import descend_classes, publish_classes
 
         classes = initial_classes(*given.problem, given.previous)
         classes, united = descend_classes(*given.problem, classes, self.window, self.passes, given.progress)

@@ -53,7 +53,7 @@ class Swarm(Engine):
     def find_classes(self, given: StepInput) -> Partition:
         """Reassign the records of the classes of the previous step."""
         from hierdata.engines.reassignment.arrangement import Arrangement, initial_classes
-        from hierdata.engines.reassignment.repair import publish_classes
+        from hierdata.engines.reassignment.descent import publish_classes
         from hierdata.engines.reassignment.swarming import Flight, run_swarm, seeds
 
         classes = initial_classes(*given.problem, given.previous)

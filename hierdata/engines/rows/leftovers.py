@@ -1,20 +1,31 @@
-"""Rows without a class join the nearest class that accepts them (LE algorithm 1, step 3; erratum LE-4)."""
+"""Dissolve classes that fail; rows without a class join the nearest that accepts them.
+
+LE algorithm 1, step 3, with erratum LE-4.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.caps import pack_row_caps, row_caps
-from hierdata.engines.rows.contents import Question, check_classes
-from hierdata.engines.rows.kernel_nearest import AttachedClasses, AttachedRows, join_row, nearest
-from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of, number_hierarchies
+from hierdata.engines.rows.constraints import Question, check_classes, pack_row_caps, row_caps
+from hierdata.engines.rows.kernel import AttachedClasses, AttachedRows, join_row, nearest
+from hierdata.engines.rows.table import (
+    class_sizes,
+    codes_of,
+    dissolve_failing,
+    joins,
+    nodes_of,
+    number_hierarchies,
+    partition_of,
+    unaccepted_cost,
+)
 from hierdata.forest.forest import MISSING, Forest, Scope
-from hierdata.forest.partition import SUPPRESSED
+from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy.base import ClassView, Constraint
 
 _COMPARED = 64
@@ -206,3 +217,28 @@ def _link_members(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArra
     earlier[order] = np.where(alone, -1, before)
     latest: NDArray[np.int64] = order[np.append(alone[1:], True)]
     return latest, earlier
+
+
+def finish_partition(
+    forest: Forest,
+    scope: Scope,
+    constraints: Constraints,
+    classes: NDArray[np.int64],
+    rng: np.random.Generator,
+    reason: Callable[[int], str],
+) -> Partition:
+    """Build the partition into these classes; rows without a class join the nearest that accepts them.
+
+    Classes that violate a constraint are dissolved first. ``reason`` is called with the number of published
+    rows if rows are suppressed, and explains why no more are published.
+    """
+    failing = ~check_classes(forest, scope, constraints, classes)
+    costs: Counter[str] = Counter()
+    if failing.any():
+        costs["classes_dissolved"] = int(failing.sum())
+        classes = dissolve_failing(classes, failing)
+    classes = attach(forest, scope, constraints, classes, np.flatnonzero(classes == SUPPRESSED), rng)
+    published = int((classes != SUPPRESSED).sum())
+    gone = costs[unaccepted_cost(scope)] = len(classes) - published
+    why = reason(published) if gone else ""
+    return partition_of(forest, scope, classes, costs, why)

@@ -1,4 +1,7 @@
-"""Decide which rows may be a class: caps in compiled code, other models once for each content."""
+"""Pack the rows of a scope for the kernels, and decide which rows may be a class.
+
+Caps are checked in compiled code, other models once for each content.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.asking import ClassConstraints
-from hierdata.engines.rows.caps import pack_row_caps
-from hierdata.engines.rows.decided_caps import split_decided
-from hierdata.engines.rows.kernel import Places, keeps_caps
-from hierdata.engines.rows.order import RowLine
-from hierdata.engines.rows.table import codes_of, nodes_of
-from hierdata.engines.sweep.kernel import Memory, mix_words, remember
+from hierdata.engines.rows.constraints import ClassConstraints, pack_row_caps, split_decided
+from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps
+from hierdata.engines.rows.table import RowLine, codes_of, nodes_of
+from hierdata.engines.sweep.kernel import Lines, Memory, mix_words, remember
 from hierdata.forest.forest import Forest, Scope
 
 NODES = 2**14
@@ -79,3 +79,45 @@ class Answers:
         """Check groups that keep the caps, and store the decisions."""
         prints = np.array([self.marks[rows].sum(dtype=np.uint64) for rows in groups], np.uint64)
         remember(prints, np.array([self._asked(rows) for rows in groups], np.bool_), self.memory)
+
+
+_TABLED = 256
+"""The largest number of places of a quasi-identifier for which a table of joins is built."""
+
+
+def order_columns(line: RowLine) -> RowLine:
+    """Order the quasi-identifiers, those with most places first, as they distinguish most rows."""
+    order = np.argsort(-np.diff(line.first), kind="stable")
+    places = np.ascontiguousarray(line.places[:, order])
+    return RowLine(places, np.append(line.first[order], line.first[-1]), line.above, line.losses)
+
+
+def pack_line(line: RowLine) -> Lines:
+    """Pack the line for compiled code, with a table of joins for quasi-identifiers with few places."""
+    first = line.first[:-1]
+    width = line.places.max(axis=0, initial=-1).astype(np.int64) + 1
+    tables = [np.zeros(0, np.int64)]
+    pair_first = np.full(len(first), -1)
+    for column, (start, count) in enumerate(zip(first.tolist(), width.tolist(), strict=True)):
+        if count <= _TABLED:
+            pair_first[column] = sum(map(len, tables))
+            tables.append(_joins(line.above[start : start + count], line.losses).ravel())
+    return Lines(line.places, first, width, pair_first, np.concatenate(tables), line.above, line.losses)
+
+
+def generalized_places(above: Places) -> Places:
+    """Return the node of each place at each depth; if its path has none there, the last node before."""
+    found = above.copy()
+    for depth in range(1, found.shape[1]):
+        found[:, depth] = np.where(found[:, depth] < 0, found[:, depth - 1], found[:, depth])
+    return found
+
+
+def _joins(above: Places, losses: Numbers) -> NDArray[np.int64]:
+    """Return the losses of the joins of all pairs of places."""
+    found = np.zeros((len(above), len(above)), np.int64)
+    for depth in range(above.shape[1]):
+        own = above[:, depth]
+        shared = (own[:, None] == own[None, :]) & (own >= 0)[:, None]
+        found = np.where(shared, losses[own][:, None], found)
+    return found

@@ -18,7 +18,7 @@ from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss
 
 Words: TypeAlias = "NDArray[np.uint64]"
 
-LEFT, NODE, MADE, VISITS, ASKED, STATE = range(6)
+LEFT, NODE, MADE, VISITS, GROUPS_ASKED, SWEEP_STATE = range(6)
 """The state of a sweep: number of rows without a class, next lattice node, number of classes made, of row
 visits, and of groups that the models must be asked about."""
 UNKNOWN, NO, YES = range(3)
@@ -62,7 +62,7 @@ class LatticeArrays(NamedTuple):
 class SweepBuffers(NamedTuple):
     """The state of a sweep, working memory, and (``asked``, ``asked_prints``) questions for the caller."""
 
-    state: Numbers  # [STATE]
+    state: Numbers  # [SWEEP_STATE]
     left: Numbers  # [row]: the first ``state[LEFT]`` are the rows without a class
     slots: Numbers  # [row left]: its slot in the hash table
     keys: Words  # [slot]: key of a group, in a table of a power of two
@@ -184,7 +184,7 @@ def sweep(
             if counts[slot] < 0:
                 grouped[-counts[slot] - 1] = left[at]
                 counts[slot] -= 1
-        state[ASKED] = 0
+        state[GROUPS_ASKED] = 0
         start = 0
         while start < filled:
             key = np.uint64(0)
@@ -202,10 +202,10 @@ def sweep(
                         own += marks[grouped[at]]
                     answer = recall_answer(own, prints, answers)
                     if answer == UNKNOWN:
-                        asked[state[ASKED], 0] = start
-                        asked[state[ASKED], 1] = end
-                        asked_prints[state[ASKED]] = own
-                        state[ASKED] += 1
+                        asked[state[GROUPS_ASKED], 0] = start
+                        asked[state[GROUPS_ASKED], 1] = end
+                        asked_prints[state[GROUPS_ASKED]] = own
+                        state[GROUPS_ASKED] += 1
                 if answer == YES:
                     for at in range(start, end):
                         classes[grouped[at]] = state[MADE]
@@ -217,7 +217,110 @@ def sweep(
                 left[kept] = left[at]
                 kept += 1
         state[LEFT] = kept
-        if state[ASKED] > 0:
+        if state[GROUPS_ASKED] > 0:
             return True
         state[NODE] += 1
     return False
+
+
+@jit
+def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numbers:
+    """Return for each row the loss of the join with its ``nearest``-th nearest row of the sample."""
+    places = lines.places
+    found = np.empty(len(rows), np.int64)
+    distances = np.empty(nearest, np.int64)
+    for at in range(len(rows)):
+        row = rows[at]
+        count = 0
+        for other in sample:
+            if other == row:
+                continue
+            distance = np.int64(0)
+            for q in range(places.shape[1]):
+                low = min(places[row, q], places[other, q])
+                high = max(places[row, q], places[other, q])
+                distance += join_loss(q, low, high, lines)
+                if count == nearest and distance >= distances[nearest - 1]:
+                    break
+            if count == nearest and distance >= distances[nearest - 1]:
+                continue
+            count = min(count + 1, nearest)
+            place = count - 1
+            while place > 0 and distances[place - 1] > distance:
+                distances[place] = distances[place - 1]
+                place -= 1
+            distances[place] = distance
+        found[at] = distances[count - 1] if count else 0
+    return found
+
+
+@jit
+def near(
+    row: int, start: int, end: int, order: Numbers, classes: Numbers, lines: Lines, found: Numbers
+) -> int:
+    """Write the rows without a class in ``order[start:end]`` that are nearest to a row to ``found``.
+
+    The row itself comes first, the others by the loss of the join with it, ties by the order. Return the
+    number of rows.
+    """
+    places = lines.places
+    distances = np.empty(len(found), np.int64)
+    found[0] = row
+    count = 1
+    for at in range(start, end):
+        other = order[at]
+        if classes[other] >= 0 or other == row:
+            continue
+        distance = np.int64(0)
+        for q in range(places.shape[1]):
+            low = min(places[row, q], places[other, q])
+            high = max(places[row, q], places[other, q])
+            distance += join_loss(q, low, high, lines)
+            if count == len(found) and distance >= distances[count - 1]:
+                break
+        if count == len(found) and distance >= distances[count - 1]:
+            continue
+        count = min(count + 1, len(found))
+        place = count - 1
+        while place > 1 and distances[place - 1] > distance:
+            distances[place] = distances[place - 1]
+            found[place] = found[place - 1]
+            place -= 1
+        distances[place] = distance
+        found[place] = other
+    return count
+
+
+@jit
+def gather(size: int, wanted: int, found: Numbers, lines: Lines) -> None:
+    """Extend the class ``found[:size]`` to ``wanted`` rows, each time by the row that adds the least loss."""
+    places = lines.places
+    columns = places.shape[1]
+    low = places[found[0]].copy()
+    high = low.copy()
+    for at in range(1, size):
+        for q in range(columns):
+            low[q] = min(low[q], places[found[at], q])
+            high[q] = max(high[q], places[found[at], q])
+    while size < wanted:
+        best = -1
+        least = np.int64(0)
+        for at in range(size, len(found)):
+            loss = np.int64(0)
+            for q in range(columns):
+                below = min(low[q], places[found[at], q])
+                beyond = max(high[q], places[found[at], q])
+                loss += join_loss(q, below, beyond, lines)
+                if best >= 0 and loss >= least:
+                    break
+            if best < 0 or loss < least:
+                best = at
+                least = loss
+        row = found[best]
+        for at in range(best, size, -1):
+            found[at] = found[at - 1]
+        found[size] = row
+        for q in range(columns):
+            low[q] = min(low[q], places[row, q])
+            high[q] = max(high[q], places[row, q])
+        size += 1

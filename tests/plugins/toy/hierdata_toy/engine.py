@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import PositiveInt
 
 from hierdata.engines.base import Engine, StepInput
-from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.constraints import check_classes
 from hierdata.engines.rows.table import dissolve_failing, nodes_of, partition_of
 from hierdata.forest.partition import Partition
 
