@@ -75,15 +75,26 @@ def adult_line(line: Line) -> list[str]:
 
 
 def adult_tables(found: Mapping[str, Any], cited: Sequence[Line]) -> str:
-    """A table for each setting; cited figures come last, on the whole table only."""
+    """A table for each setting, with the best run of each other tool; cited figures come last."""
     texts = []
     versions = found["versions"]
     for setting in dict.fromkeys(line["setting"] for line in found["adult"]):
-        lines = [{**line, "tool": _versioned(line["tool"], versions)} for line in found["adult"]]
-        lines += [{**line, "tool": "ARX 3.9.2"} for line in cited]
-        rows = [adult_line(line) for line in lines if line["setting"] == setting]
+        lines = _best([line for line in found["adult"] if line["setting"] == setting])
+        lines = [{**line, "tool": _versioned(line["tool"], versions)} for line in lines]
+        lines += [{**line, "tool": "ARX 3.9.2"} for line in cited if line["setting"] == setting]
+        rows = [adult_line(line) for line in lines]
         texts.append(f"### {setting}\n\n{table(ADULT, rows)}")
     return "\n".join(texts)
+
+
+def _best(lines: Sequence[Line]) -> list[Line]:
+    """All runs of hierdata, and of another tool the run of least loss."""
+    least: dict[str, float] = {}
+    for line in lines:
+        least[line["tool"]] = min(line.get("loss", 2), least.get(line["tool"], 2))
+    return [
+        line for line in lines if line["tool"] == "hierdata" or line.get("loss", 2) == least[line["tool"]]
+    ]
 
 
 def _versioned(tool: str, versions: Mapping[str, str]) -> str:
