@@ -41,9 +41,8 @@ def reproduce(
     """Measure each table and figure of the papers again, and write pages that show both."""
     with session(as_json, result=out / "index.html"):
         from hierdata.reproduction import PAPERS
-        from hierdata.reproduction.adult import read_adult, synthesize_adult
         from hierdata.reproduction.reproduce import reproduce
-        from hierdata.reproduction.study import EFFORTS
+        from hierdata.reproduction.study import EFFORTS, read_adult, synthesize_adult
 
         if paper != "all" and paper not in PAPERS:
             raise PolicyError(f"there is no such paper here; choose one of {', '.join(PAPERS)}, or all")

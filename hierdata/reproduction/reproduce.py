@@ -1,22 +1,257 @@
-"""Measures the exhibits of papers and writes their pages."""
+"""Measures the exhibits of papers and writes their pages: HTML for people, JSON for programs, Markdown."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
 
 from hierdata.executors import processors
 from hierdata.ground.errors import TargetError
+from hierdata.ground.escaping import escape
+from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.progress import Progress, silent
 from hierdata.ground.version import __version__
 from hierdata.pipeline.resources import Resources
-from hierdata.reproduction.adult import Adult
-from hierdata.reproduction.exhibit import Paper
-from hierdata.reproduction.page import Exhibits, RunFacts, write_html, write_index, write_json, write_markdown
-from hierdata.reproduction.study import Effort, Study
+from hierdata.release.charts import STYLE as CHART_STYLE
+from hierdata.release.report.style import STYLE
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, Paper, write_cell
+from hierdata.reproduction.study import Adult, Effort, Study
+
+Exhibits = Sequence[Exhibit]
+_STYLE = (
+    STYLE
+    + CHART_STYLE
+    + """
+header { border-left: .4rem solid var(--line); }
+h1 { color: inherit; }
+nav ul { columns: 18rem; column-gap: 2.4rem; padding-left: 1.2rem; }
+nav li { break-inside: avoid; }
+section { border-top: 1px solid var(--line); margin-top: 2.4rem; }
+section h2 { margin-top: 1.2rem; }
+section p { max-width: 46rem; }
+table { width: auto; min-width: min(100%, 24rem); }
+figcaption { color: var(--quiet); }
+pre { overflow-x: auto; line-height: 1.35; }
+.found { border-left: .25rem solid var(--line); padding-left: .8rem; }
+:target { scroll-margin-top: 1rem; }
+@media print {
+  nav { break-after: page; }
+  figure, h2, pre, section p, .wide { break-inside: avoid; }
+  h2, h2 + p { break-after: avoid; }
+  .found { break-before: avoid; }
+}
+"""
+)
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What every page says of the run: version, day (ISO), effort with repeats, processors, and the data."""
+
+    version: str
+    day: str
+    effort: str
+    repeats: int
+    processors: int
+    adult: str
+
+
+@cache
+def errata() -> dict[str, str]:
+    """Return what we found wrong or open in the papers, and how we read it, by code ("ML-15")."""
+    text = (files("hierdata.reproduction") / "data" / "errata.json").read_text("utf-8")
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def write_html(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
+    """Return the page of a paper. Raises KeyError for an erratum that is not known."""
+    chosen = dict.fromkeys(code for exhibit in exhibits for code in exhibit.errata)
+    return (
+        _environment()
+        .get_template("paper.html")
+        .render(
+            paper=paper,
+            exhibits=exhibits,
+            facts=facts,
+            errata={code: errata()[code] for code in chosen},
+        )
+    )
+
+
+def write_index(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
+    """Return the page that leads to the papers."""
+    return _environment().get_template("index.html").render(found=found, facts=facts)
+
+
+def write_json(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
+    """Return the numbers of a page as JSON; fractions are texts such as "1/3"."""
+    return json.dumps(
+        {
+            "paper": {"code": paper.code, "title": paper.title, "authors": paper.authors},
+            "run": vars(facts),
+            "exhibits": [_exhibit_data(exhibit) for exhibit in exhibits],
+        },
+        indent=1,
+        allow_nan=False,
+    )
+
+
+def _exhibit_data(exhibit: Exhibit) -> dict[str, Any]:
+    return {
+        "label": exhibit.label,
+        "title": exhibit.title,
+        "says": exhibit.says,
+        "printed": _grid_data(exhibit.printed),
+        "derived": _grid_data(exhibit.derived),
+        "ours": _grid_data(exhibit.ours),
+        "drawing": exhibit.drawing,
+        "differs": exhibit.differs,
+        "errata": list(exhibit.errata),
+    }
+
+
+def _grid_data(grid: Grid | None) -> dict[str, Any] | None:
+    if grid is None:
+        return None
+    return {"columns": list(grid.columns), "rows": [[_cell_data(cell) for cell in row] for row in grid.rows]}
+
+
+def _cell_data(cell: Cell) -> str | int | float | None:
+    return str(cell) if isinstance(cell, Fraction) else cell
+
+
+def write_markdown(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
+    """Return all papers as one page of Markdown, without pictures."""
+    lines = ["# The papers' tables and figures, and ours", "", *_intro(found, facts)]
+    for paper, exhibits in found.items():
+        lines += ["", f"## {paper.code}: {_plain(paper.title)}", "", f"{_plain(paper.authors)}."]
+        for exhibit in exhibits:
+            lines += ["", *_exhibit_lines(exhibit)]
+    return "\n".join(lines) + "\n"
+
+
+def _intro(found: Mapping[Paper, Exhibits], facts: RunFacts) -> Iterator[str]:
+    asked = "all" if len(found) > 1 else next(iter(found)).code
+    adult = f" {_plain(facts.adult)}" if any(paper.uses_adult for paper in found) else ""
+    yield (
+        f"Made on {facts.day} by `hierdata reproduce {asked} --{facts.effort}`, hierdata {facts.version},"
+        f" {count(facts.processors, 'processor')}, {count(facts.repeats, 'repeat')}.{adult}"
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "repeat"), count(2, "repeat")
+    ('1 repeat', '2 repeats')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _exhibit_lines(exhibit: Exhibit) -> Iterator[str]:
+    yield f"### {_plain(exhibit.label)}: {_plain(exhibit.title)}"
+    yield ""
+    yield _plain(exhibit.says)
+    for heading, grid in grids(exhibit):
+        yield ""
+        yield f"{heading}:"
+        yield ""
+        yield from _grid_lines(grid)
+    if exhibit.drawing:
+        yield ""
+        yield from ("    " + escape(line) for line in exhibit.drawing.splitlines())
+    if verdict(exhibit):
+        yield ""
+        yield _plain(verdict(exhibit))
+    if exhibit.errata:
+        yield f"Errata: {', '.join(exhibit.errata)}."
+
+
+def _grid_lines(grid: Grid) -> Iterator[str]:
+    yield _row(grid.columns)
+    yield "|" + " --- |" * len(grid.columns)
+    for row in grid.rows:
+        yield _row([write_cell(cell) for cell in row])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return a text without markup of Markdown in it."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", escape(text))
+
+
+def grids(exhibit: Exhibit) -> list[tuple[str, Grid]]:
+    """Return the grids of an exhibit that exist, with their headings."""
+    found = (
+        ("The paper prints", exhibit.printed),
+        ("The paper's formulas give", exhibit.derived),
+        ("We get", exhibit.ours),
+    )
+    return [(heading, grid) for heading, grid in found if grid is not None]
+
+
+def verdict(exhibit: Exhibit) -> str:
+    """Return the sentence on what differs; that all agree is only said where something was compared.
+
+    Grids are compared where they share a column behind the first, which names the rows.
+    """
+    columns = [set(grid.columns[1:]) for _, grid in grids(exhibit)]
+    compared = any(one & other for one, other in combinations(columns, 2))
+    return exhibit.differs or ("All agree." if compared else "")
+
+
+def anchor(label: str) -> str:
+    """Return the id of an exhibit in its page.
+
+    >>> anchor("Figure 5 (a)")
+    'figure-5-a'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
+
+
+def is_number(cell: Cell) -> bool:
+    """Return whether a cell is set right-aligned."""
+    return cell is None or not isinstance(cell, str)
+
+
+def _draw(exhibit: Exhibit, at: int) -> Markup:
+    """Return a chart; it escapes its texts itself."""
+    return Markup(exhibit.charts[at].svg(f"{anchor(exhibit.label)}-chart-{at + 1}"))  # noqa: S704
+
+
+@cache
+def _environment() -> Environment:
+    return read_templates(
+        "hierdata.reproduction",
+        grids=grids,
+        verdict=verdict,
+        anchor=anchor,
+        count=count,
+        is_number=is_number,
+        draw=_draw,
+        write_cell=write_cell,
+        newline=Markup("\n"),
+        style=Markup(_STYLE),  # noqa: S704  # our own constants
+        content_policy=allow_only(_STYLE),
+    )
+
 
 UNFINISHED = ".unfinished.json"
 """Lies in the folder until all pages are there, and says whose the folder is."""

@@ -17,8 +17,8 @@ from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import survey
-from hierdata.reproduction.adult import MISSING, synthesize_adult
-from hierdata.reproduction.le.experiment import TREE_OF_EDUCATION
+from hierdata.reproduction.le_figures import TREE_OF_EDUCATION
+from hierdata.reproduction.study import MISSING, synthesize_adult
 from tests.benchmarks.data_folder import data_folder
 
 WITHOUT_MISSING, COMPLETE = "adult_arx_30162.csv", "adult.csv"

@@ -20,9 +20,9 @@ import numpy as np
 
 from hierdata.forest.forest import Forest
 from hierdata.ground.errors import HierdataError
-from hierdata.reproduction.adult import Adult, read_adult, synthesize_adult
-from hierdata.reproduction.encoded import EncodedRecords, encode_records
-from hierdata.reproduction.le.experiment import COLUMNS, measure_setting, policy_for, search_classes
+from hierdata.reproduction.le_figures import COLUMNS, measure_setting, policy_for, search_classes
+from hierdata.reproduction.small_data import EncodedRecords, encode_records
+from hierdata.reproduction.study import Adult, read_adult, synthesize_adult
 from tests.benchmarks.data_folder import data_folder
 from tests.benchmarks.engine import header, row
 

@@ -28,7 +28,7 @@ from hierdata.ground.errors import HierdataError
 from hierdata.policy.load import from_data, read_file
 from hierdata.policy.policy import Policy
 from hierdata.records.schema import Role
-from hierdata.reproduction.encoded import encode_records
+from hierdata.reproduction.small_data import encode_records
 from tests.benchmarks.collections import policy_for, written
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.real_collections import COLLECTIONS, POLICIES

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hierdata.reproduction.adult import COLUMNS
+from hierdata.reproduction.study import COLUMNS
 from tests.benchmarks import adult
 
 RECORDS = 40

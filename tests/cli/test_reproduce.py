@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hierdata.reproduction.adult import COLUMNS
+from hierdata.reproduction.study import COLUMNS
 from tests.cli.conftest import Run
 
 ROW = "39, State-gov, 77516, Bachelors, 13, Never-married, ?, Husband, White, Male, 2174, 0, 40, Cuba, <=50K"

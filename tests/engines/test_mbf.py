@@ -19,7 +19,7 @@ from hierdata.privacy import (
     LEDiversity,
     PrivacyModel,
 )
-from hierdata.reproduction.adult import EDUCATION as COUNTS
+from hierdata.reproduction.study import EDUCATION as COUNTS
 from tests import naive_mbf as naive
 from tests.cases import for_each, with_worlds
 from tests.semantic_tables import Table, classes_of

@@ -19,7 +19,7 @@ from hierdata.forest.publication import Publication
 from hierdata.policy.load import from_data
 from hierdata.privacy import BoundedKnowledge
 from hierdata.release.recodings import recoding_named
-from hierdata.reproduction.encoded import EncodedRecords, encode_records
+from hierdata.reproduction.small_data import EncodedRecords, encode_records
 from tests.cases import with_worlds
 from tests.naive_knowledge import Outline, keeps_promise
 

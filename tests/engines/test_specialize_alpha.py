@@ -24,7 +24,7 @@ from hierdata.engines.uncompiled import without_compiler
 from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data
 from hierdata.records.schema import Role
-from hierdata.reproduction.encoded import EncodedRecords, encode_records
+from hierdata.reproduction.small_data import EncodedRecords, encode_records
 from tests.cases import with_worlds
 from tests.engines.test_specialize import OUTLINE, above, documents, policy_of, searched, shown
 from tests.naive_knowledge import Shown, keeps_promise, largest_shares

@@ -22,7 +22,7 @@ from hierdata.privacy import (
     PrivacyModel,
 )
 from hierdata.privacy.base import ClassView
-from hierdata.reproduction.dl.definitions import run_printed_check
+from hierdata.reproduction.dl_examples import run_printed_check
 from tests import naive_models
 from tests import naive_semantics as naive
 from tests.golden.cases import Case, agrees, load

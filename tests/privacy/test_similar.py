@@ -27,7 +27,7 @@ from hierdata.privacy import (
 )
 from hierdata.privacy.base import ClassView
 from hierdata.privacy.delta_l_diversity import safe_to_merge
-from hierdata.reproduction.dl.definitions import run_printed_check
+from hierdata.reproduction.dl_examples import run_printed_check
 from tests import naive_semantics as naive
 from tests.privacy.largest import largest_l
 from tests.privacy.similar import BLOCKS, DOMAIN

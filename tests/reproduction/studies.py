@@ -8,8 +8,7 @@ from pathlib import Path
 
 from hierdata.ground.progress import silent
 from hierdata.pipeline.resources import Resources
-from hierdata.reproduction.adult import Adult, synthesize_adult
-from hierdata.reproduction.study import Effort, Study
+from hierdata.reproduction.study import Adult, Effort, Study, synthesize_adult
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hierdata.domains.number import exact
-from hierdata.reproduction.dl import examples, exhibits, open_question, principles
-from hierdata.reproduction.dl.definitions import (
+from hierdata.reproduction import dl_examples, dl_principles, dl_releases, exhibits_of_dl
+from hierdata.reproduction.dl_examples import (
     bound_of_union,
     count_near,
     count_similar,
@@ -18,8 +18,8 @@ from hierdata.reproduction.dl.definitions import (
     largest_m,
     run_printed_check,
 )
-from hierdata.reproduction.dl.open_question import Releases
-from hierdata.reproduction.printed import grid_of, read_printed
+from hierdata.reproduction.dl_releases import Releases
+from hierdata.reproduction.exhibit import grid_of, read_printed
 from tests.golden.cases import Case, agrees, load, printed_figures
 from tests.reproduction.studies import small_study
 
@@ -35,8 +35,8 @@ def test_the_data_are_those_of_the_golden_file() -> None:
     assert [{"age": age, "zip": "11****", "salary": own} for age, own in classes.items()] == GOLDEN.inputs[
         "figure_1"
     ]
-    assert {name: list(own) for name, own in examples.GROUPS.items()} == GOLDEN.inputs["figure_2"]
-    assert [list(own) for own in examples.CLASSES[:2]] == [*GOLDEN.inputs["example_1"].values()]
+    assert {name: list(own) for name, own in dl_examples.GROUPS.items()} == GOLDEN.inputs["figure_2"]
+    assert [list(own) for own in dl_examples.CLASSES[:2]] == [*GOLDEN.inputs["example_1"].values()]
 
 
 def test_the_data_have_the_printed_figures_of_the_golden_file() -> None:
@@ -71,7 +71,7 @@ def with_counts(letter: str, best: Any, count: Any) -> Any:
 def check_union(E1: list[int], E2: list[int], delta: str, l: int) -> Any:  # noqa: E741, N803
     width = Fraction(delta)
     best = [largest_l(own, width) for own in (E1, E2, E1 + E2)]
-    assert best == [examples.achieved_l(own, width) for own in (E1, E2, E1 + E2)]
+    assert best == [dl_examples.achieved_l(own, width) for own in (E1, E2, E1 + E2)]
     first, second, union = (one >= l for one in best)
     return {"E1": first, "E2": second, "union": union, "union_l": best[-1]}
 
@@ -101,51 +101,53 @@ def test_definitions_give_the_golden_figures(case: Case) -> None:
 
 def test_both_principles_are_one_and_the_drawback_stays() -> None:
     counts = {"classes": 100, "definitions": 100, "models": 100, "drawback": 68}
-    sentence = principles.describe_identity(counts)
+    sentence = dl_principles.describe_identity(counts)
     assert "In all 100 classes" in sentence
     assert "68% of the classes get a larger l by one value less" in sentence
-    other = principles.describe_identity(counts | {"models": 98, "drawback": 0})
+    other = dl_principles.describe_identity(counts | {"models": 98, "drawback": 0})
     assert other.startswith("In 2 of 100 classes l at delta is not m")
     assert other.endswith("No class gets a larger l by one value less.")
 
 
 def test_the_sentence_on_unions_follows_the_counts() -> None:
-    assert principles.describe_unions([Fraction(2)], 100, 0, 0) == ""
-    sentence = principles.describe_unions([Fraction(4, 3), Fraction(2)], 100, 25, 0)
+    assert dl_principles.describe_unions([Fraction(2)], 100, 0, 0) == ""
+    sentence = dl_principles.describe_unions([Fraction(4, 3), Fraction(2)], 100, 25, 0)
     assert "in 1 of 2 examples and in 25 of 100 random pairs (25%); none has less than the bound" in sentence
-    assert "3 have less than the bound of DL-2, which is wrong" in principles.describe_unions([], 100, 25, 3)
+    assert "3 have less than the bound of DL-2, which is wrong" in dl_principles.describe_unions(
+        [], 100, 25, 3
+    )
 
 
 def test_the_sentence_on_the_procedure_follows_the_counts() -> None:
     right = dict.fromkeys(("too_high", "too_low", "accepted", "refused", "windows"), 0)
-    assert principles.describe_procedure({1: right, 2: right}, 10) == ""
+    assert dl_principles.describe_procedure({1: right, 2: right}, 10) == ""
     wrong = right | {"too_high": 4, "accepted": 3, "windows": 10}
-    sentence = principles.describe_procedure({1: right, 2: wrong}, 10)
+    sentence = dl_principles.describe_procedure({1: right, 2: wrong}, 10)
     assert "Of 20 random classes it gives too large an l in 4 and too small a one in 0" in sentence
     assert "accepts 3 that fail" in sentence
     assert "every class of one record" not in sentence
-    alone = principles.describe_procedure({1: right | {"too_high": 10, "accepted": 10}, 2: wrong}, 10)
+    alone = dl_principles.describe_procedure({1: right | {"too_high": 10, "accepted": 10}, 2: wrong}, 10)
     assert "It accepts every class of one record." in alone
 
 
 def test_the_sentence_on_releases_follows_the_runs() -> None:
     run = {"rows": 9, "published": 9, "bound": 9, "loss": 0.0, "same": True}
-    found = [Releases(engine, "1", 2, [run]) for engine in open_question.ENGINES]
-    sentence = open_question.describe_releases(found, [run])
+    found = [Releases(engine, "1", 2, [run]) for engine in dl_releases.COMPARED]
+    sentence = dl_releases.describe_releases(found, [run])
     assert (
         "the same classes in 2 of 2 searches and the same records in 1 of 1 judged releases of 9 rows"
         in sentence
     )
     assert "spread in 1 of 1, mondrian in 1 of 1" in sentence
     lost = [found[0], Releases("mondrian", "1", 2, [run | {"published": 8, "same": False}])]
-    other = open_question.describe_releases(lost, [run | {"same": False}])
+    other = dl_releases.describe_releases(lost, [run | {"same": False}])
     assert "the same classes in 1 of 2 searches and the same records in 0 of 1" in other
     assert "spread in 1 of 1, mondrian in 0 of 1" in other
 
 
 def test_the_page_has_all_figures_and_says_where_they_differ(tmp_path: Path) -> None:
     with small_study(tmp_path, scale=0.02) as study:
-        found = {exhibit.label: exhibit for exhibit in exhibits(study)}
+        found = {exhibit.label: exhibit for exhibit in exhibits_of_dl(study)}
     assert {"Figure 1", "Figure 2", "Figure 3", "Example 1", "Definition 5", "Section 6"} <= {*found}
     assert all(exhibit.ours for exhibit in found.values())
     assert found["Figure 1"].printed == grid_of(PRINTED["figure 1"])

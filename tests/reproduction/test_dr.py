@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 
-from hierdata.reproduction.dr import exhibits, rates
-from hierdata.reproduction.dr.printed import facts, printed_table, rate_blocks
+from hierdata.reproduction import dr_rates, exhibits_of_dr
+from hierdata.reproduction.dr_rates import facts, printed_table, rate_blocks
 from hierdata.reproduction.exhibit import Exhibit, Grid
 from hierdata.reproduction.study import EFFORTS, Study
 from tests.golden.cases import FOLDER
@@ -31,7 +31,7 @@ SENSITIVE = {"disease": "Disease", "salary_k": "Salary"}
 @pytest.fixture(scope="module")
 def found() -> dict[str, Exhibit]:
     study = Study(EFFORTS["quick"], cast("Any", None), cast("Any", None), Path())
-    return {own.label: own for own in exhibits(study)}
+    return {own.label: own for own in exhibits_of_dr(study)}
 
 
 def paper_cases() -> Iterator[tuple[str, tuple[Any, ...], Any, float, str]]:
@@ -119,16 +119,18 @@ def test_a_wrong_print_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     block, *others = rate_blocks("13")
     changed = dataclasses.replace(block.rates[0], printed="0.5")
     replaced = [dataclasses.replace(block, rates=(changed, *block.rates[1:])), *others]
-    monkeypatch.setattr(rates, "rate_blocks", lambda number: replaced)
-    own = next(one for one in rates.rate_exhibits() if one.label == "Table 13")
+    monkeypatch.setattr(dr_rates, "rate_blocks", lambda number: replaced)
+    own = next(one for one in dr_rates.rate_exhibits() if one.label == "Table 13")
     assert own.differs == "3-diverse 2* is 1.000 where 0.5 is printed."
 
 
 def test_modules_that_leave_the_formulas_are_named() -> None:
-    sentence = rates.compare_figures(["a", "b"], ["0.50", "1"], [0.5, 1.0], [0.5, 0.9])
+    sentence = dr_rates.compare_figures(["a", "b"], ["0.50", "1"], [0.5, 1.0], [0.5, 0.9])
     assert sentence == "Our modules differ from the formulas at b."
-    assert rates.compare_figures(["a"], ["0.78"], [0.789], [0.789]).startswith("Cut instead of rounded: a is")
-    assert rates.compare_figures(["a"], ["0.30"], [0.301], [Decimal("0.301")]) == ""  # type: ignore[list-item]
+    assert dr_rates.compare_figures(["a"], ["0.78"], [0.789], [0.789]).startswith(
+        "Cut instead of rounded: a is"
+    )
+    assert dr_rates.compare_figures(["a"], ["0.30"], [0.301], [Decimal("0.301")]) == ""  # type: ignore[list-item]
 
 
 def test_facts_are_small() -> None:

@@ -8,19 +8,9 @@ from typing import Any
 
 import pytest
 
-from hierdata.reproduction.exhibit import Exhibit, Grid
-from hierdata.reproduction.le import (
-    claims,
-    example,
-    exhibits,
-    experiment,
-    formulas,
-    judged,
-    suppression,
-    tree,
-)
-from hierdata.reproduction.le.claims import Contrast, Repeats
-from hierdata.reproduction.printed import grid_of, read_printed
+from hierdata.reproduction import exhibits_of_le, le_example, le_figures, le_formulas
+from hierdata.reproduction.exhibit import Exhibit, Grid, grid_of, read_printed
+from hierdata.reproduction.le_figures import Contrast, Repeats
 from tests.golden.cases import Case, agrees, load, printed_figures
 from tests.reproduction.studies import small_study
 
@@ -36,7 +26,7 @@ def test_the_data_are_those_of_the_golden_file() -> None:
     ]
     assert rows == GOLDEN.inputs["table_I"]
     for tables, name in (("II", "III"), ("IV", "V")):
-        groups = example.groups_of(grid_of(PRINTED[f"table {tables}"]))
+        groups = le_example.groups_of(grid_of(PRINTED[f"table {tables}"]))
         assert sorted(map(sorted, groups)) == sorted(
             map(sorted, GOLDEN.inputs[f"grouping_tables_{tables}_{name}"])
         )
@@ -55,18 +45,18 @@ def test_the_data_have_the_printed_figures_of_the_golden_file() -> None:
 
 
 def parents(taxonomy: str | None = None, taxonomy_inline: Any = None) -> Any:
-    return taxonomy_inline or tree.variants()[str(taxonomy)]
+    return taxonomy_inline or le_formulas.variants()[str(taxonomy)]
 
 
 def similarity(taxonomy: str, a: str, b: str) -> Any:
-    found = formulas.distance(parents(taxonomy), a, b)
-    assert found == tree.measure_distance(parents(taxonomy), a, b)
+    found = le_formulas.distance(parents(taxonomy), a, b)
+    assert found == le_formulas.measure_distance(parents(taxonomy), a, b)
     return found
 
 
 def check(classes: list[list[str]], l: int, e: str, taxonomy: str | None = None, **inline: Any) -> Any:  # noqa: E741
     own = parents(taxonomy, **inline)
-    answers = [formulas.is_l_e_diverse(own, values, l, Fraction(e)) for values in classes]
+    answers = [le_formulas.is_l_e_diverse(own, values, l, Fraction(e)) for values in classes]
     return {"satisfied": all(answers), "per_class": answers}
 
 
@@ -75,27 +65,27 @@ def degree(measure: Any, name: str) -> Any:
         own = parents(taxonomy, taxonomy_inline)
         found = [measure(own, values) for values in classes]
         average = sum(found) / len(found)
-        assert judged.measure_classes(own, classes, "diversity_degree")[name] == average
+        assert le_formulas.measure_classes(own, classes, "diversity_degree")[name] == average
         return {"per_class": found, "average": average}
 
     return of
 
 
 def mbf_bucket_sizes(bucket_sizes: list[int], l: int) -> Any:  # noqa: E741
-    published = suppression.publish_buckets(bucket_sizes, l)
-    assert published == suppression.most_publishable(bucket_sizes, l)
+    published = le_example.publish_buckets(bucket_sizes, l)
+    assert published == le_example.most_publishable(bucket_sizes, l)
     return published
 
 
 KINDS: dict[str, Any] = {
     "similarity": similarity,
     "le_diversity_check": check,
-    "information_loss_tuple": lambda class_values, tuple_value: formulas.lose(class_values, tuple_value),
-    "information_loss_tuple_true_point_only": lambda class_values, tuple_value: formulas.lose(
+    "information_loss_tuple": lambda class_values, tuple_value: le_formulas.lose(class_values, tuple_value),
+    "information_loss_tuple_true_point_only": lambda class_values, tuple_value: le_formulas.lose(
         class_values, tuple_value, true_point_only=True
     ),
-    "diversity_degree": degree(formulas.diversity_degree, "as_printed"),
-    "mean_pair_distance": degree(formulas.mean_pair_distance, "mean_pair_distance"),
+    "diversity_degree": degree(le_formulas.diversity_degree, "as_printed"),
+    "mean_pair_distance": degree(le_formulas.mean_pair_distance, "mean_pair_distance"),
 }
 CASES = [case for case in GOLDEN.cases if case.kind in KINDS]
 
@@ -107,18 +97,18 @@ def test_suppression_is_that_of_the_golden_cases() -> None:
 
 def test_a_gap_to_what_is_possible_is_told() -> None:
     most, ours = (Grid(("sizes", "published"), (("2, 1; l = 2", rows),)) for rows in (2, 0))
-    assert suppression.describe_gap(most, most) == ""
-    assert suppression.describe_gap(most, ours) == "MBF does not publish what is possible for 2, 1; l = 2."
+    assert le_example.describe_gap(most, most) == ""
+    assert le_example.describe_gap(most, ours) == "MBF does not publish what is possible for 2, 1; l = 2."
 
 
 def test_a_union_that_satisfies_the_model_is_not_called_a_failure() -> None:
-    found = judged.show_definition()
+    found = le_formulas.show_definition()
     assert found.ours is not None
     assert found.ours == found.derived
     assert "The union of groups 1 and 2 of table V fails" in found.differs
     *groups, union = found.ours.rows
     held = tuple("yes" if cell == "no" else cell for cell in union)
-    assert "union" not in judged.describe_diversity([*groups, held])
+    assert "union" not in le_formulas.describe_diversity([*groups, held])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
@@ -127,26 +117,26 @@ def test_formulas_give_the_golden_figures(case: Case) -> None:
 
 
 def test_mbf_draws_from_the_printed_buckets() -> None:
-    values = [str(row[-1]) for row in example.table_i()]
-    buckets = formulas.find_buckets(tree.variants()["A"], values, Fraction(1))
+    values = [str(row[-1]) for row in le_example.table_i()]
+    buckets = le_formulas.find_buckets(le_formulas.variants()["A"], values, Fraction(1))
     (case,) = (case for case in GOLDEN.cases if case.id == "le.buckets.tableI")
     assert [[at + 1 for at in own] for own in buckets] == case.expected
-    groups = example.publish_example("MBF").groups
+    groups = le_example.publish_example("MBF").groups
     assert sorted(number for own in groups for number in own) == list(range(1, 10))
     assert all(len({number - 1 for number in own} & {*bucket}) == 1 for own in groups for bucket in buckets)
 
 
 def test_rows_of_table_iv_that_are_not_in_table_i_are_named() -> None:
-    sentence = example.describe_unknown_rows(grid_of(PRINTED["table IV"]))
+    sentence = le_example.describe_unknown_rows(grid_of(PRINTED["table IV"]))
     assert sentence == "2 printed rows are not in table I: 36, M, 13226; 53, M, 13482."
-    assert example.describe_unknown_rows(grid_of(PRINTED["table II"])) == ""
+    assert le_example.describe_unknown_rows(grid_of(PRINTED["table II"])) == ""
 
 
 def test_groups_are_compared_as_sets() -> None:
     one, other = [frozenset({1, 2}), frozenset({3, 4})], [frozenset({1, 3}), frozenset({2, 4})]
-    assert example.describe_other_groups(one, one[::-1]) == ""
-    assert "0 of ours are printed ones" in example.describe_other_groups(one, other)
-    assert "Our groups have 4 tuples" in example.describe_other_groups(one, [frozenset({1, 2, 3, 4})])
+    assert le_example.describe_other_groups(one, one[::-1]) == ""
+    assert "0 of ours are printed ones" in le_example.describe_other_groups(one, other)
+    assert "Our groups have 4 tuples" in le_example.describe_other_groups(one, [frozenset({1, 2, 3, 4})])
 
 
 def contrast(x: int, plain: dict[str, Any], semantic: dict[str, Any]) -> Contrast:
@@ -173,21 +163,23 @@ def test_the_sentence_on_loss_follows_the_numbers(
     plain, semantic = (
         {"loss_published": one, "loss": other} for one, other in zip(published, charged, strict=True)
     )
-    sentence = claims.describe_loss([contrast(4, plain, semantic | {"suppressed": 25})], "n")
+    sentence = le_figures.describe_loss([contrast(4, plain, semantic | {"suppressed": 25})], "n")
     assert all(word in sentence for word in words), sentence
     assert "suppresses 25.0 % of the rows, l-diversity 0.0 %" in sentence
 
 
 def test_a_claim_that_holds_at_some_points_holds_in_part() -> None:
     found = [contrast(2, {"degree": 1}, {"degree": 2}), contrast(3, {"degree": 2}, {"degree": 1})]
-    assert "degree holds in part: higher at 1, lower at 1 of 2 points" in claims.describe_degree(found, "l")
+    assert "degree holds in part: higher at 1, lower at 1 of 2 points" in le_figures.describe_degree(
+        found, "l"
+    )
 
 
 def test_growth_of_the_degree_is_told_only_where_it_grows() -> None:
     grown = [contrast(2, {"degree": 1}, {"degree": 2}), contrast(3, {"degree": 3}, {"degree": 4})]
-    assert "the degree rises under both" in claims.describe_degree(grown, "l")
-    assert "rises" not in claims.describe_degree(grown, "n")
-    assert "rises" not in claims.describe_degree(grown[::-1], "l")
+    assert "the degree rises under both" in le_figures.describe_degree(grown, "l")
+    assert "rises" not in le_figures.describe_degree(grown, "n")
+    assert "rises" not in le_figures.describe_degree(grown[::-1], "l")
 
 
 @pytest.mark.parametrize(
@@ -196,10 +188,12 @@ def test_growth_of_the_degree_is_told_only_where_it_grows() -> None:
 )
 def test_the_sentence_on_time_follows_the_numbers(seconds: tuple[int, int], words: str) -> None:
     plain, semantic = ({"seconds": own} for own in seconds)
-    assert words in claims.describe_time([contrast(4, plain, semantic)], "n")
+    assert words in le_figures.describe_time([contrast(4, plain, semantic)], "n")
 
 
-@pytest.mark.parametrize("describe", [claims.describe_loss, claims.describe_degree, claims.describe_time])
+@pytest.mark.parametrize(
+    "describe", [le_figures.describe_loss, le_figures.describe_degree, le_figures.describe_time]
+)
 def test_settings_without_classes_are_told_and_not_compared(describe: Any) -> None:
     lost = contrast(6, {}, {"classes": 0, "suppressed": 100})
     assert describe([lost], "l") == "At l = 6 (l,e)-diversity publishes nothing; that is not compared."
@@ -213,11 +207,11 @@ def test_the_experiment_reaches_the_closed_form(tmp_path: Path) -> None:
     from tests import naive_mbf
 
     with small_study(tmp_path, scale=1) as study:
-        found = experiment.measure_setting(study.adult, "MBF", 500, 4, 1)
-        education = [str(row["education"]) for row in study.adult.draw(experiment.COLUMNS, 500, 1)]
+        found = le_figures.measure_setting(study.adult, "MBF", 500, 4, 1)
+        education = [str(row["education"]) for row in study.adult.draw(le_figures.COLUMNS, 500, 1)]
     group_of = {
         value: group
-        for groups in experiment.TREE_OF_EDUCATION.values()
+        for groups in le_figures.TREE_OF_EDUCATION.values()
         for group, values in groups.items()
         for value in values
     }
@@ -230,7 +224,7 @@ def test_the_experiment_reaches_the_closed_form(tmp_path: Path) -> None:
 
 def test_the_page_has_all_tables_and_figures(tmp_path: Path) -> None:
     with small_study(tmp_path, scale=0.01) as study:
-        found = {exhibit.label: exhibit for exhibit in exhibits(study)}
+        found = {exhibit.label: exhibit for exhibit in exhibits_of_le(study)}
     numbered = {
         *(f"Table {at}" for at in ("I", "II", "III", "IV", "V", "VI")),
         *(f"Figure {at}" for at in range(1, 8)),

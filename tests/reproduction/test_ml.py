@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from hierdata.reproduction import exhibits_of_ml, ml_drawings, ml_figures, ml_tables
 from hierdata.reproduction.exhibit import Exhibit
-from hierdata.reproduction.ml import drawings, exhibits, figures, tables
-from hierdata.reproduction.ml.experiment import BASELINE, PAPER
+from hierdata.reproduction.ml_figures import BASELINE, PAPER
 from tests.reproduction.studies import small_study
 
 NUMBERED = {
@@ -20,7 +20,7 @@ NUMBERED = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exhibit]:
     with small_study(tmp_path_factory.mktemp("ml"), scale=0.02) as study:
-        found = exhibits(study)
+        found = exhibits_of_ml(study)
     assert len({each.label for each in found}) == len(found)
     return {each.label: each for each in found}
 
@@ -30,26 +30,26 @@ def test_every_numbered_table_and_figure_is_there(made: dict[str, Exhibit]) -> N
 
 
 def test_table_1_agrees() -> None:
-    exhibit = tables.table_1()
+    exhibit = ml_tables.table_1()
     assert exhibit.differs == ""
     assert exhibit.derived == exhibit.ours
 
 
 def test_table_2_differs_in_the_one_bound_of_the_errata() -> None:
-    assert tables.table_2().differs == (
+    assert ml_tables.table_2().differs == (
         "The bound 0.25 of score is 2/9 by the formulas, so values between the two are of another level than"
         " printed."
     )
 
 
 def test_the_points_of_figure_3_are_those_of_erratum_ml_2() -> None:
-    grid = tables.figure_3().ours
+    grid = ml_tables.figure_3().ours
     assert grid is not None
     assert [row[1] for row in grid.rows] == [Fraction(number, 9) for number in (8, 15, 21, 28)]
 
 
 def test_figure_2_is_diverse_and_refused() -> None:
-    exhibit = drawings.figure_2()
+    exhibit = ml_drawings.figure_2()
     assert exhibit.ours is not None
     assert [(row[2], row[4]) for row in exhibit.ours.rows] == [(3, "no")] * 3
     assert exhibit.differs.startswith("The class is 3-diverse; (alpha_lev, 3)-anonymity refuses it at $.gpa,")
@@ -57,15 +57,15 @@ def test_figure_2_is_diverse_and_refused() -> None:
 
 def test_the_loss_of_figure_4_is_that_of_the_formula() -> None:
     """Root: 1/3 and 4/19; two courses with 1/5 each; suppressed: a book, an instructor and a course."""
-    exhibit = drawings.figure_4()
+    exhibit = ml_drawings.figure_4()
     assert exhibit.ours is not None
     assert exhibit.ours.rows[0][1] == 2 * (Fraction(1, 3) + Fraction(4, 19) + 2 * Fraction(1, 5)) + 3
     assert exhibit.differs == ""
     assert exhibit.drawing.count("(b) published record") == 2
 
 
-def figure(at: int) -> figures._Figure:
-    return figures._FIGURES[at]
+def figure(at: int) -> ml_figures._Figure:
+    return ml_figures._FIGURES[at]
 
 
 def values(
@@ -73,22 +73,22 @@ def values(
 ) -> dict[tuple[float, int, str], tuple[float, ...]]:
     return {
         (skew, k, name): (level + step * k, level + step * k)
-        for skew in figures.SKEWS
-        for k in figures.SIZES
+        for skew in ml_figures.SKEWS
+        for k in ml_figures.SIZES
         for name, level in ((PAPER, paper), (BASELINE, baseline))
     }
 
 
 def test_the_sentence_follows_the_numbers() -> None:
-    assert figures._judge(figure(0), values(1, 2)) == (
+    assert ml_figures._judge(figure(0), values(1, 2)) == (
         "MLevCluTree loses less than ClusTree at 15 of 15 points (everywhere). The loss rises at every step"
         " of k for MLevCluTree in all three and ClusTree in all three."
     )
-    assert "at 0 of 15 points (nowhere)" in figures._judge(figure(0), values(2, 1))
-    assert "at 15 of 15 points" in figures._judge(figure(1), values(2, 1))
-    assert "for MLevCluTree in none of the three" in figures._judge(figure(1), values(2, 1, -0.1))
+    assert "at 0 of 15 points (nowhere)" in ml_figures._judge(figure(0), values(2, 1))
+    assert "at 15 of 15 points" in ml_figures._judge(figure(1), values(2, 1))
+    assert "for MLevCluTree in none of the three" in ml_figures._judge(figure(1), values(2, 1, -0.1))
     mixed = {**values(2, 1), (1.0, 3, PAPER): (0.5,), (1.0, 4, PAPER): ()}
-    told = figures._judge(figure(0), mixed)
+    told = ml_figures._judge(figure(0), mixed)
     assert "at 1 of 15 points" in told
     assert "mostly 1: at k = 3)" in told
 

@@ -13,18 +13,16 @@ from lxml import etree, html
 
 from hierdata.ground.errors import TargetError
 from hierdata.ground.pages import allow_only
-from hierdata.reproduction import PAPERS, page
+from hierdata.reproduction import PAPERS
 from hierdata.reproduction import reproduce as module
-from hierdata.reproduction.adult import synthesize_adult
 from hierdata.reproduction.exhibit import Exhibit, Grid, Paper
-from hierdata.reproduction.page import Exhibits
-from hierdata.reproduction.reproduce import POINTS, UNFINISHED, reproduce
-from hierdata.reproduction.study import Effort, Study
+from hierdata.reproduction.reproduce import POINTS, UNFINISHED, Exhibits, reproduce
+from hierdata.reproduction.study import Effort, Study, synthesize_adult
 
 ROOT = Path(__file__).parents[2]
 TINY = Effort("tiny", 1, 0.01)
 Numbers = Mapping[str, dict[str, list[dict[str, str]]]]
-FACTS = page.RunFacts("1.0", "2026-01-02", "quick", 2, 1, "A <table>.")
+FACTS = module.RunFacts("1.0", "2026-01-02", "quick", 2, 1, "A <table>.")
 NUMBERED = {
     "ML": [*(f"Table {at}" for at in (1, 2)), *(f"Figure {at}" for at in range(1, 8))],
     "LE": [
@@ -113,9 +111,9 @@ def test_a_page_can_be_read_by_anybody(code: str, folder: Path) -> None:
 def write(exhibits: Exhibits) -> tuple[str, str, str]:
     paper = Paper("ML", "Title", "Somebody", "multilevel-hierarchical.md", lambda study: [*exhibits])
     return (
-        page.write_html(paper, exhibits, FACTS),
-        page.write_json(paper, exhibits, FACTS),
-        page.write_markdown({paper: exhibits}, FACTS),
+        module.write_html(paper, exhibits, FACTS),
+        module.write_json(paper, exhibits, FACTS),
+        module.write_markdown({paper: exhibits}, FACTS),
     )
 
 
@@ -148,11 +146,11 @@ def test_pages_say_how_they_were_made() -> None:
 
 def test_agreement_is_only_claimed_where_something_is_compared() -> None:
     grid = Grid(("a", "b"), (("x", 1),))
-    assert page.verdict(Exhibit("Table 1", "t", "s", ours=grid)) == ""
-    assert page.verdict(Exhibit("Table 1", "t", "s", printed=grid, ours=grid)) == "All agree."
+    assert module.verdict(Exhibit("Table 1", "t", "s", ours=grid)) == ""
+    assert module.verdict(Exhibit("Table 1", "t", "s", printed=grid, ours=grid)) == "All agree."
     other = Grid(("a", "something else"), (("x", 1),))
-    assert page.verdict(Exhibit("Table 1", "t", "s", printed=grid, ours=other)) == ""
-    assert page.verdict(Exhibit("Table 1", "t", "s", ours=grid, differs="No.")) == "No."
+    assert module.verdict(Exhibit("Table 1", "t", "s", printed=grid, ours=other)) == ""
+    assert module.verdict(Exhibit("Table 1", "t", "s", ours=grid, differs="No.")) == "No."
 
 
 def test_every_erratum_that_a_page_names_is_explained() -> None:

@@ -10,15 +10,12 @@ from typing import Any, cast
 
 import pytest
 
-from hierdata.reproduction.adult import _SHARES, EDUCATION, MISSING, synthesize_adult
+from hierdata.reproduction import exhibits_of_tc, tc_census
 from hierdata.reproduction.exhibit import Exhibit
-from hierdata.reproduction.study import EFFORTS
-from hierdata.reproduction.tc import exhibits, points
-from hierdata.reproduction.tc.census import SERIES
-from hierdata.reproduction.tc.equations import additional_loss, hierarchy, trace
-from hierdata.reproduction.tc.printed import facts, printed_table
-from hierdata.reproduction.tc.swarm import second_moment, swap_distance, swarm_distance
-from hierdata.reproduction.tc.tables import table_two
+from hierdata.reproduction.study import _SHARES, EDUCATION, EFFORTS, MISSING, synthesize_adult
+from hierdata.reproduction.tc_census import SERIES
+from hierdata.reproduction.tc_swarm import second_moment, swap_distance, swarm_distance
+from hierdata.reproduction.tc_tables import additional_loss, facts, hierarchy, printed_table, table_two, trace
 from tests.golden.cases import FOLDER
 
 GOLDEN = json.loads((FOLDER / "t_closeness_pso.json").read_text("utf-8"))
@@ -118,21 +115,21 @@ def test_the_taxonomies_have_every_value_of_adult() -> None:
         return [leaf for name, below in tree.items() for leaf in ([name] if below is None else leaves(below))]
 
     values = {**_SHARES, "education": EDUCATION}
-    for name, tree in points.TREES.items():
+    for name, tree in tc_census.TREES.items():
         assert sorted(leaves(tree)) == sorted(set(values[name]) - {MISSING})
 
 
-@pytest.mark.parametrize("distance", points.DISTANCES)
+@pytest.mark.parametrize("distance", tc_census.DISTANCES)
 def test_a_run_reaches_its_t_and_tells_its_figures(distance: str) -> None:
     adult = synthesize_adult(200)
-    preset = points.CHAINS["swaps"]
-    found = points.release_figures(adult, preset, distance, "0.4", 200, 0)
+    preset = tc_census.CHAINS["swaps"]
+    found = tc_census.release_figures(adult, preset, distance, "0.4", 200, 0)
     assert not found["none"]
     assert found.keys() == RUN.keys()
     assert max(found["t"]) <= 0.4
-    assert found["smallest"] >= points.K
+    assert found["smallest"] >= tc_census.K
     assert 0 < found["disclosure"] < 1
-    assert points.release_figures(adult, preset, distance, "0.4", 200, 0) == found
+    assert tc_census.release_figures(adult, preset, distance, "0.4", 200, 0) == found
 
 
 LABELS = [
@@ -143,7 +140,7 @@ LABELS = [
 
 
 def test_every_table_figure_and_formula_is_there() -> None:
-    found: list[Exhibit] = exhibits(cast("Any", study_of(lambda t: RUN)))
+    found: list[Exhibit] = exhibits_of_tc(cast("Any", study_of(lambda t: RUN)))
     assert [own.label for own in found] == LABELS
     assert {code for own in found for code in own.errata} == {f"TC-{at}" for at in range(1, 13)}
     *_, claims = found
@@ -156,7 +153,7 @@ def test_the_sentence_on_the_claims_follows_from_the_figures() -> None:
     def worse(t: str | None) -> dict[str, Any]:
         return RUN if t is None else {**RUN, "disclosure": 0.4, "additional": 2.0}
 
-    *_, claims = exhibits(cast("Any", study_of(worse)))
+    *_, claims = exhibits_of_tc(cast("Any", study_of(worse)))
     assert claims.differs.startswith(f"Disclosure falls in {len(SERIES)} of {len(SERIES)} chains. In 0 of")
 
 
@@ -164,12 +161,12 @@ def test_runs_without_a_release_leave_gaps_and_no_claim() -> None:
     def none(t: str | None) -> dict[str, Any]:
         return {"none": True} if t in (None, "0.1") else RUN
 
-    found = {own.label: own for own in exhibits(cast("Any", study_of(none)))}
+    found = {own.label: own for own in exhibits_of_tc(cast("Any", study_of(none)))}
     grid = found["Section 5 (a)"].ours
     assert grid is not None
     assert set(grid.rows[0][1:]) == set(grid.rows[-1][1:]) == {None}
     claims = found["Section 5"].ours
     assert claims is not None
     assert claims.rows == ()
-    every = [own.label for own in exhibits(cast("Any", study_of(lambda t: {"none": True})))]
+    every = [own.label for own in exhibits_of_tc(cast("Any", study_of(lambda t: {"none": True})))]
     assert every == LABELS

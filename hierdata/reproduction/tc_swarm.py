@@ -25,7 +25,7 @@ from hierdata.records.binding import bind
 from hierdata.records.survey import survey
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.study import Study
-from hierdata.reproduction.tc.printed import facts
+from hierdata.reproduction.tc_tables import facts
 
 _RECORDS, _SIZE = 60, 5
 _PARTICLES, _ROUNDS = 30, 100

@@ -1,16 +1,123 @@
-"""Tables 5 to 8 and 10 to 13 of DR: rates that are printed, computed by the formulas, and measured."""
+"""DR's printed rates (tables 5 to 8 and 10 to 13): its facts, its formulas, and what the package measures.
+
+The formulas are equations 1, 2, 6 and 7 as they stand; they use no other module of the package.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import log2
+from typing import Any
 
 from hierdata.measurement.table import KeyRates
 from hierdata.metrics.rates import ValueRate
 from hierdata.pipeline.measure import measure
-from hierdata.reproduction.dr import formulas
-from hierdata.reproduction.dr.printed import PrintedRate, RateBlock, facts, rate_blocks, rows_of
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, read_printed
+
+Row = Mapping[str, str]
+
+
+def facts() -> Mapping[str, Any]:
+    """Return the data of the paper."""
+    return read_printed("DR")
+
+
+def printed_table(number: str) -> Grid:
+    """Return a table as the paper prints it."""
+    table = facts()["tables"][number]
+    return Grid(tuple(table["columns"]), tuple(map(tuple, table["rows"])))
+
+
+def rows_of(number: str) -> list[Row]:
+    """Return the rows of a table; of ``< 40`` and ``≤ 40`` in one column both are the first (DR-3)."""
+    grid = printed_table(number)
+    one_label = {"≤ 40": "< 40"} if number == "1" else {}
+    return [
+        {name: one_label.get(str(cell), str(cell)) for name, cell in zip(grid.columns, row, strict=True)}
+        for row in grid.rows
+    ]
+
+
+@dataclass(frozen=True)
+class PrintedRate:
+    """A rate of a table: the keys, one value of them or None for the keys themselves, and what is printed."""
+
+    keys: tuple[str, ...]
+    value: str | None
+    printed: str
+
+    @property
+    def label(self) -> str:
+        """The paper's column Y."""
+        return self.value or " & ".join(self.keys)
+
+
+@dataclass(frozen=True)
+class RateBlock:
+    """The rates of one table of records, with the sensitive attribute and the semantic partition."""
+
+    name: str
+    table: str
+    sensitive: str
+    partition: str | None
+    rates: tuple[PrintedRate, ...]
+
+    @property
+    def blocks(self) -> Sequence[Sequence[str]] | None:
+        """The semantic domains."""
+        found: list[list[str]] | None = (
+            None if self.partition is None else facts()["partitions"][self.partition]
+        )
+        return found
+
+
+def rate_blocks(number: str) -> list[RateBlock]:
+    """Return what a table of rates prints."""
+    return [
+        RateBlock(
+            own["name"],
+            own["table"],
+            own["sensitive"],
+            own["partition"],
+            tuple(PrintedRate(tuple(keys), value, text) for keys, value, text in own["rows"]),
+        )
+        for own in facts()["rates"][number]
+    ]
+
+
+Column = Sequence[Hashable]
+
+
+def entropy(xs: Column) -> float:
+    """Return H(X) in bits."""
+    shares = [xs.count(x) / len(xs) for x in set(xs)]
+    return sum(share * log2(1 / share) for share in shares)
+
+
+def entropy_given(xs: Column, ys: Column, y: Hashable) -> float:
+    """Return H(X|y) in bits."""
+    return entropy([x for x, own in zip(xs, ys, strict=True) if own == y])
+
+
+def discrimination_rate(xs: Column, ys: Column) -> float | None:
+    """Return DR_X(Y) = 1 - H(X|Y) / H(X) (equations 1 and 2); None where that is 0/0 (erratum DR-11)."""
+    left = sum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
+    return 1 - left / entropy(xs) if entropy(xs) else None
+
+
+def rate_of_value(xs: Column, ys: Column, y: Hashable) -> float:
+    """Return DR_X(y) = 1 - p(y) H(X|y) / H(X), as table 5 has it."""
+    return 1 - ys.count(y) / len(ys) * entropy_given(xs, ys, y) / entropy(xs)
+
+
+def transform(xs: Column, blocks: Sequence[Sequence[Hashable]] | None) -> list[Hashable]:
+    """Return sX = f_SP(X) (equation 6): the number of the semantic domain of each value."""
+    if blocks is None:
+        return list(xs)
+    return [next(at for at, own in enumerate(blocks) if x in own) for x in xs]
+
 
 _FIGURES = ("rate", "p(y)", "H(X|y)", "1 - H(X|y)/H(X)")
 _SAME = 1e-9
@@ -54,11 +161,11 @@ _VALUES = (
 def compute_rate(block: RateBlock, rate: PrintedRate) -> float | None:
     """Return what the paper's formulas give."""
     rows = rows_of(block.table)
-    xs = formulas.transform([row[block.sensitive] for row in rows], block.blocks)
+    xs = transform([row[block.sensitive] for row in rows], block.blocks)
     ys = [tuple(row[key] for key in rate.keys) for row in rows]
     if rate.value is None:
-        return formulas.rate(xs, ys)
-    return formulas.rate_of_value(xs, ys, (rate.value,))
+        return discrimination_rate(xs, ys)
+    return rate_of_value(xs, ys, (rate.value,))
 
 
 def measure_keys(block: RateBlock, keys: Sequence[str]) -> tuple[KeyRates, dict[str, ValueRate]]:
@@ -131,7 +238,7 @@ def _identity() -> Exhibit:
         found = measure(rows, keys=[key], sensitive=original).keys[0]
         names.append((original, key))
         printed.append(text)
-        derived.append(formulas.rate([row[original] for row in rows], [row[key] for row in rows]))
+        derived.append(discrimination_rate([row[original] for row in rows], [row[key] for row in rows]))
         ours.append(found.rate)
     heads = ("X", "Y", "DR")
     return Exhibit(

@@ -16,9 +16,8 @@ from hierdata.pipeline.mlev_anonytree import mlev_anonytree
 from hierdata.pipeline.show_tree import show_tree
 from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
 from hierdata.privacy.base import ClassView
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
-from hierdata.reproduction.ml.formulas import loss_of
-from hierdata.reproduction.printed import read_printed
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, read_printed
+from hierdata.reproduction.ml_tables import loss_of
 
 _SEED = bytes(16)
 

@@ -1,32 +1,174 @@
-"""LE's definitions and formulas on its own tables: (3,1)-diversity, information loss, diversity degree."""
+"""LE's formulas, its tree of diseases (figure 1), and both on its own tables: diversity, loss, degree.
+
+Trees map each node to its parent. The text fixes the tree but for one place (LE-12).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from hierdata.domains import similarity
+from hierdata.domains.sensitive import path_in
+from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines.rows.table import partition_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.publication import publish_grouped
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data
 from hierdata.privacy import DistinctLDiversity, LEDiversity
-from hierdata.reproduction.encoded import encode_records
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
-from hierdata.reproduction.le.formulas import (
-    Parents,
-    distance,
-    diversity_degree,
-    is_l_e_diverse,
-    lose,
-    mean_pair_distance,
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
+from hierdata.reproduction.small_data import encode_records, judge_class
+
+Parents = Mapping[str, str | None]
+
+
+def path_up(parents: Parents, node: str) -> list[str]:
+    """Return a node and all above it, the root last."""
+    above = parents[node]
+    return [node] if above is None else [node, *path_up(parents, above)]
+
+
+def distance(parents: Parents, a: str, b: str) -> Fraction:
+    """Return the distance of two values: definition 2, and definition 4 with its sign corrected (LE-7)."""
+    level_a, level_b = len(path_up(parents, a)), len(path_up(parents, b))
+    above = path_up(parents, b)
+    common = next(len(path_up(parents, node)) for node in path_up(parents, a) if node in above)
+    return Fraction((level_a - common) + (level_b - common), 2)
+
+
+def is_l_e_diverse(parents: Parents, values: Sequence[str], l: int, e: Fraction) -> bool:  # noqa: E741
+    """Return whether a class satisfies definition 3: l records, any two more than e apart (LE-1)."""
+    return len(values) >= l and all(distance(parents, a, b) > e for a, b in combinations(values, 2))
+
+
+def find_buckets(parents: Parents, values: Sequence[str], e: Fraction) -> list[list[int]]:
+    """Return the positions of the values of each bucket of algorithm 1, step 1: at most e apart.
+
+    For trees of uniform depth, where "at most e apart" is transitive (LE-2).
+    """
+    buckets: list[list[int]] = []
+    for at, value in enumerate(values):
+        near = [own for own in buckets if distance(parents, values[own[0]], value) <= e]
+        if near:
+            near[0].append(at)
+        else:
+            buckets.append([at])
+    return buckets
+
+
+def lose(values: Sequence[str], true: str, *, true_point_only: bool = False) -> Fraction:
+    """Return IL of a tuple by formula 5: over all candidate points, or over the true one as in the example.
+
+    >>> lose(["a", "b", "c"], "a"), lose(["a", "b", "c"], "a", true_point_only=True)
+    (Fraction(2, 3), Fraction(4, 9))
+    """
+    points = {true} if true_point_only else set(values)
+    shares = {point: Fraction(values.count(point), len(values)) for point in points}
+    return sum(((share - (point == true)) ** 2 for point, share in shares.items()), Fraction(0))
+
+
+def diversity_degree(parents: Parents, values: Sequence[str]) -> Fraction:
+    """Return DOD of formula 9: the sum over all pairs divided by the number of values (LE-8)."""
+    return _sum_pairs(parents, values) / len(values)
+
+
+def mean_pair_distance(parents: Parents, values: Sequence[str]) -> Fraction:
+    """Return the sum over all pairs divided by their number."""
+    return _sum_pairs(parents, values) / Fraction(len(values) * (len(values) - 1), 2)
+
+
+def _sum_pairs(parents: Parents, values: Sequence[str]) -> Fraction:
+    return sum((distance(parents, a, b) for a, b in combinations(values, 2)), Fraction(0))
+
+
+def nest(parents: Parents, node: str) -> dict[str, Any]:
+    """Return the tree below a node, nested, as a policy states a taxonomy."""
+    return {child: nest(parents, child) for child, above in parents.items() if above == node}
+
+
+PAIRS = (
+    ("Flu", "pneumonia"),
+    ("Flu", "Gastritis"),
+    ("Flu", "Cancer"),
+    ("Gastritis", "Cancer"),
 )
-from hierdata.reproduction.le.tree import build_taxonomy, measure_distance, variants
-from hierdata.reproduction.one_class import judge_class
-from hierdata.reproduction.printed import describe_differences, grid_of, read_printed
+
+
+def variants() -> Mapping[str, Parents]:
+    """Return the trees that the text allows, by name: each node with its parent."""
+    found: Mapping[str, Parents] = read_printed("LE")["figure 1"]["variants"]
+    return found
+
+
+def build_taxonomy(parents: Parents) -> dict[str, Any]:
+    """Return a tree as a policy states it."""
+    (root,) = (node for node, above in parents.items() if above is None)
+    return {"*": nest(parents, root)}
+
+
+def show_tree_of_diseases() -> Exhibit:
+    """Return figure 1: the three variants, and distances in each."""
+    printed = grid_of(read_printed("LE")["figure 1"]["distances"])
+    trees = variants()
+    columns = ("values", *(f"tree {name}" for name in trees))
+    derived = _grid(columns, distance)
+    ours = _grid(columns, measure_distance)
+    open_pairs = [row[0] for row in derived.rows if len({*row[1:]}) > 1]
+    stated = {row[0]: row[1] for row in printed.rows}
+    wrong = [row[0] for row in derived.rows if row[0] in stated and {*row[1:]} != {stated[row[0]]}]
+    return Exhibit(
+        "Figure 1",
+        "The semantic tree of diseases",
+        "The tree is drawn only. The text fixes that flu and pneumonia are siblings, 1 apart, that flu "
+        "and gastritis are 3 apart, and that diseases are on level 3; it leaves open where the tumours "
+        "hang.",
+        printed,
+        derived,
+        ours,
+        drawing="\n\n".join(
+            "\n".join([f"Tree {name}", *draw({"disease": build_taxonomy(own)["*"]})])
+            for name, own in trees.items()
+        ),
+        differs=_describe(open_pairs, wrong),
+        errata=("LE-1", "LE-12"),
+    )
+
+
+def draw(tree: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """Yield the lines of a nested tree, each level two spaces further in."""
+    for node, below in tree.items():
+        yield f"{indent}{node}"
+        yield from draw(below, f"{indent}  ")
+
+
+def _grid(columns: tuple[str, ...], measure: Callable[[Parents, str, str], Cell]) -> Grid:
+    rows: list[tuple[Cell, ...]] = [
+        (f"{a}, {b}", *(measure(parents, a, b) for parents in variants().values())) for a, b in PAIRS
+    ]
+    return Grid(columns, tuple(rows))
+
+
+def measure_distance(parents: Parents, a: str, b: str) -> Fraction:
+    """Return the distance of two values of a tree as hierdata computes it."""
+    taxonomy = Taxonomy(tree=build_taxonomy(parents), inner=True).compile({}, Path())
+    return similarity.distance(path_in(taxonomy, a), path_in(taxonomy, b))
+
+
+def _describe(open_pairs: list[Cell], wrong: list[Cell]) -> str:
+    sentences = []
+    if wrong:
+        sentences.append(f"No tree gives the printed distance of {'; '.join(map(str, wrong))}.")
+    if open_pairs:
+        sentences.append(f"The distance of {'; '.join(map(str, open_pairs))} depends on the tree.")
+    return " ".join(sentences)
+
 
 Classes = Sequence[Sequence[str]]
 L, E = 3, 1

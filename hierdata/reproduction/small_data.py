@@ -1,17 +1,24 @@
-"""One class of sensitive values, judged by a privacy model of hierdata."""
+"""hierdata's own steps on small data: a class of values judged by a model, records encoded for an engine."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from hierdata.documents.document import Document
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
+from hierdata.policy.plan.plan import Prepared, prepare
+from hierdata.policy.policy import Policy
 from hierdata.privacy.base import ClassView, PrivacyModel
+from hierdata.records.binding import bind
+from hierdata.records.survey import survey
 
 
 @dataclass(frozen=True)
@@ -38,3 +45,19 @@ def judge_class(
     constraint = model.bind(domain)
     view = ClassView(len(values), Counter(map(domain.code_of, values)))
     return ClassJudgement(constraint.holds(view), constraint.achieved_parameters(view))
+
+
+@dataclass(frozen=True)
+class EncodedRecords:
+    """A collection ready for the search: the policy applied to it, and its records as arrays."""
+
+    prepared: Prepared
+    forest: Forest
+
+
+def encode_records(documents: Iterable[Mapping[str, Any]], policy: Policy) -> EncodedRecords:
+    """Run the steps before the search on records in memory. Raises PolicyError and InputError."""
+    records: list[Document] = [dict(own) for own in documents]
+    prepared = prepare(policy, survey(records, policy.declared_fields()))
+    forest = encode(bind(records, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
+    return EncodedRecords(prepared, forest)
