@@ -74,7 +74,7 @@ def _name_point(stage: str, arguments: Mapping[str, JSON], data: str) -> str:
 @cache
 def digest_build() -> str:
     """Return a digest of the package that runs: a version does not tell two states of the code apart."""
-    return digest_folder(Path(__file__).parent)
+    return digest_folder(Path(__file__).parents[1])
 
 
 def digest_folder(folder: Path) -> str:

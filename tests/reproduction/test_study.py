@@ -11,8 +11,7 @@ import pytest
 
 from hierdata.executors import points as module
 from hierdata.executors.points import digest_build, digest_folder
-from hierdata.reproduction.adult import Adult, synthesize_adult
-from hierdata.reproduction.study import Effort, Study
+from hierdata.reproduction.study import Adult, Effort, Study, synthesize_adult
 from tests.reproduction.studies import small_study
 
 CALLS: list[Any] = []
@@ -77,7 +76,7 @@ def test_points_of_another_build_are_not_taken(study: Study, monkeypatch: pytest
 @pytest.mark.parametrize(
     "change",
     [
-        lambda package: (package / "version.py").write_bytes(b"# changed"),
+        lambda package: (package / "ground/version.py").write_bytes(b"# changed"),
         lambda package: (package / "reproduction/data/ML.json").write_bytes(b"{}"),
         lambda package: (package / "engines/kaca/engine.py").unlink(),
         lambda package: (package / "judge/walk.py").rename(package / "judge/other.py"),
@@ -87,7 +86,7 @@ def test_points_of_another_build_are_not_taken(study: Study, monkeypatch: pytest
 def test_any_change_of_the_package_is_another_build(tmp_path: Path, change: Callable[[Path], Any]) -> None:
     package = tmp_path / "hierdata"
     left_out = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(module.__file__).parent, package, ignore=left_out)
+    shutil.copytree(Path(module.__file__).parents[1], package, ignore=left_out)
     assert digest_folder(package) == digest_build()
     (package / "__pycache__").mkdir()
     (package / "__pycache__" / "version.pyc").write_bytes(b"compiled")
