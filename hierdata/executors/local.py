@@ -7,7 +7,7 @@ import shutil
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,8 +103,11 @@ class LocalHeld(Held[Value]):
 
     def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
         """Apply the function to each value."""
-        made, places = self._stage(self._executor.mapping_task(function, self._count), watch)
-        return self._executor.hold_parts(made, places)
+        executor, parts = self._executor, self._require_parts()
+        work = executor.mapping_task(function, self._count)
+        with executor.places(self._count) as places:
+            made = executor.run(work, parts, places, watch)
+        return executor.hold_parts(made, places)
 
     def exchange(
         self,
@@ -113,13 +116,15 @@ class LocalHeld(Held[Value]):
         watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
         """Write one file per task, and keep for each bin the places of its pieces."""
-        work = self._executor.scattering_task(scatter, bins)
-        scattered, places = self._stage(work, watch)
-        return self._executor.hold_parts(self._executor.gather_bins(scattered, bins), places)
+        executor, parts = self._executor, self._require_parts()
+        work = executor.scattering_task(scatter, bins)
+        with executor.places(self._count) as places:
+            scattered = executor.run(work, parts, places, watch)
+        return executor.hold_parts(executor.gather_bins(scattered, bins), places)
 
     def collect(self) -> Iterator[Value]:
         """Load one value after the other."""
-        parts: list[Any] = self._all()
+        parts: list[Any] = self._require_parts()
         return (part.load() for part in parts)
 
     def release(self) -> None:
@@ -128,13 +133,7 @@ class LocalHeld(Held[Value]):
         self._executor.forget(self._files, self._kept)
         self._files, self._kept = [], 0
 
-    def _stage(self, work: Work, watch: Watch) -> tuple[list[Any], list[SpillPlace]]:
-        parts = self._all()
-        return self._executor.stage(
-            self._count, lambda places: self._executor.run(work, parts, places, watch)
-        )
-
-    def _all(self) -> list[Part]:
+    def _require_parts(self) -> list[Part]:
         if len(self._parts) != self._count:
             raise RuntimeError("these values were released")
         return self._parts
@@ -183,17 +182,16 @@ class LocalExecutor(Executor):
                 extents[number].append(extent)
         return [Many(those) for those in extents]
 
-    def stage(
-        self, tasks: int, make: Callable[[list[SpillPlace]], list[Any]]
-    ) -> tuple[list[Any], list[SpillPlace]]:
-        """Give each task its place and run them; if one fails, remove the files of all."""
+    @contextmanager
+    def places(self, tasks: int) -> Iterator[list[SpillPlace]]:
+        """Give each task a place for its results; if one fails, remove the files of all."""
         self._stages += 1
         keep = max(0, self._keep) // max(1, tasks)
         places = [
             SpillPlace(self.own / f"{self._stages}-{task}", keep, self._buffer) for task in range(tasks)
         ]
         try:
-            return make(places), places
+            yield places
         except BaseException:
             self.forget([place.path for place in places], 0)
             raise

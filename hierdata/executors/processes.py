@@ -113,10 +113,8 @@ class Processes(LocalExecutor):
 
     def hold(self, values: Sequence[Value]) -> Held[Value]:
         """Store the values where workers can load them."""
-
-        made, places = self.stage(
-            len(values), lambda places: [One(put(*each)) for each in zip(values, places, strict=True)]
-        )
+        with self.places(len(values)) as places:
+            made = [One(put(*each)) for each in zip(values, places, strict=True)]
         return self.hold_parts(made, places)
 
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
