@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hierdata.engines import uncompiled
+from hierdata.engines.compiler import plain
 from tests.orders import order_by_seed
 
 # Tests run kernels compiled, but for those of the other way (tests/engines/test_uncompiled.py).
-uncompiled.BUDGET = 0.0
+plain.BUDGET = 0.0
 
 # The first call of a kernel compiles it, so no example has a deadline.
 settings.register_profile(

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 
 from hierdata.engines.base import Trial
-from hierdata.engines.uncompiled import run_small
+from hierdata.engines.compiler.plain import run_small
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.worth import Heaviest

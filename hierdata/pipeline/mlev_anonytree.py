@@ -39,7 +39,7 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
     Raises PolicyError for fields that the policy does not list, InputError for values outside their domains.
     """
     from hierdata.engines.clustree.run import align_pair
-    from hierdata.engines.uncompiled import run_small
+    from hierdata.engines.compiler.plain import run_small
     from hierdata.metrics.lm_cost import LMCost
     from hierdata.pipeline.encode import whole
     from hierdata.release.recodings.representatives import Representatives

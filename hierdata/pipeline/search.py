@@ -9,7 +9,7 @@ import numpy as np
 
 from hierdata.engines import ENGINES
 from hierdata.engines.base import StepInput, Trial, silent
-from hierdata.engines.code_cache import is_first_compilation
+from hierdata.engines.compiler.cache import is_first_compilation
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
 from hierdata.engines.guarding.guard import contents_of, guard_suppressed, kept_by_record

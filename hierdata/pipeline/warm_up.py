@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hierdata.engines.uncompiled import always_compiled
+from hierdata.engines.compiler.plain import always_compiled
 from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.anonymize import anonymize
 
@@ -24,7 +24,7 @@ def warm_up(*, everything: bool = False, progress: Progress = silent) -> Path | 
     What is compiled already is not compiled again. Returns the folder of the compiled code, None if there is
     no folder that this user can write to, and then the code is lost with the process.
     """
-    from hierdata.engines.code_cache import folder_of_code
+    from hierdata.engines.compiler.cache import folder_of_code
     from hierdata.pipeline.attack import attack
 
     asked = [*_defaults(), *(_others() if everything else ())]

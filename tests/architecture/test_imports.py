@@ -19,8 +19,8 @@ SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob(
 
 # Libraries that cost much to load or are pinned in one place, and the files that may name them.
 HOMES = {
-    "numba": ("engines/jit.py", "engines/code_cache.py", "engines/machine_code.py"),
-    "llvmlite": ("engines/jit.py", "engines/code_cache.py", "engines/machine_code.py"),
+    "numba": ("engines/compiler/",),
+    "llvmlite": ("engines/compiler/",),
     "skfuzzy": ("domains/membership.py",),
     "pyarrow": ("documents/formats/parquet.py", "documents/formats/arrow_tables.py"),
     "pandas": ("documents/formats/arrow_tables.py",),

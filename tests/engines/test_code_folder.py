@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import hierdata
-from hierdata.engines import code_folder
+from hierdata.engines.compiler import cache
 
 PACKAGE = Path(hierdata.__file__).parents[1]
 KERNEL = """
@@ -201,30 +201,30 @@ def test_damaged_files_are_written_again(home: Home, suffix: str) -> None:
 
 def test_a_folder_that_is_full_stops_nothing(home: Home) -> None:
     full = """
-from hierdata.engines import code_cache
+from hierdata.engines.compiler import cache
 def refuse(*_):
     raise OSError(28, "No space left on device")
-code_cache.CodeCache._impl_class.reduce = refuse
+cache.CodeCache._impl_class.reduce = refuse
 """
     assert [home.run(full), home.run(full), home.run()] == ["42 compiled"] * 3
 
 
 @pytest.fixture
 def above(tmp_path: Path) -> Iterator[Path]:
-    code_folder._code_folder.cache_clear()
+    cache._code_folder.cache_clear()
     yield tmp_path / "code"
-    code_folder._code_folder.cache_clear()
+    cache._code_folder.cache_clear()
 
 
 def test_the_builds_used_last_are_kept(above: Path) -> None:
     names = [f"build{number}" for number in range(12)]
     for number, name in enumerate(names):
-        folder = code_folder.build_folder(name, str(above))
+        folder = cache.build_folder(name, str(above))
         assert folder is not None
         (folder / "code").write_text(name)
         os.utime(folder, (number, number))
         if number > 0:
-            first = code_folder.build_folder(names[0], str(above))  # is in use
+            first = cache.build_folder(names[0], str(above))  # is in use
             assert first is not None
             assert (first / "code").read_text() == names[0]
     kept = {path.name for path in (above / NAME).iterdir()}

@@ -15,7 +15,8 @@ import pytest
 from numba.core.compiler import Flags
 
 import hierdata
-from hierdata.engines.machine_code import KernelSettings
+from hierdata.engines.compiler import cache
+from hierdata.engines.compiler.machine_code import KernelSettings
 
 CALLEE = """
 from {jit} import inline_kernel
@@ -60,7 +61,7 @@ def run_alone(folder: Path, **variables: str) -> str:
     """What ``run.py`` prints, in a process that finds modules and compiled code in the folder only."""
     environment = os.environ | {
         "NUMBA_CACHE_DIR": str(folder / "cache"),
-        "PYTHONPATH": str(folder),
+        "PYTHONPATH": os.pathsep.join([str(folder), str(Path(hierdata.__file__).parents[1])]),
         "PYTHONDONTWRITEBYTECODE": "1",
         **variables,
     }
@@ -95,6 +96,108 @@ def test_an_edit_in_another_folder_is_seen(tmp_path: Path, package: str) -> None
     assert run() == "82 cached"
     assert run(NUMBA_OPT="1") == "82 compiled"
     assert run(NUMBA_OPT="1") == "82 cached"
+
+
+NESTED = """
+from hierdata.engines.jit import inline_kernel, jit, lean, part
+
+@part
+def lowest(number):
+    return number % 7
+
+@lean
+def low(number):
+    return lowest(number) + 1
+
+@inline_kernel
+def other(number):
+    return lowest(number) + 2
+
+@jit
+def top(number):
+    return low(number) + other(number)
+
+@jit
+def second(number):
+    return other(number) * low(number)
+"""
+BOTH = """
+import sys, time
+from pathlib import Path
+from numba.core import event
+import nested
+from hierdata.engines.jit import Kernel
+
+class Note(event.Listener):
+    def on_start(self, found):
+        dispatcher = found.data["dispatcher"]
+        if isinstance(dispatcher, Kernel):
+            print(dispatcher.__name__)
+    def on_end(self, found):
+        pass
+
+name, other = sys.argv[1:]
+Path(name).touch()
+while not Path(other).exists():
+    time.sleep(0.001)
+with event.install_listener("numba:compile", Note()):
+    order = (nested.top, nested.second) if name < other else (nested.second, nested.top)
+    assert sorted(kernel(10) for kernel in order) == [9, 20]
+"""
+
+
+def test_two_processes_compile_each_kernel_once(tmp_path: Path) -> None:
+    """They begin at the same time, at opposite ends, and share callees."""
+    (tmp_path / "nested.py").write_text(NESTED)
+    (tmp_path / "both.py").write_text(BOTH)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "both.py", *names],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for names in (("a", "b"), ("b", "a"))
+    ]
+    compiled = [process.communicate(timeout=300)[0].split() for process in started]
+    assert [process.returncode for process in started] == [0, 0]
+    assert sorted(compiled[0] + compiled[1]) == ["low", "lowest", "other", "second", "top"]
+
+
+@pytest.mark.parametrize("failing", ["flock", "open"])
+def test_where_nothing_can_be_locked_code_is_compiled(tmp_path: Path, failing: str) -> None:
+    """A file system without locks stops no run; its code is not kept, as processes could mix their files."""
+    broken = {
+        "flock": "import fcntl\ndef refuse(*_): raise OSError(37, 'No locks')\nfcntl.flock = refuse\n",
+        "open": "import os\ntaken = os.open\ndef refuse(path, *rest):\n    if str(path).endswith('.lock'):\n"
+        "        raise OSError(30, 'Read-only')\n    return taken(path, *rest)\nos.open = refuse\n",
+    }[failing]
+    (tmp_path / "nested.py").write_text(NESTED)
+    lines = "from hierdata.engines.jit import announcing_compilation\nimport nested\ncompiled = []\n"
+    call = (
+        "with announcing_compilation(lambda: compiled.append(1)):\n    print(nested.top(10), len(compiled))\n"
+    )
+    (tmp_path / "run.py").write_text(broken + lines + call)
+    assert [run_alone(tmp_path), run_alone(tmp_path)] == ["9 1", "9 1"]
+
+
+def test_a_lock_that_is_kept_is_waited_for_only_so_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was stopped keeps its lock; one that was killed does not."""
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(cache, "_PATIENCE", 0.1)
+    file = tmp_path / "kernel.lock"
+    with file.open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with cache._locked(file) as locked:
+            assert not locked
+    with cache._locked(file) as locked:
+        assert locked
+    with cache._locked(file) as locked:
+        assert locked
 
 
 def test_code_of_a_build_whose_classes_had_other_names_is_stale(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.domains import DOMAINS
+from hierdata.engines.compiler.plain import without_compiler
 from hierdata.engines.compose import kernel as composing
 from hierdata.engines.compose.engine import Compose
 from hierdata.engines.compose.kernel import (
@@ -33,7 +34,6 @@ from hierdata.engines.compose.run import (
 )
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.rows.table import RowLine, class_sizes, codes_of, losses_of, nodes_of
-from hierdata.engines.uncompiled import without_compiler
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy import MODELS

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.engines import jit, uncompiled
+from hierdata.engines import jit
+from hierdata.engines.compiler import plain
 from hierdata.pipeline import cluster
 from tests.python.small import SEED
 
@@ -49,16 +50,16 @@ def test_public_files_are_the_same_bytes(
     search = cluster.search
 
     def note(*arguments: Any) -> Any:
-        ways.append(uncompiled.is_plain())
+        ways.append(plain.is_plain())
         return search(*arguments)
 
     monkeypatch.setattr(cluster, "search", note)
     found = {}
     for way in ("plain", "over budget", "compiled"):
         monkeypatch.setattr(jit.Kernel, "is_compiled_for", lambda *_: False)
-        monkeypatch.setattr(uncompiled, "BUDGET", {"plain": 600, "over budget": 1e-3, "compiled": 0}[way])
-        monkeypatch.setattr(uncompiled, "_budget", uncompiled._Budget())
-        with uncompiled.without_compiler(way == "plain"):
+        monkeypatch.setattr(plain, "BUDGET", {"plain": 600, "over budget": 1e-3, "compiled": 0}[way])
+        monkeypatch.setattr(plain, "_budget", plain._Budget())
+        with plain.without_compiler(way == "plain"):
             hierdata.anonymize(source, policy, seed=SEED, out=tmp_path / way)
         public = tmp_path / way / "public"
         found[way] = {path.name: path.read_bytes() for path in sorted(public.rglob("*")) if path.is_file()}

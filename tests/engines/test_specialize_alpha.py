@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import hierdata
+from hierdata.engines.compiler.plain import without_compiler
 from hierdata.engines.specialize import kernel_places
 from hierdata.engines.specialize.columns import columns_of, find_facts
 from hierdata.engines.specialize.groups import GroupRecords, bits_of, row_of
@@ -20,7 +21,6 @@ from hierdata.engines.specialize.kernel_places import ShareLimit
 from hierdata.engines.specialize.kernel_shares import count_shares, make_scratch
 from hierdata.engines.specialize.kernel_table import Asked
 from hierdata.engines.specialize.sensitive import SensitiveEntries
-from hierdata.engines.uncompiled import without_compiler
 from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data
 from hierdata.records.schema import Role

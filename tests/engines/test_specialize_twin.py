@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from hierdata.engines.compiler.plain import without_compiler
 from hierdata.engines.specialize import kernel_facts
 from hierdata.engines.specialize.groups import bits_of, row_of
 from hierdata.engines.specialize.improving import propose_kinds, propose_parts
@@ -15,7 +16,6 @@ from hierdata.engines.specialize.kernel_change import restore_group
 from hierdata.engines.specialize.kernel_facts import FactGroup
 from hierdata.engines.specialize.kernel_mending import UNLIMITED, mend_group, mend_marked, relabel_records
 from hierdata.engines.specialize.kernel_table import Asked
-from hierdata.engines.uncompiled import without_compiler
 from tests.cases import with_worlds
 from tests.naive_deletion import Deletion, Record, Seen
 

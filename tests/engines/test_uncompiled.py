@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 
 import hierdata
-from hierdata.engines import jit, uncompiled
-from hierdata.engines.uncompiled import SMALL as SMALL_COLLECTION
-from hierdata.engines.uncompiled import is_plain, run_small, without_compiler
+from hierdata.engines import jit
+from hierdata.engines.compiler import plain as plain_kernels
+from hierdata.engines.compiler.plain import SMALL as SMALL_COLLECTION
+from hierdata.engines.compiler.plain import is_plain, run_small, without_compiler
 from hierdata.privacy import MODELS
 from tests.contracts.test_engines import PARAMETERS, SETTINGS, inputs, stepped, suits
 from tests.promises import bind
 
 SMALL = """
 import hierdata
-from hierdata.engines import uncompiled
+from hierdata.engines.compiler import plain
 from hierdata.engines.jit import KERNELS, Kernel
 
-uncompiled.BUDGET = 600.0
+plain.BUDGET = 600.0
 
 def refuse(kernel, signature):
     raise AssertionError(kernel.__name__)
@@ -103,7 +104,7 @@ KERNELS = """
 from typing import NamedTuple
 import numpy as np
 from hierdata.engines.jit import address_of, announcing_compilation, call_of, jit, lean, signature_of
-from hierdata.engines.uncompiled import always_compiled, is_plain, run_small
+from hierdata.engines.compiler.plain import always_compiled, is_plain, run_small
 
 compiled = []
 
@@ -167,13 +168,13 @@ def count(numbers: Any) -> int:
 @pytest.fixture(name="nothing_compiled")
 def _nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.Kernel, "is_compiled_for", lambda *_: False)
-    monkeypatch.setattr(uncompiled, "_budget", uncompiled._Budget())
+    monkeypatch.setattr(plain_kernels, "_budget", plain_kernels._Budget())
 
 
 @pytest.mark.usefixtures("nothing_compiled")
 def test_a_search_beyond_the_budget_starts_again_with_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels change arrays, so what was begun is dropped; afterwards nothing runs without the compiler."""
-    monkeypatch.setattr(uncompiled, "BUDGET", 0.02)
+    monkeypatch.setattr(plain_kernels, "BUDGET", 0.02)
     ways = []
 
     def search(most: int) -> int:
@@ -186,15 +187,15 @@ def test_a_search_beyond_the_budget_starts_again_with_the_compiler(monkeypatch: 
     assert ways == [True, True, False]
     assert run_small(SMALL_COLLECTION, lambda: search(10)) == 10
     assert ways == [True, True, False, False]
-    assert 0.02 <= uncompiled._budget.spent < 1.0
+    assert 0.02 <= plain_kernels._budget.spent < 1.0
 
 
 @pytest.mark.usefixtures("nothing_compiled")
 def test_large_collections_and_warmup_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uncompiled, "BUDGET", 2.0)
+    monkeypatch.setattr(plain_kernels, "BUDGET", 2.0)
     assert run_small(SMALL_COLLECTION, is_plain)
     assert not run_small(SMALL_COLLECTION + 1, is_plain)
-    with uncompiled.always_compiled():
+    with plain_kernels.always_compiled():
         assert not run_small(SMALL_COLLECTION, is_plain)
 
 
@@ -207,8 +208,8 @@ def test_progress_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = {"version": 1, "models": models, "fields": fields}
     reports: dict[float, list[Any]] = {}
     for budget in (0.0, 0.005):
-        monkeypatch.setattr(uncompiled, "BUDGET", budget)
+        monkeypatch.setattr(plain_kernels, "BUDGET", budget)
         reports[budget] = []
         hierdata.anonymize(people, policy, progress=lambda *one, to=reports[budget]: to.append(one))
-    assert uncompiled._budget.left < 0
+    assert plain_kernels._budget.left < 0
     assert reports[0.0] == reports[0.005]
