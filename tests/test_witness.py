@@ -176,7 +176,7 @@ def test_a_changed_original_is_judged_as_the_twin_judges_it(field: str, tmp_path
         assert true <= passed or changed != originals, "other values may change the facts"
 
 
-@pytest.mark.parametrize("executor", ["serial", "processes"])
+@pytest.mark.parametrize("executor", ["serial", pytest.param("processes", marks=pytest.mark.full)])
 def test_blocks_and_executors_write_one_witness(executor: str, tmp_path: Path) -> None:
     file = tmp_path / "people.jsonl"
     originals = people(Random(1), 400)

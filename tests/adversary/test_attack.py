@@ -266,6 +266,7 @@ def test_nothing_that_is_told_is_a_value(tmp_path: Path) -> None:
     assert not any(f'"{value}"' in text for value in values)
 
 
+@pytest.mark.full
 def test_findings_do_not_depend_on_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hierdata.pipeline.attack._TOGETHER", 7)
     records = people(3, 40)

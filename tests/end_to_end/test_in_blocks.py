@@ -79,7 +79,11 @@ def test_figures_in_blocks_are_those_of_the_files(in_blocks: Release) -> None:
 
 @pytest.mark.parametrize(
     ("executor", "workers"),
-    [("serial", None), pytest.param("processes", 1, marks=pytest.mark.full), ("processes", 3)],
+    [
+        ("serial", None),
+        pytest.param("processes", 1, marks=pytest.mark.full),
+        pytest.param("processes", 3, marks=pytest.mark.full),
+    ],
 )
 def test_executors_publish_the_same_bytes(
     in_blocks: Release, executor: str, workers: int | None, small_splits: None

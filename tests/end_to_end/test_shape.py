@@ -327,6 +327,7 @@ def test_individuals_are_united_in_xml(tmp_path: Path) -> None:
     assert hierdata.verify(tmp_path / "out", stated, original=source).passed
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "shaped", [policy([*STEPS, SAMPLE], individual="$.id"), policy()], ids=["united", "as given"]
 )

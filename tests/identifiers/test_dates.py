@@ -116,8 +116,9 @@ def test_dates_without_separators_get_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "odd", [{"$date": "2001-02-03T13:37:00Z"}, {"$timestamp": {"t": 981207420, "i": 9}}, "20010203"]
 )
+@pytest.mark.parametrize("executor", ["serial", pytest.param("processes", marks=pytest.mark.full)])
 def test_one_value_in_another_form_marks_nobody(
-    odd: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    odd: Any, executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All are written as text then, also where a split has only one of the forms."""
     monkeypatch.setattr("hierdata.sources.splits.SIZE", 200)
@@ -126,8 +127,9 @@ def test_one_value_in_another_form_marks_nobody(
     found, text = publish(file, policy(), tmp_path)
     assert set(found) == moved()
     assert {type(json.loads(line)["seen"]) for line in text.splitlines()} == {str}
-    again = hierdata.anonymize(file, policy(), seed=SEED, key=KEY, resources=Resources("processes", 2))
-    assert [record["seen"] for record in again.records()] == found
+    if executor == "processes":
+        again = hierdata.anonymize(file, policy(), seed=SEED, key=KEY, resources=Resources("processes", 2))
+        assert [record["seen"] for record in again.records()] == found
 
 
 def test_the_moved_dates_of_a_domain_have_no_time_either(tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def test_what_is_kept_unlisted_below_a_map_stays_where_it_is() -> None:
     assert {key for entry in entries(records) for key in entry["value"]} == {"ward", "days"}
 
 
+@pytest.mark.full
 def test_bytes_do_not_depend_on_who_does_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hierdata.sources.form.SIZE", 400)
     source = tmp_path / "in.jsonl"

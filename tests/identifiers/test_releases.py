@@ -100,6 +100,7 @@ def test_without_by_all_that_a_record_holds_decides() -> None:
     assert {days % 7 for days in offsets} == {0}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["jsonl", "xml"])
 def test_bytes_do_not_depend_on_who_does_the_work(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -127,7 +127,7 @@ def test_the_suppressed_are_none_or_as_safe_as_a_class(worlds: int) -> None:
     assert made == [[]] * len(made)
 
 
-@pytest.mark.parametrize("executor", ["serial", "processes"])
+@pytest.mark.parametrize("executor", ["serial", pytest.param("processes", marks=pytest.mark.full)])
 def test_the_suppressed_of_many_blocks_are_mended_together(tmp_path: Path, executor: str) -> None:
     rng = Random(5)
     records = [record for _ in range(20) for record in collection(rng, deep=False)]

@@ -101,10 +101,18 @@ def test_the_same_input_has_the_same_order_however_it_is_stored(tmp_path: Path) 
         name: [record["mark"] for record in hierdata.anonymize(tmp_path / name, POLICY, seed=SEED).records()]
         for name in ("plain.jsonl", "packed.jsonl.gz", "array.json")
     }
-    processes = Resources("processes", workers=2)
-    release = hierdata.anonymize(tmp_path / "plain.jsonl", POLICY, seed=SEED, resources=processes)
-    orders["processes"] = [record["mark"] for record in release.records()]
     assert len({tuple(order) for order in orders.values()}) == 1
+
+
+@pytest.mark.full
+def test_the_same_input_has_the_same_order_whoever_does_the_work(tmp_path: Path) -> None:
+    file = tmp_path / "plain.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in people(1)), "utf-8")
+    orders = [
+        [record["mark"] for record in hierdata.anonymize(file, POLICY, seed=SEED, resources=own).records()]
+        for own in (Resources("serial"), Resources("processes", workers=2))
+    ]
+    assert orders[0] == orders[1]
 
 
 def test_the_digest_depends_on_content_and_order_but_not_on_parts() -> None:
