@@ -301,7 +301,7 @@ EXAMPLES = [
 ]
 
 
-LONG = ("choose-m.md", "choose-parameters.md", "large-collections.md")
+LONG = ("attack-a-release.md", "choose-m.md", "choose-parameters.md", "large-collections.md", "tutorial.md")
 """Pages whose examples take long."""
 
 

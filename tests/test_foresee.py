@@ -99,6 +99,7 @@ def test_a_remedy_brings_what_is_foreseen() -> None:
     assert tried == len(helps) >= 2
 
 
+@pytest.mark.full
 def test_a_sample_foresees_the_students() -> None:
     source, file = FIXTURES / "students/students.json", FIXTURES / "policies/students.yaml"
     found = foresee(source, load(file))

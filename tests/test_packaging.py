@@ -42,6 +42,7 @@ def test_the_command_prints_the_schema_of_the_repository(
     assert main(["schema", "other"]) == 2
 
 
+@pytest.mark.full
 def test_hooks_are_commands(tmp_path: Path) -> None:
     """With the arguments that the how-to gives them, adapted to the bundled students."""
     policy = ["--policy", str(ROOT / "fixtures" / "policies" / "students.yaml")]

@@ -216,7 +216,10 @@ def test_no_class_in_any_block(tmp_path: Path) -> None:
         hierdata.anonymize(people(200), policy, resources=SERIAL)
 
 
-@pytest.mark.parametrize(("executor", "at"), [("serial", 3), ("serial", 599), ("processes", 400)])
+@pytest.mark.parametrize(
+    ("executor", "at"),
+    [("serial", 3), ("serial", 599), pytest.param("processes", 400, marks=pytest.mark.full)],
+)
 def test_a_broken_record_in_the_middle_is_told_by_its_number(
     tmp_path: Path, small_splits: None, executor: str, at: int
 ) -> None:

@@ -126,7 +126,13 @@ SPOILED: dict[str, Callable[[Home], None]] = {
 }
 
 
-@pytest.mark.parametrize("spoiled", SPOILED)
+FAST = ("link", "others may read", "of a stranger")
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [pytest.param(name, marks=[] if name in FAST else pytest.mark.full) for name in SPOILED],
+)
 def test_what_others_could_have_written_is_not_loaded(home: Home, spoiled: str) -> None:
     assert home.run() == "42 compiled"
     home.plant()
