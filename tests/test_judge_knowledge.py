@@ -310,11 +310,12 @@ def random_collections(random: Random, count: int) -> Iterator[list[dict[str, An
 VALUES = {".s": "$.s", "c.g": "$.c[*].g", "e.h": "$.c[*].e[*].h"}
 
 
-def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+@with_worlds(30, 150)
+def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """On small collections, in parts of any size; the parts of arrays are made small in turn."""
     random = Random(19)
     kept = (patterns.PART, patterns._PIECE, shares._EXACT)
-    for number, records in enumerate(random_collections(random, 150)):
+    for number, records in enumerate(random_collections(random, worlds)):
         part, piece, exact = random.choice([kept, (3, 2, 1), (40, 5, 1 << 62)])
         for module in (patterns, counting, shares):
             monkeypatch.setattr(module, "PART", part)

@@ -180,7 +180,11 @@ BY_SPARK_TOO = [json_lines, parquet, with_facts]
 @pytest.mark.parametrize(
     ("case", "resources"),
     [
-        pytest.param(case, kind.values[0], id=f"{kind.id}-{case.__name__}", marks=kind.marks)
+        pytest.param(
+            *(case, kind.values[0]),
+            id=f"{kind.id}-{case.__name__}",
+            marks=[*kind.marks, *([] if case is keyed_tables else [pytest.mark.full])],
+        )
         for kind, cases in ((PROCESSES, CASES), (BY_SPARK, BY_SPARK_TOO))
         for case in cases
     ],
@@ -200,6 +204,7 @@ def test_every_file_is_the_same(case: Case, resources: Resources, tmp_path: Path
     assert {name: measurable(release.report.metrics)[name] for name in measured.metrics} == measured.metrics
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [1, 3])
 def test_any_number_of_workers(workers: int, tmp_path: Path) -> None:
     source, policy = json_lines(tmp_path)

@@ -188,6 +188,7 @@ def test_without_any_place_nothing_is_kept(home: Home) -> None:
     assert not home.cache.exists()
 
 
+@pytest.mark.full
 def test_processes_share_a_folder(home: Home) -> None:
     started = [home.start() for _ in range(6)]
     assert {process.communicate(timeout=120)[0].split()[0] for process in started} == {"42"}
@@ -195,7 +196,7 @@ def test_processes_share_a_folder(home: Home) -> None:
     assert home.files(".tmp.*") == []
 
 
-@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("suffix", [pytest.param(".nbi", marks=pytest.mark.full), ".nbc"])
 def test_damaged_files_are_written_again(home: Home, suffix: str) -> None:
     assert home.run() == "42 compiled"
     for damage in (b"", b"\x80\x05garbage", None):

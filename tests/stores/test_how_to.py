@@ -46,6 +46,7 @@ def follow(page: Path, words: Mapping[str, str], folder: Path) -> dict[str, Any]
     return known
 
 
+@pytest.mark.full
 def test_the_page_on_postgresql(
     address: str, postgresql: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,6 +63,7 @@ def test_the_page_on_postgresql(
     }
 
 
+@pytest.mark.full
 def test_the_page_on_mongodb(
     mongodb: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

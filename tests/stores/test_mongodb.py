@@ -447,6 +447,7 @@ def test_a_promise_that_cannot_be_met_leaves_no_target(
     assert (code, names(database), left(tmp_path)) == (3, {"people"}, [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_target_is_written(
     database: Database, mongodb: str, policy: Path, tmp_path: Path, number: signal.Signals
