@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from hierdata.pipeline.attack import Attack, attack
     from hierdata.pipeline.draft import init
     from hierdata.pipeline.measure import measure, measure_release
-    from hierdata.pipeline.mlev_anonytree import AlignedPair, mlev_anonytree
     from hierdata.pipeline.resources import Resources
-    from hierdata.pipeline.show_tree import show_tree
+    from hierdata.pipeline.trees import AlignedPair, mlev_anonytree, show_tree
     from hierdata.pipeline.verify import verify
     from hierdata.policy.load import load as load_policy
     from hierdata.policy.policy import Policy
@@ -78,7 +77,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AlignedPair": "pipeline.mlev_anonytree",
+    "AlignedPair": "pipeline.trees",
     "Attack": "pipeline.attack",
     "PolicyComparison": "comparison.comparison",
     "Draft": "drafting.draft",
@@ -104,8 +103,8 @@ _HOMES = {
     "load_policy": "policy.load",
     "measure": "pipeline.measure",
     "measure_release": "pipeline.measure",
-    "mlev_anonytree": "pipeline.mlev_anonytree",
-    "show_tree": "pipeline.show_tree",
+    "mlev_anonytree": "pipeline.trees",
+    "show_tree": "pipeline.trees",
     "verify": "pipeline.verify",
 }
 _NAMES = {"load_policy": "load"}

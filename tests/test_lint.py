@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from hierdata.pipeline.look_over import survey_collection
-from hierdata.policy.checks.sizes import class_size
+from hierdata.policy.checks.sensitive import class_size
+from hierdata.policy.lint.levels import memberships
 from hierdata.policy.lint.lint import Finding, lint
-from hierdata.policy.lint.memberships import memberships
 from hierdata.policy.load import from_data, load
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import survey

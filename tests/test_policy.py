@@ -19,7 +19,7 @@ from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.policy.load import from_data, load
-from hierdata.policy.load.unlisted import add_unlisted
+from hierdata.policy.load.changes import add_unlisted
 from hierdata.policy.policy import Policy
 from hierdata.policy.schema import json_schema, text
 from hierdata.privacy import MODELS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import hierdata
 from hierdata.policy.load import load
-from hierdata.policy.load.positions import json_positions, yaml_positions
+from hierdata.policy.load.yaml import json_positions, yaml_positions
 from hierdata.policy.policy import Policy
 from hierdata.records.path import Path as FieldPath
 from tests.test_policy import written

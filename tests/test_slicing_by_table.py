@@ -23,7 +23,7 @@ from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.ground.progress import silent
 from hierdata.judge import JudgeRules, SensitiveRule, judge
-from hierdata.pipeline.search_tables import search_tables
+from hierdata.pipeline.search import search_tables
 from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import prepare
 from hierdata.privacy import (

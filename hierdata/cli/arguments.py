@@ -107,7 +107,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
     Raises PolicyError for an invalid or unneeded key, TargetError if the descriptor cannot be read.
     """
     from hierdata.ground.errors import PolicyError, TargetError
-    from hierdata.policy.checks.identifiers import needs_key
+    from hierdata.policy.checks.records import needs_key
     from hierdata.records.identifiers.key import from_text
 
     if key_fd is not None:

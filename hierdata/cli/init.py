@@ -23,7 +23,7 @@ from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
     from hierdata.drafting.draft import Draft, Drafted
-    from hierdata.drafting.risk import FieldRisk
+    from hierdata.drafting.promises import FieldRisk
 
 _MOST_FIELDS = 12
 """Fields that are printed; the draft has all."""

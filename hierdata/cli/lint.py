@@ -20,9 +20,8 @@ from hierdata.ground.escaping import quote
 
 if TYPE_CHECKING:
     from hierdata.pipeline.foresee import Forecast
-    from hierdata.policy.lint.capacities import Capacities
+    from hierdata.policy.lint.levels import Capacities, Degrees
     from hierdata.policy.lint.lint import Finding
-    from hierdata.policy.lint.memberships import Degrees
     from hierdata.policy.lint.partial import Examined
     from hierdata.policy.policy import Policy
     from hierdata.records.survey import Keys, Survey
@@ -138,10 +137,9 @@ def _check_policy(
     """Return the findings so far with those of the policy itself, and the tables of one that can be used."""
     from hierdata.pipeline.look_over import survey_collection
     from hierdata.pipeline.search import announcing
-    from hierdata.policy.checks.sizes import class_size
-    from hierdata.policy.lint.capacities import capacities
+    from hierdata.policy.checks.sensitive import class_size
+    from hierdata.policy.lint.levels import capacities, degrees_of, memberships
     from hierdata.policy.lint.lint import Finding, lint
-    from hierdata.policy.lint.memberships import degrees_of, memberships
 
     assert examined.policy is not None
     policy = in_format(examined.policy, as_format)
@@ -179,7 +177,7 @@ def _check_policy(
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
     """Return the first error that binding engines, population table and gates to these records raises."""
     from hierdata.policy.lint.lint import Finding
-    from hierdata.policy.load.unlisted import add_unlisted
+    from hierdata.policy.load.changes import add_unlisted
     from hierdata.policy.plan.plan import prepare
     from hierdata.records.values import Values
     from hierdata.release.gates import bind_gates

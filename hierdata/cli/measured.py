@@ -65,7 +65,7 @@ def show_release(found: ReleaseMeasurement, metrics: bool) -> None:
 
 def _show_ranges(found: ReleaseMeasurement) -> None:
     """Print for each metric its figure, or the least and the largest of several."""
-    from hierdata.release.charts.text_bar import draw_bar
+    from hierdata.cli.terminal import draw_bar
     from hierdata.release.report.wording import share
 
     say(f"{found.published:,} of {found.records:,} records are published.")

@@ -8,9 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hierdata.cli.terminal import fold, shorten
+from hierdata.cli.terminal import draw_bar, fold, shorten
 from hierdata.ground.escaping import quote
-from hierdata.release.charts.text_bar import draw_bar
 from hierdata.release.report.wording import (
     describe_outcome,
     kept_share,

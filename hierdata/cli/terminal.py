@@ -9,7 +9,23 @@ from io import TextIOWrapper
 from typing import Any
 
 from hierdata.ground.escaping import escape, escape_json
-from hierdata.release.charts.text_bar import EMPTY, FULL
+
+FULL, EMPTY = "█░"
+BAR_LENGTH = 20
+"""Characters of a bar."""
+
+
+def draw_bar(share: float, length: int = BAR_LENGTH) -> str:
+    """Draw a share of 1 as a bar; it is empty or full only where the share is 0 or 1.
+
+    >>> draw_bar(0.001, 5), draw_bar(0.5, 6), draw_bar(0.999, 5), draw_bar(1.0, 5)
+    ('█░░░░', '███░░░', '████░', '█████')
+    """
+    filled = round(share * length)
+    if 0 < share < 1:
+        filled = min(max(filled, 1), length - 1)
+    return FULL * filled + EMPTY * (length - filled)
+
 
 WIDTH = 100
 """Characters in a line of sentences and bars."""

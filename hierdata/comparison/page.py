@@ -16,7 +16,7 @@ from hierdata.ground.escaping import escape
 from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.version import __version__
 from hierdata.release.charts import STYLE as CHART_STYLE
-from hierdata.release.charts.scatter_chart import Dot, ScatterChart
+from hierdata.release.charts.plots import Dot, ScatterChart
 from hierdata.release.report.style import STYLE
 
 Policies = Sequence[ComparedPolicy]

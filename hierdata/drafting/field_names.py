@@ -1,249 +1,93 @@
-"""Profiles of single values: their types, formats and lengths, and a keyed hash for each."""
+"""Hints from the names of fields: a small table of English words."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from decimal import Decimal
-from hashlib import blake2b
+from typing import Literal, TypeAlias
 
-import numpy as np
+Hint: TypeAlias = Literal["identifier", "reference", "quasi", "postal", "sensitive", "free_text"]
+"""``reference`` identifies people if its values hardly repeat; ``postal`` is a quasi-identifier of codes."""
 
-from hierdata.documents.document import Scalar
-from hierdata.documents.scalars import Binary, DateTime, ObjectId, Timestamp, Uuid
-from hierdata.domains.base import Uncovered
-from hierdata.domains.date import parse_day
-from hierdata.domains.number import Number, exact
-from hierdata.drafting.spectrum import Hashes
-
-MISSING = frozenset({"", "?", "-", "--", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"})
-"""Texts that almost certainly mean a missing value."""
-
-CATEGORIES = 100
-"""Maximum number of distinct values kept in memory; a field with more is not a category."""
-
-_REMEMBERED = 1 << 12
-"""Maximum number of values of a field whose hashes are cached."""
-_LONGEST_REMEMBERED = 64
-_HUGE = 10**300
-_NUMBERS = 512
-"""Size of the sample of a field's distinct numbers, from which their spread is estimated."""
-
-_FORMATS = re.compile(
-    r"""
-    (?P<email>[^@\s]{1,64}@[^@\s]{1,190}\.[A-Za-z]{2,24})
-    |(?P<uuid>[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})
-    |(?P<object_id>(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{24})
-    |(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].{0,40})?|(?:18|19|20)[0-9]{6,16}(?:\.[0-9]{1,4})?[+-][0-9]{4})
-    |(?P<compact_date>(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-3][0-9](?:[0-9]{4}|[0-9]{6})?)
-    |(?P<other_date>[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})(?:[ ].{0,20})?
-        |[0-9]{4}[./][0-9]{2}[./][0-9]{2})
-    |(?P<ip>(?:[0-9]{1,3}\.){3}[0-9]{1,3}|(?=(?:[^:]*:){2})[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})
-    |(?P<url>(?:https?|ftp)://\S+)
-    |(?P<phone>\+[1-9][0-9 ()/.-]{6,20}|\(?0[0-9]{1,5}\)?[ /-][0-9 /-]{4,16}|[0-9]{3}-[0-9]{3}-[0-9]{4})
-    |(?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?)
-    |(?P<medical>[A-Z][0-9][0-9AB](?:\.[0-9A-Z]{1,4})?)
-    |(?P<code>[A-Za-z]{0,6}[ ._/-]?[0-9]{1,10}(?:[._/-]?[A-Za-z0-9]{1,6}){0,2})
+_WORDS: dict[Hint, str] = {
+    "identifier": """
+        account address email fax fingerprint firstname forename fullname givenname familyname iban imei
+        ip lastname license licence login mail maidenname middlename mobile mrn nickname
+        passport passwd password phone photo plate signature ssn street surname telephone url username
     """,
-    re.VERBOSE | re.DOTALL,
-)
-_OF_TYPES: dict[type, str] = {
-    ObjectId: "object_id",
-    Uuid: "uuid",
-    Binary: "binary",
-    DateTime: "date",
-    Timestamp: "date",
+    "reference": """
+        cid guid id identifier key name no nr number oid pid pk ref reference rowid serial sid uid uuid
+    """,
+    "free_text": "comment comments description memo message narrative note notes remark remarks summary text",
+    "sensitive": """
+        allergy balance belief cause condition conviction crime debt diagnoses diagnosis
+        disability disease disorder drug drugs finding gpa grade hiv icd illness income loan
+        mark medication offence offense orientation outcome party politics pregnancy procedure
+        prognosis rating reason religion result salary score symptom symptoms test therapy
+        treatment union violation wage
+    """,
+    "postal": "plz postal postalcode postcode zip zipcode",
+    "quasi": """
+        admission admitted age birth birthdate birthday birthplace born children citizenship
+        city class country county date day degree department discharge discharged district dob
+        education employer ethnic ethnicity gender height hospital household instructor job
+        language latitude lat lon longitude major marital minor month municipality nationality
+        native occupation position profession province race rank region school sex site start
+        state status term time title town visit ward weight workclass year
+    """,
 }
-_ZEROS = re.compile(r"0[0-9]+")
+PERSONS = frozenset(
+    [
+        "client",
+        "customer",
+        "employee",
+        "household",
+        "individual",
+        "member",
+        "participant",
+        "patient",
+        "person",
+        "pupil",
+        "respondent",
+        "staff",
+        "student",
+        "subject",
+        "user",
+    ]
+)
+"""Words for people that a record may be about: their ids identify them, even if they occur repeatedly."""
+HINTS: dict[str, Hint] = {word: hint for hint, words in _WORDS.items() for word in words.split()}
+
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
-class Looks:
-    """Formats, lengths and spread of the values of one field; each distinct value is examined at least once.
+def words_of(name: str) -> list[str]:
+    """Return the words of a name, in lower case.
 
-    ``formats`` counts the examined values by format: ``number``, ``boolean``, ``binary``, ``text`` (none of
-    the others) or a name of ``_FORMATS``. Lengths and words are those of texts.
+    >>> words_of("patientId"), words_of("date_of_birth"), words_of("{urn:x}PLZ")
+    (['patient', 'id'], ['date', 'of', 'birth'], ['plz'])
     """
-
-    def __init__(self) -> None:
-        self.formats: Counter[str] = Counter()
-        self.missing: set[str] = set()
-        self.texts = 0
-        self.words = 0
-        self.shortest = 1 << 62
-        self.longest = 0
-        self.whole = True
-        self.padded = False
-        self.starred = False
-        self.root = False
-        self._numbers: dict[int, float] = {}
-        self._level = 0
-
-    @property
-    def seen_count(self) -> int:
-        """How many values were examined."""
-        return sum(self.formats.values())
-
-    @property
-    def numeric(self) -> bool:
-        """Whether all values are numbers; digits that may be a date are numbers too."""
-        return self.formats["number"] > 0 and self.only("number", "compact_date")
-
-    def only(self, *formats: str) -> bool:
-        """Return whether all values have one of these formats."""
-        return 0 < self.seen_count == sum(self.formats[name] for name in formats)
-
-    def mostly(self, *formats: str) -> bool:
-        """Return whether nine in ten of the examined values have one of these formats."""
-        return 0 < 9 * self.seen_count <= 10 * sum(self.formats[name] for name in formats)
-
-    @property
-    def words_each(self) -> float:
-        """Average number of words in a text."""
-        return self.words / self.texts if self.texts else 0
-
-    def spread(self) -> float:
-        """Return the range of the numbers without the outermost 2.5 % at each end, by a sample."""
-        numbers = sorted(self._numbers.values())
-        if not numbers:
-            return 0
-        edge = len(numbers) // 40
-        return numbers[len(numbers) - 1 - edge] - numbers[edge]
-
-    def merge(self, other: Looks) -> None:
-        """Add the values of another field."""
-        self.formats.update(other.formats)
-        self.missing |= other.missing
-        self.texts += other.texts
-        self.words += other.words
-        self.shortest = min(self.shortest, other.shortest)
-        self.longest = max(self.longest, other.longest)
-        self.whole &= other.whole
-        self.padded |= other.padded
-        self.starred |= other.starred
-        self.root |= other.root
-        self._numbers |= other._numbers
-        self._level = max(self._level, other._level)
-        self._thin()
-
-    def look(self, value: Scalar, bits: int) -> None:
-        """Examine one value; ``bits`` is its hash."""
-        if isinstance(value, str):
-            self._text(value, bits)
-        elif isinstance(value, bool):
-            self.formats["boolean"] += 1
-        elif isinstance(value, int | Decimal):
-            self._number(value, bits)
-        else:
-            self.formats[type(value).__name__] += 1
-
-    def _text(self, value: str, bits: int) -> None:
-        self.texts += 1
-        self.shortest = min(self.shortest, len(value))
-        self.longest = max(self.longest, len(value))
-        self.words += value.count(" ") + 1
-        self.starred |= "*" in value
-        self.root |= value == "*"
-        name = _format(value)
-        if name == "number":
-            self.padded |= _ZEROS.fullmatch(value) is not None
-            self._number(value, bits)
-            return
-        self.formats[name] += 1
-        if name == "compact_date":
-            self._keep(exact(value), bits)
-
-    def _number(self, value: Scalar, bits: int) -> None:
-        try:
-            number = exact(value)
-        except Uncovered:
-            self.formats["text"] += 1
-            return
-        self.formats["number"] += 1
-        self.whole = self.whole and number.denominator == 1
-        self._keep(number, bits)
-
-    def _keep(self, number: Number, bits: int) -> None:
-        """Add a number to the sample if its hash ends in ``_level`` zero bits."""
-        if bits & ((1 << self._level) - 1):
-            return
-        if -_HUGE < number < _HUGE:
-            self._numbers[bits] = float(number)
-        if len(self._numbers) > _NUMBERS:
-            self._level += 1
-            self._thin()
-
-    def _thin(self) -> None:
-        """Raise ``_level`` until at most ``_NUMBERS`` numbers have hashes that end in as many zero bits."""
-        while True:
-            mask = (1 << self._level) - 1
-            self._numbers = {bits: number for bits, number in self._numbers.items() if not bits & mask}
-            if len(self._numbers) <= _NUMBERS:
-                return
-            self._level += 1
+    return [word.lower() for word in _TOKEN.findall(name.rpartition("}")[2])]
 
 
-def _format(value: str) -> str:
-    """Return the name of a text's format, by its Python type if that determines it."""
-    name = _OF_TYPES.get(type(value))
-    if name is None:
-        found = _FORMATS.fullmatch(value)
-        name = "text" if found is None or found.lastgroup is None else found.lastgroup
-    if name in ("date", "compact_date"):
-        try:
-            parse_day(value)
-        except Uncovered:
-            return "number" if name == "compact_date" else "other_date"
-    return name
+def hint_of(name: str) -> tuple[Hint, str] | None:
+    """Return the hint of a name and the word that gives it, or None.
 
+    The whole name is tried first, then a word that always identifies people, then the last known word.
 
-class SeenHashes(dict[Scalar, int]):
-    """The hashes of a field's values. A new value is examined; a full cache is cleared."""
-
-    def __init__(self, key: bytes) -> None:
-        super().__init__()
-        self._key = key
-        self._flags = {flag: _hash(b"f%d" % flag, key) for flag in (False, True)}
-        self.looks = Looks()
-
-    def __missing__(self, value: Scalar) -> int:
-        if value is None or (isinstance(value, str) and value in MISSING):
-            if value is not None:
-                self.looks.missing.add(value)
-            return 0
-        bits = _hash(_bytes(value), self._key)
-        self.looks.look(value, bits)
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        if not isinstance(value, str) or len(value) <= _LONGEST_REMEMBERED:
-            self[value] = bits
-        return bits
-
-    def hashes(self, values: Sequence[Scalar]) -> Hashes:
-        """Return the hash of each value, 0 for a missing value. Equal numbers have equal hashes."""
-        if bool not in set(map(type, values)):
-            return np.fromiter(map(self.__getitem__, values), np.uint64, len(values))
-        self.looks.formats["boolean"] += 1
-        found = [self._flags[value] if isinstance(value, bool) else self[value] for value in values]
-        return np.array(found, np.uint64)
-
-
-def _hash(data: bytes, key: bytes) -> int:
-    return int.from_bytes(blake2b(data, digest_size=8, key=key).digest(), "little") or 1
-
-
-def _bytes(value: Scalar) -> bytes:
-    """Return the bytes to hash: the same for equal numbers, others for a text with the same digits."""
-    if isinstance(value, str):
-        return b"t" + value.encode("utf-8", "surrogatepass")
-    if isinstance(value, int):
-        sign, digits, exponent = "-" if value < 0 else "", str(abs(value)), 0
-    elif isinstance(value, Decimal):
-        parts = value.as_tuple()
-        assert isinstance(parts.exponent, int), "numbers are finite"
-        sign = "-" if parts.sign else ""
-        digits, exponent = "".join(map(str, parts.digits)).lstrip("0"), parts.exponent
-    else:
-        return f"{type(value).__name__} {value!r}".encode()
-    kept = digits.rstrip("0")
-    return f"n{sign}{kept}e{exponent + len(digits) - len(kept)}".encode() if kept else b"n0"
+    >>> hint_of("postal_code"), hint_of("dateOfBirth"), hint_of("patientId"), hint_of("foo")
+    (('postal', 'postalcode'), ('quasi', 'birth'), ('reference', 'id'), None)
+    """
+    words = words_of(name)
+    together = "".join(words)
+    for word in (together, together.removesuffix("s")):
+        if word in HINTS:
+            return HINTS[word], word
+    known = [word if word in HINTS else word.removesuffix("s") for word in words]
+    known = [word for word in known if word in HINTS]
+    naming = next((word for word in known if HINTS[word] == "identifier"), None)
+    if naming is not None:
+        return "identifier", naming
+    telling = next((word for word in reversed(known) if HINTS[word] != "reference"), None)
+    if telling is not None and known[-1] not in ("id", "uuid", "guid", "key"):
+        return HINTS[telling], telling
+    return (HINTS[known[-1]], known[-1]) if known else None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT
-from hierdata.drafting.hints import Hint, hint_of
+from hierdata.drafting.field_names import Hint, hint_of
 from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.structure import Stated
 from hierdata.records.maps import KEY, write_path

@@ -1,15 +1,19 @@
-"""Proposals for a draft: a role for each field, with the reason, to be confirmed or changed by the user."""
+"""Proposals for a draft: a role for each field, with the reason, to be confirmed or changed by the user.
+
+Domains for quasi-identifiers need no file and contain no value of the data.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from math import floor, log10
 from typing import Any
 
-from hierdata.drafting import domains
-from hierdata.drafting.field_names import Looks
+from hierdata.drafting.field_names import PERSONS, words_of
 from hierdata.drafting.fields import ABSENT, Field
-from hierdata.drafting.hints import PERSONS, words_of
+from hierdata.drafting.values import Looks
 
 FEW = 50
 """Maximum number of distinct values of a category that a person can review."""
@@ -161,7 +165,7 @@ def _propose_marked(seen: SeenField) -> Proposal | None:
 def _constant(seen: SeenField) -> Proposal | None:
     if seen.distinct > 1 or (seen.looks.mostly("text") and seen.looks.longest > _LONG_TEXT):
         return None
-    return Proposal({"role": "quasi", **domains.flat()}, "all its values are equal")
+    return Proposal({"role": "quasi", **flat()}, "all its values are equal")
 
 
 def _free_text(seen: SeenField) -> Proposal | None:
@@ -176,10 +180,10 @@ def _free_text(seen: SeenField) -> Proposal | None:
 def _date(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     if looks.only("date", "compact_date"):
-        return Proposal({"role": "quasi", **domains.date_steps()}, "all values are ISO dates")
+        return Proposal({"role": "quasi", **date_steps()}, "all values are ISO dates")
     if looks.mostly("date", "other_date", "compact_date"):
         return Proposal(
-            {"role": "quasi", **domains.flat()},
+            {"role": "quasi", **flat()},
             "the values look like dates, but not all are ISO dates (2001-03-04)",
             "write them as ISO dates and use `date`: in this form they can only be kept or suppressed",
         )
@@ -239,8 +243,8 @@ def _number(seen: SeenField) -> Proposal | None:
     sure = seen.hint == "quasi"
     reason = seen.by_name if sure else "all values are numbers"
     if seen.distinct <= 4:
-        return Proposal({"role": "quasi", **domains.flat()}, f"{reason}, few of them", "" if sure else _DOUBT)
-    return Proposal({"role": "quasi", **domains.interval(looks)}, reason, "" if sure else _DOUBT)
+        return Proposal({"role": "quasi", **flat()}, f"{reason}, few of them", "" if sure else _DOUBT)
+    return Proposal({"role": "quasi", **interval(looks)}, reason, "" if sure else _DOUBT)
 
 
 def _is_code(seen: SeenField) -> bool:
@@ -263,7 +267,7 @@ def _code(seen: SeenField) -> Proposal | None:
     sure = seen.hint == "postal"
     reason = seen.by_name if sure else "the values look like codes"
     doubt = "are the first characters the most significant? Otherwise write a taxonomy"
-    return Proposal({"role": "quasi", **domains.prefix(looks)}, reason, "" if sure else doubt)
+    return Proposal({"role": "quasi", **prefix(looks)}, reason, "" if sure else doubt)
 
 
 def _category(seen: SeenField) -> Proposal | None:
@@ -273,9 +277,9 @@ def _category(seen: SeenField) -> Proposal | None:
         doubt = "" if reason else _DOUBT
         if seen.distinct > FEW // 5:
             doubt = "a taxonomy would lose less" if reason else f"{_DOUBT}; a taxonomy would lose less"
-        return Proposal({"role": "quasi", **domains.flat()}, reason or few, doubt)
+        return Proposal({"role": "quasi", **flat()}, reason or few, doubt)
     return Proposal(
-        {"role": "quasi", **domains.flat()},
+        {"role": "quasi", **flat()},
         reason or "many different values",
         "write a taxonomy: without one, most values will be suppressed. Drop it if they are names of people",
     )
@@ -296,3 +300,56 @@ _JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (
     _code,
     _category,
 )
+_POSTAL_DIGITS = 5
+"""Digits of a postal code, in most countries."""
+_DATE_STEPS = ["day", "month", "year", "decade"]
+
+
+def date_steps() -> dict[str, Any]:
+    """Return a domain of calendar periods."""
+    return {"date": {"steps": _DATE_STEPS}}
+
+
+def flat() -> dict[str, Any]:
+    """Return a domain without structure: a value is kept or suppressed."""
+    return {"flat": True}
+
+
+def interval(looks: Looks) -> dict[str, Any]:
+    """Return a domain of bins. Its steps reveal the order of magnitude of the spread, but no number."""
+    widths = steps(looks.spread(), looks.whole)
+    decimals = not looks.whole and all(width == int(width) for width in widths)
+    return {"interval": {"steps": widths, **({"decimals": True} if decimals else {})}}
+
+
+def steps(spread: float, whole: bool) -> list[Decimal]:
+    """Return nested bin widths, 1 or 5 times powers of ten, from 1/100 to 1/2 of the spread; at least two.
+
+    >>> [str(step) for step in steps(60, True)], [str(step) for step in steps(3.1, False)]
+    (['1', '5', '10'], ['0.05', '0.1', '0.5', '1'])
+    >>> [str(step) for step in steps(40_000, True)], [str(step) for step in steps(4, True)]
+    (['500', '1000', '5000', '10000'], ['1', '2'])
+    """
+    exponent = floor(log10(spread)) if spread > 0 else 0
+    powers = range(exponent - 3, exponent + 2)
+    candidates = [Decimal(digit).scaleb(power) for power in powers for digit in (1, 5)]
+    least = max(Decimal(spread) / 100, Decimal(1) if whole else Decimal(0))
+    found = [step for step in candidates if least <= step <= Decimal(spread) / 2]
+    first = found[0] if found else max(Decimal(1), least)
+    return [_plain(step) for step in (found if len(found) > 1 else [first, 2 * first])]
+
+
+def prefix(looks: Looks) -> dict[str, Any]:
+    """Return a domain of first characters of codes: all but the last, and fewer, by the longest code."""
+    length = min(looks.longest, 12) if looks.texts else _POSTAL_DIGITS
+    keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in _choose_lengths(length)]
+    return {"prefix": {"keep": keep or [1]}}
+
+
+def _choose_lengths(length: int) -> set[int]:
+    """Return the prefix lengths for a long code, which does not get a step for every length."""
+    return {length - 1, length - 2, length // 2, length // 4 or 1}
+
+
+def _plain(step: Decimal) -> Decimal:
+    return Decimal(int(step)) if step == step.to_integral_value() else step

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hierdata.drafting.hints import words_of
+from hierdata.drafting.field_names import words_of
 from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.ground.errors import PolicyError
 

@@ -93,7 +93,7 @@ def _release_records(
     from hierdata.pipeline.delivery import Delivery, form_in
     from hierdata.pipeline.encode import encode_blocks
     from hierdata.pipeline.publish import Publishing
-    from hierdata.pipeline.published_part import PartReader, restoring
+    from hierdata.pipeline.read_release import PartReader, restoring
     from hierdata.pipeline.shape import derive_secret
     from hierdata.pipeline.survey import fit_form
     from hierdata.release.recodings import recoding_named
@@ -177,8 +177,7 @@ def _judge_written(
     written: Written, form: Form, policy: Policy, prepared: Prepared, spread: RunContext
 ) -> Judged:
     """Judge what was written. Raises VerificationError if it does not pass."""
-    from hierdata.pipeline.judge import judge_files
-    from hierdata.pipeline.published import Wanted, read_published
+    from hierdata.pipeline.published import Wanted, judge_files, read_published
     from hierdata.pipeline.read_back import Judged
 
     rules, splits = prepared.rules, written.parts(form)[0]

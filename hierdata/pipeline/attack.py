@@ -13,7 +13,7 @@ from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import PolicySource
 from hierdata.pipeline.read_release import read_release
 from hierdata.pipeline.resources import Resources
-from hierdata.policy.checks.sizes import class_size
+from hierdata.policy.checks.sensitive import class_size
 
 if TYPE_CHECKING:
     from hierdata.adversary.attack import Adversary, Attacked, Findings

@@ -1,7 +1,8 @@
-"""A block of records that is clustered together."""
+"""A block of records that is clustered together, its size, and the memory that it needs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -10,6 +11,8 @@ from hierdata.forest.encoded import Encoded, Frame
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.worth import NOTHING, Heaviest
+from hierdata.ground.errors import PolicyError
+from hierdata.pipeline.resources import RunContext
 
 
 @dataclass
@@ -60,3 +63,32 @@ class WeighBlock:
             sum(len(piece.type) for piece in pieces),
             reduce(Heaviest.most, map(self.frame.heaviest, pieces), NOTHING),
         )
+
+
+_PROCESS = 200 * 2**20
+"""Bytes that a process uses before the first record: interpreter, libraries, compiled code."""
+_RECORD = 6_000
+_VERTEX = 1_400
+"""The most bytes that a record and a vertex use while their block is clustered, measured and written."""
+_COUNTED = 8
+"""The most bytes that a vertex of any block uses in the metrics' counts of all blocks."""
+
+
+def require_memory(loads: Sequence[Load], spread: RunContext) -> None:
+    """Raise PolicyError unless the allowed memory holds the largest block in every worker."""
+    if spread.memory is None:
+        return
+    largest = max(_RECORD * load.records + _VERTEX * load.vertices for load in loads)
+    workers = 0 if spread.is_local else min(spread.executor.workers, len(loads))
+    counts = _COUNTED * sum(load.vertices for load in loads) if len(loads) > 1 else 0
+    need = _PROCESS + max(workers, 1) * largest + workers * _PROCESS + counts
+    if need <= spread.memory:
+        return
+    mebibytes = -(-need // 2**20)
+    fewer = "" if workers < 2 else ", or use fewer workers"
+    smaller = (
+        "or state smaller `blocks` in the policy" if len(loads) > 1 else "or cut the records into `blocks`"
+    )
+    raise PolicyError(
+        f"the largest block does not fit into the allowed memory: allow {mebibytes} MiB{fewer}, {smaller}"
+    )

@@ -14,23 +14,28 @@ from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.worth import Heaviest
 from hierdata.ground.errors import PromiseError
 from hierdata.ground.progress import Progress, silent
-from hierdata.pipeline.block import Block, Load
-from hierdata.pipeline.drop_references import drop_dangling
+from hierdata.pipeline.block import Block, Load, require_memory
 from hierdata.pipeline.encode import Blocks
 from hierdata.pipeline.forecast import announce_search
 from hierdata.pipeline.guard_blocks import guard_blocks
-from hierdata.pipeline.memory import require
 from hierdata.pipeline.merge_blocks import (
     FormsOfBlock,
     RootFormsOfBlock,
     SplitBlock,
+    drop_dangling,
     find_shared_forms,
     stand_apart,
     unite_parts,
 )
 from hierdata.pipeline.resources import RunContext
-from hierdata.pipeline.search import NO_CLASS, announcing, nothing_holds, search, try_first_step
-from hierdata.pipeline.search_tables import search_tables
+from hierdata.pipeline.search import (
+    NO_CLASS,
+    announcing,
+    nothing_holds,
+    search,
+    search_tables,
+    try_first_step,
+)
 from hierdata.pipeline.seeds import generator
 from hierdata.policy.plan.plan import Prepared
 from hierdata.release.recodings import Recoding
@@ -143,7 +148,7 @@ def cluster_blocks(
     pieces, loads = blocks.pieces, blocks.loads
     heaviest = reduce(Heaviest.most, (load.heaviest for load in loads))
     alone = len(loads) == 1
-    require(loads, spread)
+    require_memory(loads, spread)
     announce_search(loads, prepared, spread.executor.workers, notice)
     if alone:  # the whole collection; later steps need it in this process
         pieces, spread = spread.collect_locally(pieces)

@@ -13,8 +13,8 @@ from hierdata.documents.formats import FORMATS, Layout
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import PolicyError, VerificationError
 from hierdata.judge import Verdict
-from hierdata.pipeline.judge import judge_files
 from hierdata.pipeline.publish import Written
+from hierdata.pipeline.published import judge_files
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy

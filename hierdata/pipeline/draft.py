@@ -10,8 +10,7 @@ from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS
-from hierdata.drafting import format as opening
-from hierdata.drafting.build import build_draft
+from hierdata.drafting.build import build_draft, input_keys, notation_of, ruleless_policy
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.fields import Notation
 from hierdata.drafting.profile import profile
@@ -43,7 +42,7 @@ def init(
     line ``draft`` from the file. Raises InputError, TargetError, and PolicyError if the kind of input cannot
     be determined.
     """
-    stated = opening.input_keys(format, records, delimiter)
+    stated = input_keys(format, records, delimiter)
     store = store_of(source)
     if store is None:
         return _of_files(source, stated, progress or silent)
@@ -63,18 +62,18 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         if "records" in stated:
             raise PolicyError("records: applies to a single file only, but the records are in several tables")
         stated = {**stated, "tables": _joins(tables, stated, progress)}
-    collection = collect(source, opening.policy(stated))
+    collection = collect(source, ruleless_policy(stated))
     notation = _notation(collection)
     if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
         # Names without prefix are in the root's own namespace, which is known only now.
         known = {**stated, "namespaces": dict(notation.namespaces)}
-        collection = collect(source, opening.policy(known))
+        collection = collect(source, ruleless_policy(known))
         notation = _notation(collection)
     return build_draft(_documents(collection, progress), notation, stated)
 
 
 def _notation(collection: Collection) -> Notation:
-    return opening.notation(collection.form.format, getattr(collection.form, "layout", None))
+    return notation_of(collection.form.format, getattr(collection.form, "layout", None))
 
 
 def _is_pipe(source: object) -> bool:
@@ -108,7 +107,7 @@ def _joins(
     found = {}
     for name, table in tables.items():
         try:
-            documents = _documents(collect(table, opening.policy(dict(stated))), progress)
+            documents = _documents(collect(table, ruleless_policy(dict(stated))), progress)
             found[name] = profile(documents, lambda seen: (), key=key, may_have_maps=False)
         except HierdataError as error:
             raise type(error)(f"the table {name}: {line}" for line in str(error).split("\n")) from None

@@ -25,8 +25,8 @@ from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import salt_of
 from hierdata.pipeline.survey import Located, Overview, Surveyed
 from hierdata.policy.lint.attainable import largest
-from hierdata.policy.plan.block_size import block_size, least
 from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.plan.stages import block_size, least_block_size
 from hierdata.records.binding import Binding, bind_records
 from hierdata.records.identifiers.treatment import UNTREATED, Treatment
 
@@ -177,7 +177,7 @@ def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) ->
     """
     stride = max(overview.held.map(_stride).collect())
     constraints = prepared.constraints
-    sizes = Sizes(overview.survey.records, size, least(constraints), constraints.min_class_size)
+    sizes = Sizes(overview.survey.records, size, least_block_size(constraints), constraints.min_class_size)
     try:
         if constraints.knowledge is not None:
             return _cut_roots(overview, prepared, sizes, stride, salt)

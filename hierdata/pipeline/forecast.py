@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from hierdata.pipeline.block import Load
-from hierdata.policy.lint.knowledge import estimate_patterns
+from hierdata.policy.lint.attainable import estimate_patterns
 from hierdata.policy.plan.plan import Prepared
 
 _SECONDS = 6e-9

@@ -22,8 +22,7 @@ from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.publish import TallyBlock
 from hierdata.pipeline.search import NO_CLASS, nothing_holds
 from hierdata.policy.lint.remedies import LostPlace, Remedy, suggest_remedies
-from hierdata.policy.load.other_fields import without_required_fields
-from hierdata.policy.load.unlisted import add_unlisted
+from hierdata.policy.load.changes import add_unlisted, without_required_fields
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.plan.treatment import dry_treatment
 from hierdata.policy.policy import Policy

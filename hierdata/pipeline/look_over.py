@@ -13,8 +13,7 @@ from hierdata.documents.document import Document
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data, load, name_positions
-from hierdata.policy.plan.plan import Prepared, prepare
-from hierdata.policy.plan.plugins import list_plugins
+from hierdata.policy.plan.plan import Prepared, list_plugins, prepare
 from hierdata.policy.plan.treatment import dry_treatment, treatment
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
@@ -91,7 +90,7 @@ def survey_collection(
     Also return the paths that the policy's XSD declares as repeatable.
     """
     from hierdata.pipeline.survey import find_repeated
-    from hierdata.policy.lint.presence import Shown, count_shown
+    from hierdata.policy.lint.attainable import Shown, count_shown
     from hierdata.records.identifiers.treatment import Traces
     from hierdata.records.survey import survey
 

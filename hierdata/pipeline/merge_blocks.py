@@ -4,6 +4,8 @@ Blocks are clustered independently, so classes of two blocks may look the same. 
 class, so metrics must count them as one. All constraints used with blocks are closed under unions,
 so they hold for the union. Bounded knowledge is not: there blocks are cut so that no two of them publish one
 root vector (``engines.blocking.roots``), and this is checked.
+
+Then references that lead to nothing published are dropped: decided for the whole, carried out block by block.
 """
 
 from __future__ import annotations
@@ -17,12 +19,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.executors import Held
 from hierdata.forest.encoded import Frame, join_encoded, part
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import digests
 from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.forest.references import LinkFields, drop_references, published_marks
 from hierdata.forest.worth import Heaviest
 from hierdata.pipeline.block import Block
+from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.plan.treatment import link_fields
 
 Heard = tuple[int, list[bytes]]
 """The index of a block, and the digests of the published forms of its classes."""
@@ -175,3 +181,82 @@ def unite_parts(blocks: list[Block]) -> Block:
     )
     encoded = join_encoded([block.encoded for block in blocks])
     return Block(encoded, (together,), max(block.number for block in blocks))
+
+
+def drop_dangling(found: Held[Block], prepared: Prepared, heaviest: Heaviest) -> Held[Block]:
+    """Drop references to what is not published, now that this is settled for all blocks.
+
+    References are dropped by place and never make anything else dangle, so once is enough. No two classes
+    that look alike may be in different blocks.
+    """
+    fields = link_fields(prepared.policy, prepared.schema)
+    if not fields.references:
+        return found
+    bins = found.count
+    sent = found.exchange(SendMarks(prepared, fields, heaviest, bins), bins)
+    answers = sent.map(find_dangling)
+    sent.release()
+    dangling = frozenset[bytes]().union(*answers.collect())
+    answers.release()
+    if not dangling:
+        return found
+    changed = found.map(DropReferences(prepared, fields, heaviest, dangling))
+    found.release()
+    return changed
+
+
+Marks = tuple[set[bytes], set[bytes]]
+"""The marks of identities and of references."""
+
+
+@dataclass(frozen=True)
+class SendMarks:
+    """Send the marks of published identities and references of a block to bins, equal ones to the same bin.
+
+    A reference that the block itself resolves is not sent.
+    """
+
+    prepared: Prepared
+    fields: LinkFields
+    heaviest: Heaviest
+    bins: int
+
+    def __call__(self, block: Block) -> Iterator[tuple[int, Marks]]:
+        """Yield the marks by bin."""
+        partition = block.partitions[0]  # of the records; groups of tables follow
+        forest = block.at(self.prepared.frame, self.heaviest)
+        identities = published_marks(forest, partition.representative, self.fields.identities)
+        references = published_marks(forest, partition.representative, self.fields.references)
+        found: list[Marks] = [(set(), set()) for _ in range(self.bins)]
+        for at, marks in enumerate((identities, references - identities)):
+            for mark in marks:
+                found[int.from_bytes(mark[:4]) % self.bins][at].add(mark)
+        yield from enumerate(found)
+
+
+def find_dangling(marks: list[Marks]) -> set[bytes]:
+    """Return the marks of references to what no block publishes."""
+    identities = set[bytes]().union(*(own for own, _ in marks))
+    return set[bytes]().union(*(own for _, own in marks)) - identities
+
+
+@dataclass(frozen=True)
+class DropReferences:
+    """Drop the ``dangling`` references of a block, which has all records of its classes."""
+
+    prepared: Prepared
+    fields: LinkFields
+    heaviest: Heaviest
+    dangling: frozenset[bytes]
+
+    def __call__(self, block: Block) -> Block:
+        """Return the block without them."""
+        partition, *groups = block.partitions
+        forest = block.at(self.prepared.frame, self.heaviest)
+        carried, left = drop_references(forest, partition, self.fields.references, self.dangling)
+        return replace(
+            block,
+            encoded=replace(block.encoded, carried=carried),
+            partitions=(left, *groups),
+            forest=replace(forest, carried=carried),
+        )

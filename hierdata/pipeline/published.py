@@ -1,4 +1,7 @@
-"""Read published records once: for the judge, for what is said of them, for their bytes, for the witness."""
+"""Read published records once: for the judge, for what is said of them, for their bytes, for the witness.
+
+The files may be larger than memory: parts are read on workers, and the judge gets what its walks found.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
 from hierdata.documents.document import Document
 from hierdata.executors import Held
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
-from hierdata.judge import JudgeRules, JudgeWalk, Keys, Verdict, judge_counted
+from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Keys, Verdict, judge_counted, merge_verdicts
 from hierdata.judge.tokens import single, whole
 from hierdata.measurement.release.links import Shown, ShownEncoder
-from hierdata.pipeline.judge import judge_walked
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
@@ -197,3 +199,45 @@ def _pass_over(documents: Iterable[tuple[Document, int]]) -> Pieces:
     for _ in documents:
         pass
     return []
+
+
+def judge_files(
+    splits: Sequence[InputSplit],
+    beside: Mapping[str, Iterator[Document]],
+    rules: JudgeRules,
+    spread: RunContext,
+) -> Verdict:
+    """Judge all splits of the records, and the other parts, ``beside``, by name.
+
+    Records whose sensitive values are published apart are judged in one pass, since groups span the file.
+    """
+    if len(splits) == 1 or beside:
+        documents = chain.from_iterable(split.count_documents() for split in splits)
+        return judge_counted(
+            count_items(documents, "verifying", None, spread.progress, itemgetter(1)), rules, beside
+        )
+    _, watch = spread.progress_callbacks("verifying", None, len(splits))
+    return judge_walked(
+        spread.executor.hold(splits).exchange(WalkSplit(rules, len(splits)), len(splits), watch), rules
+    )
+
+
+@dataclass(frozen=True)
+class WalkSplit:
+    """Run the judge's walk over the records of a split."""
+
+    rules: JudgeRules
+    buckets: int
+
+    def __call__(self, split: InputSplit) -> Iterator[tuple[int, bytes]]:
+        """Yield pieces by bucket."""
+        return JudgeWalk(self.rules, self.buckets)(split.count_documents())
+
+
+def judge_walked(walked: Held[list[bytes]], rules: JudgeRules) -> Verdict:
+    """Judge what the judge's walks found, by bucket; it is released."""
+    heard = walked.map(JudgeHear(rules))
+    walked.release()
+    verdict = merge_verdicts(heard.collect(), rules)
+    heard.release()
+    return verdict

@@ -1,25 +1,31 @@
-"""Read a release and its original as arrays, to measure or attack it."""
+"""Read a finished release: with its original as arrays, to measure or attack it, or part by part."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hierdata.documents.document import Document
 from hierdata.ground.errors import InputError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
 from hierdata.release.gates import bind_attackers
 from hierdata.release.layout import find_release_files, read_published
+from hierdata.release.recodings.base import RECORDS
 from hierdata.release.verification import read_facts
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
+    from hierdata.documents.formats.kinds import Restore
     from hierdata.forest.forest import Forest
     from hierdata.measurement.release import Rebuilt
     from hierdata.policy.plan.plan import Prepared
     from hierdata.policy.policy import Policy
+    from hierdata.sources import Collection, Form
 
 
 class ReadRelease(NamedTuple):
@@ -79,3 +85,30 @@ def _find_secret(published: object, policy: Policy) -> bytes | None:
         return None
     facts = read_facts(find_release_files(Path(published), policy).facts, policy)
     return None if facts is None else facts.drawn_by
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Reads the documents of a part of a release from its folder.
+
+    ``elements`` has the name of a document of each part, if the format has such names. ``restore`` gives
+    values of records the types that they had in the input; it is None where they have them already.
+    """
+
+    form: Form
+    elements: Mapping[str, str | None]
+    restore: Restore | None
+
+    def __call__(self, folder: Path, part: str) -> Iterator[Document]:
+        """Return the documents of a part."""
+        documents = self.form.read(folder / "public" / self.form.name(part), self.elements[part])
+        return documents if self.restore is None or part != RECORDS else map(self.restore, documents)
+
+
+def restoring(collection: Collection, policy: Policy) -> Restore | None:
+    """Return the function that gives published values the types of the objects that they were read from."""
+    if collection.kinds is None:
+        return None
+    actions = {keys: rule.stated_action for keys, (_, rule) in policy.rules_by_keys.items()}
+    replaced = {keys for keys, action in actions.items() if action is not None and not action.date_shift()}
+    return collection.kinds().restoring(replaced, policy.quasi.keys())

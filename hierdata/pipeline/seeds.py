@@ -1,4 +1,7 @@
-"""What the seed of a release determines: random numbers of the search, and the order of publication."""
+"""What seed and content of a collection determine: random numbers of the search, order of publication.
+
+The digest of the content is that of decoded records, whatever files, compression or parts they come in.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,22 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterable
+import pickle
+from collections.abc import Iterable, Iterator
+from io import BytesIO
 from typing import TYPE_CHECKING
 
+from hierdata.documents.document import Document
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.version import __version__
+from hierdata.policy.plan.plan import stated_weights
 from hierdata.release.verification import freeze
 
 if TYPE_CHECKING:
     import numpy as np
 
     from hierdata.policy.plan.plan import Prepared
-from hierdata.policy.plan.worth import stated_weights
+
 
 BYTES = 16
 
@@ -81,3 +88,41 @@ def salt_of(seed: bytes) -> int:
 
 def _key(seed: bytes) -> bytes:
     return hashlib.blake2b(seed, person=b"hierdata").digest()
+
+
+RECORD_BYTES = 16
+"""Bytes of a record's digest."""
+
+
+def watch_content(documents: Iterable[Document], digests: bytearray) -> Iterator[Document]:
+    """Yield the documents unchanged, and append the digest of each to ``digests`` before it is used."""
+    for document in documents:
+        digests += digest_record(document)
+        yield document
+
+
+def digest_record(document: Document) -> bytes:
+    """Return the digest of a record as it was decoded: keys, their order, types and spellings.
+
+    Equal values give equal digests: without a memo, a pickle does not show which values are one object.
+    """
+    stream = BytesIO()
+    pickler = pickle.Pickler(stream, protocol=5)
+    pickler.fast = True
+    pickler.dump(document)
+    return hashlib.blake2b(stream.getbuffer(), digest_size=RECORD_BYTES).digest()
+
+
+class ContentDigest:
+    """The SHA-256 over the digests of all records, in order; it does not depend on how they are split."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, digests: bytes | bytearray) -> None:
+        """Add the digests of the next records."""
+        self._hash.update(digests)
+
+    def digest(self) -> bytes:
+        """Return the digest of the records so far, 32 bytes."""
+        return self._hash.digest()

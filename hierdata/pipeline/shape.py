@@ -21,7 +21,7 @@ from hierdata.executors import Held
 from hierdata.ground.errors import InputError, VerificationError
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.policy import Policy
-from hierdata.policy.spec.individual import IndividualRule, read_individual
+from hierdata.policy.spec.shape import IndividualRule, read_individual
 from hierdata.records.shape.individuals import (
     Merging,
     Nesting,

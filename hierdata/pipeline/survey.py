@@ -17,14 +17,14 @@ from hierdata.documents.formats import Order
 from hierdata.executors import EXECUTORS, Held
 from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
-from hierdata.pipeline.content import ContentDigest, watch_content
 from hierdata.pipeline.resources import RunContext
-from hierdata.policy.load.unlisted import add_unlisted
-from hierdata.policy.plan.block_size import may_be_cut
+from hierdata.pipeline.seeds import ContentDigest, watch_content
+from hierdata.policy.load.changes import add_unlisted
+from hierdata.policy.plan.stages import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import shaped_tables
-from hierdata.policy.spec.individual import read_individual
+from hierdata.policy.spec.shape import read_individual
 from hierdata.policy.spec.values import Keep
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
 from hierdata.records.shape.shaping import ShapeTally

@@ -18,8 +18,8 @@ from hierdata.measurement.release.terms import Terms
 from hierdata.pipeline.published import PartReading
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.survey import Located, Overview
-from hierdata.policy.plan.links import dropped_references
 from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.plan.treatment import dropped_references
 from hierdata.records.binding import bind_records
 from hierdata.records.identifiers.treatment import Treatment
 from hierdata.release.witness import Witness

@@ -15,11 +15,11 @@ from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import LookedOver, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.plan.judging import judge_rules, stated_scales
-from hierdata.policy.plan.plugins import list_plugins
+from hierdata.policy.plan.plan import list_plugins
 from hierdata.policy.policy import Policy
-from hierdata.release.closed import check_bytes
 from hierdata.release.layout import (
     Released,
+    check_bytes,
     check_plugins,
     find_release_files,
     published_files,
@@ -106,8 +106,7 @@ def _verdict(
     progress: Progress | None,
 ) -> Verdict:
     """Run the steps of ``verify`` on fetched records; ``served``: they come from a server."""
-    from hierdata.pipeline.judge import judge_files
-    from hierdata.pipeline.published import Wanted, read_published
+    from hierdata.pipeline.published import Wanted, judge_files, read_published
     from hierdata.pipeline.read_back import Judged
 
     stated = policy

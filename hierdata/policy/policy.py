@@ -15,17 +15,12 @@ from hierdata.domains.bounds import MOST_PARTS, MOST_STEPS, Count, FileName, Nam
 from hierdata.engines import Engine
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.recodings import DEFAULT, RecodingTraits, traits_of
-from hierdata.policy.positions import PolicyFile
-from hierdata.policy.problems import InconsistencyError, mistakes
-from hierdata.policy.spec.counts import with_counts
+from hierdata.policy.problems import InconsistencyError, PolicyFile, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
-from hierdata.policy.spec.fields import FieldRule
+from hierdata.policy.spec.fields import FieldRule, maps_of, read_path, unusable_paths
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
-from hierdata.policy.spec.individual import IndividualRule
-from hierdata.policy.spec.maps import maps_of, read_path, unusable_paths
-from hierdata.policy.spec.population import PopulationTable
-from hierdata.policy.spec.shape import StepSpec
-from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
+from hierdata.policy.spec.shape import IndividualRule, StepSpec, with_counts
+from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import AcceptedRisks, Keep, Namespaces, PathText, SensitiveTables
 from hierdata.privacy import BoundedKnowledge, PrivacyModel
 from hierdata.records.flatten import Table

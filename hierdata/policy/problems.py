@@ -1,14 +1,18 @@
-"""Problems of a policy, one line each: the key path, the reason, and the nearest known name."""
+"""Problems of a policy, one line each: the key path, the reason, and the nearest known name.
+
+Also the positions of keys in a policy's file, for error messages.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 from pydantic import BaseModel
 
@@ -16,10 +20,11 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-Keys: TypeAlias = tuple[int | str, ...]
+
+Location: TypeAlias = tuple[int | str, ...]
 """The keys and indexes that lead to a part of a policy."""
 
-Problem: TypeAlias = tuple[Keys, str]
+Problem: TypeAlias = tuple[Location, str]
 """The keys that lead to a problem in a policy, and the reason."""
 
 MOST_TOLD = 100
@@ -68,7 +73,7 @@ class Mistake:
 
     where: str
     message: str
-    keys: Keys = field(default=(), compare=False)
+    keys: Location = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
@@ -101,7 +106,7 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
     """Describe why ``data`` failed the validation by ``model``; the first ``MOST_TOLD`` errors."""
-    found: dict[str, dict[Mistake, Keys]] = {}
+    found: dict[str, dict[Mistake, Location]] = {}
     details = error.errors(include_url=False)[:MOST_TOLD]
     for detail in details:
         if _is_other_form(detail, details):
@@ -111,7 +116,7 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> li
     return [mistake for told in found.values() for mistake in _join(told)]
 
 
-def _join(told: Mapping[Mistake, Keys]) -> Iterator[Mistake]:
+def _join(told: Mapping[Mistake, Location]) -> Iterator[Mistake]:
     """Yield the mistakes at one place; those from alternatives, none of which fits, are joined."""
     tried = {mistake: alternative for mistake, alternative in told.items() if alternative}
     yield from (mistake for mistake in told if mistake not in tried)
@@ -142,7 +147,9 @@ def contradictions(problems: Iterable[Problem], data: object) -> list[Mistake]:
     )
 
 
-def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Iterator[tuple[Mistake, Keys]]:
+def _problems(
+    detail: ErrorDetails, model: type[BaseModel], data: object
+) -> Iterator[tuple[Mistake, Location]]:
     """Yield what is wrong, each with the alternative for which it is, () for a contradiction."""
     kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
     if kind == "too_short" and context["actual_length"] < len(detail["input"]):
@@ -242,7 +249,7 @@ def key_path(loc: Iterable[int | str], data: object) -> str:
     return text
 
 
-def known_part(loc: Iterable[int | str], data: object) -> Keys:
+def known_part(loc: Iterable[int | str], data: object) -> Location:
     """Return the keys of a location that are in the data; others name an alternative that was tried.
 
     >>> known_part(("models", 0, "alpha-k", "k"), {"models": [{"k": 1}]})
@@ -284,3 +291,52 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for argument in get_args(annotation):
         yield from _models(argument)
+
+
+class Position(NamedTuple):
+    """A line, and a column if it is known, both from 1."""
+
+    line: int
+    column: int | None = None
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The sort key."""
+        return self.line, self.column or 0
+
+    def __str__(self) -> str:
+        return f"line {self.line}" + ("" if self.column is None else f", column {self.column}")
+
+
+Positions: TypeAlias = "Mapping[Location, Position]"
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A policy file as plain data.
+
+    ``find`` returns the position of each key and item in the file; it is called for error messages only.
+    ``origins`` maps parts of the data to the places in the file that they were made from, where these differ.
+    """
+
+    name: str
+    data: Any
+    find: Callable[[], Positions] = field(default=dict, compare=False, repr=False)
+    origins: Mapping[Location, Location] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _positions(self) -> Positions:
+        return self.find()
+
+    def position(self, place: Location) -> Position:
+        """Return the position of a part of the data: that of its key or item, else that of what holds it."""
+        for end in range(len(place), 0, -1):
+            if (origin := self.origins.get(place[:end])) is not None:
+                place = origin + place[end:]
+                break
+        known = (place[:end] for end in range(len(place), 0, -1))
+        return next((self._positions[part] for part in known if part in self._positions), Position(1, 1))
+
+    def describe(self, place: Location) -> str:
+        """Return the file with the position of a part of the data."""
+        return f"{self.name}, {self.position(place)}"

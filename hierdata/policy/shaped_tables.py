@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import reduce
 
 from hierdata.policy.policy import Policy
-from hierdata.policy.spec.individual import read_individual
+from hierdata.policy.spec.shape import read_individual
 from hierdata.records.flatten import Table, places
 from hierdata.records.shape.places import ShapeNotation
 from hierdata.records.shape.tables import ShapedTable, ShapedTables, nest_tables

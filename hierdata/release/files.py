@@ -17,8 +17,8 @@ from hierdata.metrics import metrics_of
 from hierdata.metrics.kept import KeptWorth, Share
 from hierdata.metrics.sums import Sums
 from hierdata.metrics.tallies import Counted, Tallies, count_part
+from hierdata.policy.lint.levels import memberships
 from hierdata.policy.lint.lint import lint
-from hierdata.policy.lint.memberships import memberships
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.fields import FieldRule
@@ -45,7 +45,7 @@ from hierdata.release.report.models import (
     figures,
 )
 from hierdata.release.report.page import render_report, render_summary
-from hierdata.release.report.pictures import Fingerprints
+from hierdata.release.report.parts import Fingerprints
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
 from hierdata.release.verification import freeze, promises

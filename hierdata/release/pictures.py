@@ -15,7 +15,7 @@ from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.schema import Schema
 from hierdata.records.survey import Keys
 from hierdata.release.public import ReadBack, losses_of
-from hierdata.release.report.pictures import Change, ExampleLine, Pictures
+from hierdata.release.report.parts import Change, ExampleLine, Pictures
 
 BANDS = ("as they were", "up to a tenth", "up to a third", "more than a third", "everything (*)")
 """How finely a value is published: by the share of its domain that the published form may stand for."""

@@ -12,9 +12,8 @@ from hierdata.ground.errors import VerificationError
 from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics.base import Figure
-from hierdata.policy.plan.links import dropped_references, kept_references
-from hierdata.policy.plan.plugins import list_plugins
-from hierdata.policy.plan.treatment import linked_domains
+from hierdata.policy.plan.plan import list_plugins
+from hierdata.policy.plan.treatment import dropped_references, kept_references, linked_domains
 from hierdata.policy.policy import Policy
 from hierdata.release.gates import describe_gate
 from hierdata.release.report.knowledge import READ_BY, knowledge_sentences

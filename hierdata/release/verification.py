@@ -20,7 +20,7 @@ from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
 from hierdata.ground.errors import TargetError, VerificationError
 from hierdata.ground.escaping import quote
-from hierdata.policy.checks.readings import Readings
+from hierdata.policy.checks.sensitive import Readings
 from hierdata.policy.plan.judging import References, semantics
 from hierdata.policy.plan.plan import many_keys, references
 from hierdata.policy.policy import Policy

@@ -12,8 +12,7 @@ from hierdata.domains.levels import Levels
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.pipeline.look_over import look_over, read_policy
-from hierdata.pipeline.mlev_anonytree import mlev_anonytree
-from hierdata.pipeline.show_tree import show_tree
+from hierdata.pipeline.trees import mlev_anonytree, show_tree
 from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
 from hierdata.privacy.base import ClassView
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, read_printed

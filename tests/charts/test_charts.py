@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from hierdata.release.charts import BarChart, Bars, Chart, Line, LineChart, Point
-from hierdata.release.charts.scatter_chart import Dot, ScatterChart
+from hierdata.release.charts.plots import Dot, ScatterChart
 
 LINES = LineChart(
     "Loss <by> k",

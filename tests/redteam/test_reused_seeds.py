@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.pipeline.content import ContentDigest, digest_record, watch_content
 from hierdata.pipeline.resources import Resources
+from hierdata.pipeline.seeds import ContentDigest, digest_record, watch_content
 
 SEED = b"one seed for every month"
 PEOPLE = 200

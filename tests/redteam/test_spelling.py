@@ -13,7 +13,7 @@ import pytest
 import hierdata
 from hierdata.cli import main
 from hierdata.ground.errors import InputError, PolicyError
-from hierdata.policy.lint.variants import find_variants
+from hierdata.policy.lint.fields import find_variants
 
 SEED = b"sixteen bytes or"
 K3 = [{"kind": "k-anonymity", "k": 3}]

@@ -10,11 +10,15 @@ import pytest
 
 from hierdata.metrics import METRICS
 from hierdata.privacy import MODELS, KAnonymity
-from hierdata.release.report.glossary import glossary
-from hierdata.release.report.importance import rank_limitations
 from hierdata.release.report.models import Exact, Promise, PublishedFile, StewardReport, costs
-from hierdata.release.report.page import CONTENT_POLICY, render_report, render_summary
-from hierdata.release.report.pictures import Change, ExampleLine, Fingerprints, Pictures
+from hierdata.release.report.page import (
+    CONTENT_POLICY,
+    glossary,
+    rank_limitations,
+    render_report,
+    render_summary,
+)
+from hierdata.release.report.parts import Change, ExampleLine, Fingerprints, Pictures
 from hierdata.release.report.style import STYLE
 from tests.report.sample import GPA, GRADE, grade_levels, judgement, release_file, steward_report
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.release.report.pictures import Pictures
+from hierdata.release.report.parts import Pictures
 
 SEED = b"the-seed-of-the-pictures"
 PEOPLE: list[dict[str, Any]] = [

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from hierdata.policy.checks import (
-    consistency,
-    gates,
-    group_ids,
-    identifiers,
-    knowledge,
-    population,
-    readings,
-    shape,
-    tables,
-)
+from hierdata.policy.checks.gates import check_gates
+from hierdata.policy.checks.knowledge import check_knowledge
+from hierdata.policy.checks.models import check_combinations, check_group_ids, check_population
+from hierdata.policy.checks.records import check_identifiers, check_shape, check_tables
+from hierdata.policy.checks.sensitive import check_readings
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import MOST_TOLD, Problem
+
+_CHECKS = (
+    check_combinations,
+    check_shape,
+    check_group_ids,
+    check_readings,
+    check_identifiers,
+    check_tables,
+    check_population,
+    check_knowledge,
+    check_gates,
+)
 
 
 def find_problems(policy: Policy) -> list[Problem]:
     """Return the contradictions between parts of a policy, at most ``MOST_TOLD``."""
-    checks = (consistency, shape, group_ids, readings, identifiers, tables, population, knowledge, gates)
     # Each check may search for the nearest name, so stop at the number that is reported.
-    return list(islice(chain.from_iterable(check.problems(policy) for check in checks), MOST_TOLD))
+    return list(islice(chain.from_iterable(check(policy) for check in _CHECKS), MOST_TOLD))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hierdata.records.survey import Keys
 
 
-def problems(policy: Policy) -> Iterator[Problem]:
+def check_gates(policy: Policy) -> Iterator[Problem]:
     """Yield where the policy's attackers and gates do not match its fields."""
     mistaken = set()
     for name, attacker in policy.attackers.items():

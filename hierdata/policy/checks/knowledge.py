@@ -10,8 +10,8 @@ from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.recodings import DEFAULT
 from hierdata.policy.problems import Problem, nearest
-from hierdata.policy.spec.counts import COUNT_RULE, name_count
 from hierdata.policy.spec.fields import FieldRule
+from hierdata.policy.spec.shape import COUNT_RULE, name_count
 from hierdata.policy.spec.values import Keep
 from hierdata.records.schema import Schema
 from hierdata.records.survey import Keys
@@ -24,7 +24,7 @@ ONCE = "does not repeat, so there is nothing to count: name a list, such as $.vi
 NO_FACTS = "has no facts below the record, so m bounds nothing: take k-anonymity"
 
 
-def problems(policy: Policy) -> Iterator[Problem]:
+def check_knowledge(policy: Policy) -> Iterator[Problem]:
     """Yield what cannot be combined with a model that bounds knowledge, and with its engine."""
     bounding = [index for index, model in enumerate(policy.models) if model.bounds_knowledge]
     model = policy.knowledge

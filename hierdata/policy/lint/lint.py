@@ -13,20 +13,25 @@ from hierdata.domains.number import identity, plain
 from hierdata.domains.similarity import is_transitive
 from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.policy.checks.knowledge import bounds_values_at
-from hierdata.policy.checks.sizes import class_size, domain_of, pairs
-from hierdata.policy.lint.attainable import shortfalls
-from hierdata.policy.lint.dates import moved_dates
-from hierdata.policy.lint.floors import nothing_published
-from hierdata.policy.lint.knowledge import estimate_patterns, values_above_alpha
-from hierdata.policy.lint.presence import presence_shortfalls
-from hierdata.policy.lint.rare_types import find_rare_types
-from hierdata.policy.lint.readings import judged_apart
-from hierdata.policy.lint.references import references
-from hierdata.policy.lint.variants import variants
-from hierdata.policy.load.unlisted import add_unlisted
+from hierdata.policy.checks.sensitive import class_size, domain_of, pairs
+from hierdata.policy.lint.attainable import (
+    estimate_patterns,
+    presence_shortfalls,
+    shortfalls,
+    values_above_alpha,
+)
+from hierdata.policy.lint.fields import (
+    find_rare_types,
+    judged_apart,
+    moved_dates,
+    nothing_published,
+    references,
+    variants,
+)
+from hierdata.policy.load.changes import add_unlisted
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
-from hierdata.policy.positions import Position
+from hierdata.policy.problems import Position
 from hierdata.records.binding import problems
 from hierdata.records.survey import Keys, Survey
 

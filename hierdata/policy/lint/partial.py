@@ -18,8 +18,15 @@ from hierdata.ground.recodings import DEFAULT
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load import from_file, read_file
 from hierdata.policy.policy import Policy
-from hierdata.policy.positions import PolicyFile, Position
-from hierdata.policy.problems import Mistake, Problem, contradictions, known_part, mistakes
+from hierdata.policy.problems import (
+    Mistake,
+    PolicyFile,
+    Position,
+    Problem,
+    contradictions,
+    known_part,
+    mistakes,
+)
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

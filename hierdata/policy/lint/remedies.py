@@ -10,8 +10,8 @@ from typing import Any
 from hierdata.ground.errors import HierdataError
 from hierdata.ground.recodings import DEFAULT
 from hierdata.policy.checks import find_problems
-from hierdata.policy.checks.sizes import class_size
-from hierdata.policy.load.other_fields import change_policy
+from hierdata.policy.checks.sensitive import class_size
+from hierdata.policy.load.changes import change_policy
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.shape import Lift

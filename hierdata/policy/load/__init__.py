@@ -15,11 +15,9 @@ from hierdata.ground.errors import MissingPluginError, PolicyError
 from hierdata.ground.escaping import escape
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load.json_schema import is_schema, policy_of
-from hierdata.policy.load.positions import json_positions, yaml_positions
-from hierdata.policy.load.yaml import is_json, read_with_text
+from hierdata.policy.load.yaml import is_json, json_positions, read_with_text, yaml_positions
 from hierdata.policy.policy import Policy
-from hierdata.policy.positions import PolicyFile
-from hierdata.policy.problems import MISSING_PLUGIN, Mistake, Problem, contradictions, mistakes
+from hierdata.policy.problems import MISSING_PLUGIN, Mistake, PolicyFile, Problem, contradictions, mistakes
 
 
 def load(path: str | Path, *, root: str | Path | None = None) -> Policy:

@@ -7,12 +7,12 @@ from typing import Any, TypeAlias
 
 from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.ground.errors import PolicyError
-from hierdata.policy.positions import Place
+from hierdata.policy.problems import Location
 from hierdata.records.path import TOO_LONG, Step, jsonpath
 
 KEY = "x-hierdata"
 
-Origins: TypeAlias = "dict[Place, Place]"
+Origins: TypeAlias = "dict[Location, Location]"
 """The place in the schema of each part of the policy."""
 
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
@@ -44,7 +44,7 @@ def policy_of(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Origins]:
     walk.visit(schema, (), ())
     walk.seen.add(id(schema))
     problems = walk.problems
-    annotated: dict[int, Place] = {}
+    annotated: dict[int, Location] = {}
     for place, node in _find_annotated(schema, ()):
         annotated[id(node)] = (*place, KEY)
         if id(node) not in walk.seen:
@@ -140,7 +140,7 @@ class _SchemaWalk:
         return node
 
 
-def _find_annotated(node: object, place: Place) -> Iterator[tuple[Place, object]]:
+def _find_annotated(node: object, place: Location) -> Iterator[tuple[Location, object]]:
     """Yield each annotated object with its place."""
     if isinstance(node, Mapping):
         if KEY in node:

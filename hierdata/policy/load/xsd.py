@@ -10,7 +10,7 @@ from hierdata.documents.document import TEXT
 from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load.yaml import fragment
-from hierdata.policy.positions import Place, Position
+from hierdata.policy.problems import Location, Position
 from hierdata.records.path import TOO_LONG, parse, xpath
 from hierdata.records.survey import Keys
 from hierdata.records.xsd import Node, Xsd, open_xsd
@@ -21,7 +21,7 @@ _MOST = 10_000
 """Limit on the paths that an XSD leads to, since nested types can multiply them."""
 
 
-def policy_in(file: Path) -> tuple[dict[str, Any], dict[Place, Position]]:
+def policy_in(file: Path) -> tuple[dict[str, Any], dict[Location, Position]]:
     """Return the policy that an XSD's annotations state, as plain data, and the line of each rule.
 
     Its ``schema`` is the XSD itself.
@@ -66,7 +66,7 @@ class _XsdWalk:
         self._place = place
         self._visits = 0
         self.fields: dict[str, Any] = {}
-        self.lines: dict[Place, Position] = {}
+        self.lines: dict[Location, Position] = {}
         self.problems: list[str] = []
         self._reached: set[Node] = {xsd.root}
 

@@ -1,8 +1,8 @@
-"""Policy files as plain data: YAML or JSON, numbers exact, duplicate keys refused.
+"""Policy files as plain data: YAML or JSON, numbers exact, duplicate keys refused; and where their keys are.
 
 YAML is read by the rules of JSON: ``true`` and ``false`` are the booleans, ``null`` and ``~`` are null, what
 JSON writes as a number is one, and so are ``.5`` and ``+1``. Everything else is text: ``on``, ``NO``,
-``1:30``, ``007``, ``2001-03-04``.
+``1:30``, ``007``, ``2001-03-04``. The positions of keys and items are found only for error messages.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 from hierdata.documents.limits import POLICY, Limits, TooMuch, check_plain, check_yaml, text_within
 from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.policy.problems import Location, Position
 
 if TYPE_CHECKING:
     import yaml
+
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?")
@@ -118,7 +121,7 @@ def _yaml(text: str, limits: Limits) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
-        raise _Unreadable(f"{_at(mark)}: {reason}") from None
+        raise _Unreadable(f"{_describe_mark(mark)}: {reason}") from None
     except yaml.YAMLError:
         raise _Unreadable("it holds characters that YAML does not allow") from None
 
@@ -148,7 +151,7 @@ def _loader() -> Any:
     return PolicyLoader
 
 
-def _at(mark: yaml.Mark | None) -> str:
+def _describe_mark(mark: yaml.Mark | None) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else "somewhere"
 
 
@@ -167,9 +170,11 @@ def _mapping(node: yaml.Node) -> dict[str, Any]:
         # As in JSON, keys are text, even where they look like numbers.
         key = key_node.value
         if not isinstance(key, str):
-            raise _Unreadable(f"{_at(key_node.start_mark)}: a key must be a single value")
+            raise _Unreadable(f"{_describe_mark(key_node.start_mark)}: a key must be a single value")
         if key in mapping:
-            raise _Unreadable(f"{_at(key_node.start_mark)}: the key {key!r} occurs twice in one mapping")
+            raise _Unreadable(
+                f"{_describe_mark(key_node.start_mark)}: the key {key!r} occurs twice in one mapping"
+            )
         mapping[key] = _plain(value_node)
     return mapping
 
@@ -184,5 +189,78 @@ def _scalar(node: yaml.Node) -> str | int | bool | Decimal | None:
     if kind == "bool" and text in ("true", "false"):
         return text == "true"
     if kind in ("int", "float") and _NUMBER.fullmatch(text):
-        return _number(text, f"{_at(node.start_mark)}: ")
-    raise _Unreadable(f"{_at(node.start_mark)}: the tag {node.tag} is not supported")
+        return _number(text, f"{_describe_mark(node.start_mark)}: ")
+    raise _Unreadable(f"{_describe_mark(node.start_mark)}: the tag {node.tag} is not supported")
+
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+
+
+def yaml_positions(text: str) -> dict[Location, Position]:
+    """Return the positions of all keys and items of a YAML text that was read without an error.
+
+    >>> yaml_positions("a:\\n  - b\\n  - {c: 1}")[("a", 1, "c")]
+    Position(line=3, column=6)
+    """
+    found: dict[Location, Position] = {}
+
+    def visit(node: Any, place: Location) -> None:
+        if node.id == "scalar":
+            return
+        for index, part in enumerate(node.value):
+            key, below = (index, part) if node.id == "sequence" else (part[0].value, part[1])
+            mark = (part if node.id == "sequence" else part[0]).start_mark
+            found[*place, key] = Position(mark.line + 1, mark.column + 1)
+            visit(below, (*place, key))
+
+    if (root := compose(text)) is not None:
+        visit(root, ())
+    return found
+
+
+def json_positions(text: str) -> dict[Location, Position]:
+    """Return the positions of all keys and items of a JSON text that was read without an error.
+
+    >>> json_positions('{"a": [1,\\n {"c": 2}]}')[("a", 1, "c")]
+    Position(line=2, column=3)
+    """
+    starts: dict[Location, int] = {}
+
+    def skip(at: int) -> int:
+        blank = _BLANK.match(text, at)
+        return at if blank is None else blank.end()
+
+    def visit(at: int, place: Location) -> int:
+        """Visit the value that begins at ``at``; return the position after it."""
+        if text[at] not in "{[":
+            return _SCALARS.raw_decode(text, at)[1]
+        is_list, index, at = text[at] == "[", 0, skip(at + 1)
+        while text[at] not in "}]":
+            start = at
+            if is_list:
+                key: int | str = index
+            else:
+                key, at = _SCALARS.raw_decode(text, at)
+                at = skip(skip(at) + 1)  # behind the colon
+            starts[*place, key] = start
+            at = skip(visit(at, (*place, key)))
+            at = skip(at + 1) if text[at] == "," else at
+            index += 1
+        return at + 1
+
+    visit(skip(0), ())
+    return _in_lines(text, starts)
+
+
+_SCALARS = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+
+
+def _in_lines(text: str, starts: Mapping[Location, int]) -> dict[Location, Position]:
+    """Convert offsets, which rise, to lines and columns."""
+    found: dict[Location, Position] = {}
+    line, begin = 1, 0
+    for place, start in starts.items():
+        while (end := text.find("\n", begin, start)) >= 0:
+            line, begin = line + 1, end + 1
+        found[place] = Position(line, start - begin + 1)
+    return found

@@ -9,15 +9,27 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.ground.errors import PolicyError
-from hierdata.judge import JudgeRules, Keys, SensitiveRule
+from hierdata.judge import JudgeRules, Keys, QuasiRule, SensitiveRule
 from hierdata.policy.checks.knowledge import bounded_values, known_counts
-from hierdata.policy.checks.readings import Readings, resolve_readings
-from hierdata.policy.plan.labels import label_rules
-from hierdata.policy.plan.links import dropped_references, identities, steady_references
-from hierdata.policy.plan.treatment import unlinked_domains
+from hierdata.policy.checks.sensitive import Readings, resolve_readings
+from hierdata.policy.plan.treatment import dropped_references, identities, steady_references, unlinked_domains
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.privacy.population import Compared, Population, read_population
+
+
+def label_rules(policy: Policy) -> tuple[QuasiRule, ...]:
+    """Return the labels that each quasi-identifier may have, from the policy's domains.
+
+    Raises PolicyError for an unusable domain.
+    """
+    rules = []
+    for keys, domain in policy.quasi.items():
+        path, field = policy.rules_by_keys[keys]
+        labels = domain.labels(policy.folder)
+        rules.append(QuasiRule(keys, str(path), labels, frozenset(field.missing)))
+    return tuple(rules)
+
 
 Scales = Mapping[Keys, LevelScale | None]
 References = Mapping[Keys, Mapping[Scalar, int]]

@@ -6,19 +6,21 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hierdata.documents.formats import FORMATS
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.engines import Constraints
+from hierdata.engines import ENGINES, Constraints
 from hierdata.forest.encoded import Frame
 from hierdata.forest.worth import Worth
 from hierdata.ground.errors import PolicyError, PromiseError
+from hierdata.ground.plugins import Plugin, find
+from hierdata.ground.recodings import is_built_in
 from hierdata.judge import JudgeRules, Keys
-from hierdata.policy.checks.readings import Readings, bound_readings
-from hierdata.policy.plan.constraints import bind_constraints
+from hierdata.policy.checks.sensitive import Readings, bound_readings
 from hierdata.policy.plan.judging import References, Scales, judge_rules, population_of, semantics
-from hierdata.policy.plan.stages import Stage, plan_stages
-from hierdata.policy.plan.worth import worth_of
+from hierdata.policy.plan.stages import Stage, bind_constraints, plan_stages
 from hierdata.policy.policy import Policy
+from hierdata.privacy import MODELS
 from hierdata.privacy.population import Population
 from hierdata.records.binding import Binding, resolve
 from hierdata.records.schema import Attribute, Role, Schema
@@ -197,3 +199,76 @@ def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
 
 def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
     return [keys for keys, attribute in _keys(schema, kind) if attribute.role is Role.SENSITIVE]
+
+
+def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
+    """Return the weights of a policy for the vertex types of a collection, in lowest terms.
+
+    Under bounded knowledge the values of the root are few beside facts, and would be given up for these: one
+    without a stated weight has the mean number of facts of a record, 1 to 20. Raises PolicyError if nothing
+    has a weight.
+    """
+    kinds = range(len(schema.types))
+    at_root = 100 if policy.knowledge is None else _weigh_root(schema, survey)
+    worth = Worth(
+        tuple(tuple(_weights(policy, schema, kind, Role.QUASI, 100 if kind else at_root)) for kind in kinds),
+        tuple(tuple(_weights(policy, schema, kind, Role.SENSITIVE)) for kind in kinds),
+        tuple(_weigh_presence(policy, schema, kind) for kind in kinds),
+    ).in_lowest_terms()
+    stated = stated_weights(policy)
+    if stated and not worth.by_type.any():
+        first = next(iter(stated))
+        raise PolicyError(
+            "all weights are 0, so nothing is worth keeping: state a weight above 0 for at least one field",
+            path=str(policy.rules_by_keys[first][0]),
+        )
+    return worth
+
+
+_LARGEST_ROOT_WEIGHT = 20
+"""The largest weight of a value that the policy gives none."""
+
+
+def stated_weights(policy: Policy) -> dict[Keys, int]:
+    """Return the weights that the policy states, in hundredths, in the order of its fields."""
+    return {
+        keys: rule.hundredths for keys, (_, rule) in policy.rules_by_keys.items() if rule.weight is not None
+    }
+
+
+def _weights(policy: Policy, schema: Schema, kind: int, role: Role, unstated: int = 100) -> Iterator[int]:
+    base = schema.keys(kind)
+    for attribute in schema.types[kind].of_role(role):
+        rule = policy.rules_by_keys[base + attribute.steps][1]
+        yield unstated if rule.weight is None else rule.hundredths
+
+
+def _weigh_root(schema: Schema, survey: Survey) -> int:
+    """Return the mean number of facts of a record, 1 to 20, in hundredths."""
+    facts = 0
+    for kind in schema.types[1:]:
+        found = survey.shape.find(schema.keys(kind.index))
+        vertices = 0 if found is None else found.objects + found.scalars + found.texts + found.empties
+        facts += vertices * max(1, len(kind.of_role(Role.QUASI)))
+    return min(max(100 * facts // max(survey.records, 1), 100), 100 * _LARGEST_ROOT_WEIGHT)
+
+
+def _weigh_presence(policy: Policy, schema: Schema, kind: int) -> int:
+    found = policy.rules_by_keys.get(schema.keys(kind))
+    return 0 if found is None or found[1].role is not None else found[1].hundredths
+
+
+def list_plugins(policy: Policy) -> tuple[Plugin, ...]:
+    """Return the members of other distributions that a policy names, each once."""
+    domains = [rule.other for rule in policy.fields.values() if rule.other is not None]
+    named = [
+        *(("models", model.kind) for model in policy.models if model.kind not in MODELS),
+        *(("engines", step.kind) for step in policy.steps if step.kind not in ENGINES),
+        *(("domains", getattr(domain, "kind", "")) for domain in domains),
+        *(("metrics", name) for name in policy.metrics),
+        *(("metrics", gate.metric) for gate in policy.gates if not gate.is_built_in),
+        *(("formats", name) for name in (policy.format,) if name is not None and name not in FORMATS),
+        *(("recodings", name) for name in (policy.recoding,) if not is_built_in(name)),
+    ]
+    found = (find(family, name) for family, name in dict.fromkeys(named))
+    return tuple(plugin for plugin in found if plugin is not None)

@@ -1,4 +1,8 @@
-"""Which engine partitions which vertex type: the policy's steps, checked against the records."""
+"""What a search must keep, which engines do it, and how many records they see together.
+
+The models of a policy are bound to the sensitive attributes of a collection. Its steps, or default ones
+if it names none, are checked against the records: one stage for each part that is partitioned.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,17 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hierdata.documents.document import COUNT, group_key
+from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints, Engine
-from hierdata.engines.base import Mended, Trial
+from hierdata.engines.base import BoundedValues, CountedVertices, Mended, Trial
 from hierdata.ground.errors import PolicyError
-from hierdata.policy.checks.knowledge import check_facts
+from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at, check_facts, known_counts
+from hierdata.policy.checks.sensitive import Readings
 from hierdata.policy.policy import Policy
-from hierdata.records.schema import Role, Schema, VertexType
+from hierdata.privacy.base import Constraint
+from hierdata.privacy.grouping import protected_codes
+from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from hierdata.records.survey import Keys
 
 
 @dataclass(frozen=True)
@@ -263,3 +272,115 @@ def _check_tables(policy: Policy, schema: Schema) -> None:
                     "vertex type tables of its own",
                     path=path,
                 )
+
+
+def bind_constraints(
+    policy: Policy,
+    schema: Schema,
+    readings: Readings,
+    sensitive: list[list[tuple[Keys, Attribute]]],
+    domains: tuple[tuple[SensitiveDomain, ...], ...],
+) -> Constraints:
+    """Bind all models: those on records, and by vertex type and sensitive attribute those on values."""
+    tied = policy.recoding_traits.ties_values
+    on_records: list[Constraint] = []
+    on_values: list[list[list[Constraint]]] = [[[] for _ in own] for own in sensitive]
+    for model, scope in policy.scoped_models:
+        if not model.per_attribute:
+            on_records.append(model.bind(None))
+            continue
+        for attributes, own, bound in zip(sensitive, domains, on_values, strict=True):
+            for (keys, _), domain, constraints in zip(attributes, own, bound, strict=True):
+                if scope is None or keys in scope:
+                    constraints.append(model.bind_reading(domain, readings[keys], tied=tied))
+    return Constraints(
+        tuple(on_records),
+        tuple(tuple(tuple(constraints) for constraints in own) for own in on_values),
+        guarded=policy.guards_suppressed,
+        bounded=tuple(_bound_values(policy, readings, sensitive, domains)),
+        counts=tuple(_find_counted(policy, schema)),
+    )
+
+
+def _find_counted(policy: Policy, schema: Schema) -> Iterator[CountedVertices]:
+    """Yield the vertex types that are counted; one that no record has is left out, and refused later."""
+    kinds = {schema.keys(kind.index): kind.index for kind in schema.types}
+    root = [attribute.steps for attribute in schema.root.of_role(Role.QUASI)]
+    for keys, (field, _) in known_counts(policy).items():
+        if keys in kinds:
+            yield CountedVertices(kinds[keys], root.index(field))
+
+
+def _bound_values(
+    policy: Policy,
+    readings: Readings,
+    sensitive: list[list[tuple[Keys, Attribute]]],
+    domains: tuple[tuple[SensitiveDomain, ...], ...],
+) -> Iterator[BoundedValues]:
+    """Yield the values whose share the alpha of bounded knowledge limits."""
+    stated = bounded_values(policy)
+    for kind, (attributes, own) in enumerate(zip(sensitive, domains, strict=True)):
+        for position, ((keys, _), domain) in enumerate(zip(attributes, own, strict=True)):
+            if bounds_values_at(policy, keys):
+                codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[keys])
+                presence = readings[keys].asks == "presence"
+                yield BoundedValues(kind, position, frozenset(codes), presence)
+
+
+BLOCK_SIZE = 2000
+"""Records per block where nothing is stated: what quality mode clusters together."""
+ROOT_CLASSES = 10_000
+"""The same under bounded knowledge, whose classes have hundreds of records."""
+_FEWEST = 4
+"""The number of smallest classes that a block must have room for."""
+
+
+def block_size(policy: Policy, schema: Schema, constraints: Constraints) -> int | None:
+    """Return about how many records a block should have; None if all records are clustered together.
+
+    By default only trees are cut into blocks, and only if the policy names no engine. With ``blocks`` in the
+    policy any engine works in blocks. Raises PolicyError if ``blocks`` is stated and cannot be followed.
+    """
+    stated = policy.blocks
+    if stated == "whole":
+        return None
+    hindrance = _hindrance(policy, constraints)
+    if stated is None:
+        size = BLOCK_SIZE if constraints.knowledge is None else ROOT_CLASSES
+        return None if hindrance or policy.steps or len(schema.types) == 1 else size
+    if hindrance:
+        raise PolicyError(f"blocks: {hindrance}: leave `blocks` out, or ask for `whole`")
+    if stated < least_block_size(constraints):
+        raise PolicyError(
+            f"blocks: {stated} records are too few where a class has at least {constraints.min_class_size}: "
+            f"use {least_block_size(constraints)} or more"
+        )
+    return stated
+
+
+def may_be_cut(policy: Policy, flat: bool) -> bool:
+    """Return whether the records may be cut into blocks, as far as is known before they are read.
+
+    ``flat``: the records are rows without vertices below them.
+    """
+    if policy.blocks is None:
+        return not (flat or policy.steps or not policy.recoding_traits.generalizes_each_value)
+    return policy.blocks != "whole"
+
+
+def least_block_size(constraints: Constraints) -> int:
+    """Return the fewest records that a block may have."""
+    return _FEWEST * constraints.min_class_size
+
+
+def _hindrance(policy: Policy, constraints: Constraints) -> str:
+    """Return why records must be clustered together; "" if they need not be."""
+    if not policy.recoding_traits.generalizes_each_value:
+        return f"recoding {policy.recoding} looks at all records at once"
+    knowledge = constraints.knowledge
+    if knowledge is not None:
+        # Classes of two blocks differ in their root vectors, so no union is judged.
+        return "counted roots: patterns are counted over all records" if knowledge.root == "counted" else ""
+    if not all(constraint.closed_under_union for constraint in constraints.all()):
+        return "a model that is not closed under unions must judge all records that look alike together"
+    return ""

@@ -2,17 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hierdata.documents.formats import FORMATS
+from hierdata.domains.bounds import LONGEST_NAME
 from hierdata.engines import ENGINES, Engine
+from hierdata.ground import plugins
 from hierdata.ground.recodings import TRAITS
 from hierdata.policy.presets import PRESETS
-from hierdata.policy.spec.others import NameOrPlugin, OrPlugin
+from hierdata.policy.problems import MISSING_PLUGIN, nearest
 from hierdata.privacy import MODELS, PrivacyModel
+
+
+def _plain(member: BaseModel, info: core_schema.SerializationInfo) -> Any:
+    return member.model_dump(
+        mode=info.mode,
+        by_alias=info.by_alias,
+        exclude_defaults=info.exclude_defaults,
+        exclude_unset=info.exclude_unset,
+        exclude_none=info.exclude_none,
+    )
+
+
+def _stated_kind(data: Any) -> str | None:
+    """Return the stated kind, None if it is missing or not text."""
+    kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
+    return kind if isinstance(kind, str) else None
+
+
+def refuse_missing(family: str, name: str, members: Collection[str]) -> None:
+    """Raise for an unknown name, unless it is near a built-in one: then the family's validator reports it."""
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"a name has at most {LONGEST_NAME} characters, not {len(name)}")
+    if nearest(name, members):
+        return
+    if hint := nearest(name, plugins.names(family)):
+        raise ValueError(f"no installed distribution declares {name!r}{hint}")
+    built_in = f"{name!r} is not one of {', '.join(map(repr, members))}, and " if members else ""
+    raise PydanticCustomError(
+        MISSING_PLUGIN,
+        "{built_in}no installed distribution declares {declared}",
+        {"built_in": built_in, "declared": "it" if members else repr(name)},
+    )
+
+
+class OrPlugin:
+    """Annotates the union of a family's built-in members: other kinds are looked up as plug-ins."""
+
+    def __init__(self, family: str, members: Collection[str], base: type[BaseModel]) -> None:
+        self._family = family
+        self._members = members
+        self._base = base
+
+    def _look_up(self, data: Any, handler: Callable[[Any], Any]) -> Any:
+        kind = _stated_kind(data)
+        if kind is None or kind in self._members:
+            return handler(data)
+        if plugins.find(self._family, kind) is None:
+            refuse_missing(self._family, kind, self._members)
+            return handler(data)
+        member = plugins.load(self._family, kind, self._base)
+        return data if isinstance(data, member) else member.model_validate(data)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        # Serialize by the actual type: the union knows built-in members only.
+        plain = core_schema.plain_serializer_function_ser_schema(_plain, info_arg=True)
+        return core_schema.no_info_wrap_validator_function(
+            self._look_up, handler(source), serialization=plain
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        return {"anyOf": [handler(schema["schema"]), _open_branch(self._members)]}
+
+
+class OnlyPlugin(OrPlugin):
+    """Annotates the base class of a family whose built-in members have keys of their own in a policy."""
+
+    def _look_up(self, data: Any, handler: Callable[[Any], Any]) -> Any:
+        kind = _stated_kind(data)
+        if kind is None:
+            raise ValueError("must be a mapping with the kind of a domain, such as {kind: name}")
+        if kind in self._members:
+            raise ValueError(f"{kind} is built in: write it as a key of its own, `{kind}: ...`")
+        if plugins.find(self._family, kind) is None:
+            refuse_missing(self._family, kind, ())
+        return super()._look_up(data, handler)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        return _open_branch(self._members)
+
+
+class NameOrPlugin:
+    """Annotates the names of a family's built-in members: other names are looked up as plug-ins."""
+
+    def __init__(self, family: str, members: Collection[str]) -> None:
+        self._family = family
+        self._members = members
+
+    def _look_up(self, name: Any, handler: Callable[[Any], Any]) -> Any:
+        if isinstance(name, str) and name not in self._members:
+            if plugins.find(self._family, name):
+                return name
+            refuse_missing(self._family, name, self._members)
+        return handler(name)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(
+            self._look_up, handler(source), serialization=core_schema.to_string_ser_schema()
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        named = {"type": "string", "maxLength": LONGEST_NAME, "not": {"enum": [*self._members]}}
+        return {"anyOf": [handler(schema["schema"]), named]}
+
+
+def _open_branch(members: Collection[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": "a member of another distribution",
+        "properties": {"kind": {"type": "string", "maxLength": LONGEST_NAME, "not": {"enum": [*members]}}},
+        "required": ["kind"],
+    }
 
 
 def one_of(family: str, members: Mapping[str, type[BaseModel]], base: type[BaseModel]) -> Any:

@@ -1,8 +1,8 @@
-"""What a policy says of one field."""
+"""What a policy says of one field: its role, what the role needs, and the action on its values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,9 +13,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
     create_model,
+    model_serializer,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
@@ -24,11 +29,66 @@ from hierdata.domains.flat import Flat
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.domains.sameness import Sameness, SameStep
 from hierdata.domains.sensitive import unite_same
-from hierdata.policy.spec.actions import ActionSpec
-from hierdata.policy.spec.others import OnlyPlugin
-from hierdata.records.identifiers import Action
-from hierdata.records.path import Path
+from hierdata.ground.errors import PolicyError
+from hierdata.policy.spec.families import OnlyPlugin
+from hierdata.records.identifiers import ACTIONS, Action
+from hierdata.records.maps import resolve_maps
+from hierdata.records.path import Path, parse
 from hierdata.records.schema import Role, Rule
+from hierdata.records.survey import Keys
+
+
+class _ActionSpec(BaseModel):
+    """What happens to the values of a field: one action, as a name or with its parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def stated_action(self) -> Action:
+        """The action."""
+        found: Action = next(action for kind in ACTIONS if (action := getattr(self, kind)) is not None)
+        return found
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_kind(cls, spec: Any) -> Any:
+        return {spec: {}} if isinstance(spec, str) else spec
+
+    @model_validator(mode="after")
+    def _one(self) -> _ActionSpec:
+        if len(self.model_fields_set) != 1 or all(getattr(self, kind) is None for kind in ACTIONS):
+            raise ValueError(f"state exactly one of {', '.join(ACTIONS)}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _spell_action(self, handler: SerializerFunctionWrapHandler) -> Any:
+        kind = self.stated_action.kind
+        needs = handler(self)[kind]
+        return {kind: needs} if needs else kind
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Allow the name alone for an action without required parameters."""
+        alone = [
+            kind
+            for kind, action in ACTIONS.items()
+            if not any(info.is_required() for info in action.model_fields.values())
+        ]
+        described = handler(core)
+        return {"anyOf": [{"enum": alone}, described]}
+
+
+if TYPE_CHECKING:
+    ActionSpec = _ActionSpec
+else:
+    # Generated from the family's dict, as the keys of the domains below.
+    ActionSpec = create_model(
+        "ActionSpec",
+        __base__=_ActionSpec,
+        __doc__=_ActionSpec.__doc__,
+        __module__=__name__,
+        **{kind: (action | None, None) for kind, action in ACTIONS.items()},
+    )
 
 
 def _spelling(value: object) -> object:
@@ -49,6 +109,18 @@ else:
 
 _DOMAIN_KEYS = {key: key for key in DOMAINS} | {"other": "domain"}
 """The keys of a rule that state a domain, by the field that holds it."""
+_TAKEN_BY: dict[str, tuple[str, ...]] = {
+    "levels": ("sensitive",),
+    "taxonomy": ("quasi", "sensitive"),
+    "number": ("sensitive",),
+    "same": ("sensitive",),
+    "asks": ("sensitive",),
+    "within": ("sensitive",),
+    "weight": ("quasi", "sensitive", "insensitive"),
+    "exempt": ("insensitive", "free_text"),
+    "missing": ("quasi", "sensitive", "insensitive", "identifier", "free_text"),
+}
+"""The roles that take a key; a domain's key belongs to quasi-identifiers."""
 
 
 class _FieldRule(BaseModel):
@@ -258,19 +330,6 @@ class _FieldRule(BaseModel):
         return self.role in _TAKEN_BY.get(key, ("quasi",))
 
 
-_TAKEN_BY: dict[str, tuple[str, ...]] = {
-    "levels": ("sensitive",),
-    "taxonomy": ("quasi", "sensitive"),
-    "number": ("sensitive",),
-    "same": ("sensitive",),
-    "asks": ("sensitive",),
-    "within": ("sensitive",),
-    "weight": ("quasi", "sensitive", "insensitive"),
-    "exempt": ("insensitive", "free_text"),
-    "missing": ("quasi", "sensitive", "insensitive", "identifier", "free_text"),
-}
-"""The roles that take a key; a domain's key belongs to quasi-identifiers."""
-
 if TYPE_CHECKING:
     FieldRule = _FieldRule
 else:
@@ -282,3 +341,38 @@ else:
         __module__=__name__,
         **{key: (domain | None, None) for key, domain in DOMAINS.items()},
     )
+
+
+def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> dict[Keys, str]:
+    """Return the maps that the rules name: for the keys of each, the path that names it.
+
+    Raises PolicyError.
+    """
+    found: dict[Keys, str] = {}
+    stated = [parse(text, namespaces) for text, rule in fields.items() if rule.map]
+    for path in sorted(stated, key=lambda path: (len(path.steps), bool(path.steps and path.steps[-1].many))):
+        if path.place or not path.steps:
+            raise PolicyError(f"{path}: a map is a JSON object below the record; XML has none")
+        there = resolve_maps(path, found, whole=True)
+        if path.steps[-1].many and there.keys[:-1] not in found:
+            raise PolicyError(f"{path}: a map is named without [*]; its values are {path}")
+        found[there.keys] = path.text
+    return found
+
+
+def unusable_paths(
+    texts: Iterable[str], namespaces: Mapping[str, str], depth: int
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the fields whose own path cannot be used, each with its keys in the policy and the reason."""
+    for text in texts:
+        try:
+            parse(text, namespaces, depth)
+        except PolicyError as error:
+            yield ("fields", text), str(error)
+
+
+def read_path(
+    text: str, namespaces: Mapping[str, str], depth: int, maps: Collection[Keys], *, whole: bool = False
+) -> Path:
+    """Parse a path of the policy; ``whole``: it names a map. Raises PolicyError."""
+    return resolve_maps(parse(text, namespaces, depth), maps, whole=whole)

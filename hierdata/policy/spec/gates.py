@@ -15,7 +15,7 @@ from hierdata.domains.number import Exact
 from hierdata.domains.semantic_partition import SemanticCover
 from hierdata.ground import plugins
 from hierdata.policy.problems import nearest
-from hierdata.policy.spec.others import refuse_missing
+from hierdata.policy.spec.families import refuse_missing
 from hierdata.records.key_forms import KeyForm, Weight
 
 if TYPE_CHECKING:

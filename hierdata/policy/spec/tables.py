@@ -1,4 +1,4 @@
-"""What a policy says about tables: how CSV is written, and which keyed tables make up a record."""
+"""What a policy says about tables: how CSV is written, keyed tables of records, the population table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from hierdata.domains.bounds import MOST_ENTRIES, Name
+from hierdata.domains.bounds import MOST_ENTRIES, MOST_PARTS, FileName, Name, PathName
 from hierdata.records.flatten import Table
 
 TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$", max_length=200)]
@@ -74,3 +74,21 @@ def order_tables(rules: Mapping[str, TableRule]) -> tuple[Table, ...]:
             if rule.parent is None or rule.parent in ordered
         }
     return tuple(ordered.values())
+
+
+class PopulationTable(BaseModel):
+    """A CSV table of the people that an adversary may know, one per row.
+
+    Without ``columns`` every quasi-identifier of the record itself must have a column of its name; for a
+    nested one, the names are joined by dots. With ``columns`` only those listed are compared.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    file: FileName = Field(description="the CSV file")
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        default=None, description="delimiter of the file, by default found from its header"
+    )
+    columns: Annotated[dict[PathName, Name], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
+        default=None, description="the quasi-identifiers that are compared, each with its column"
+    )

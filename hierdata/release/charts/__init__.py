@@ -9,11 +9,9 @@ in it unique in a page. The page includes ``STYLE``, which has the colours; with
 
 from __future__ import annotations
 
-from hierdata.release.charts.bar_chart import BarChart, Bars
-from hierdata.release.charts.line_chart import Line, LineChart, Point
-from hierdata.release.charts.row_chart import BarRow, RowChart
-from hierdata.release.charts.style import STYLE
-from hierdata.release.charts.tree_chart import TreeChart, TreeNode
+from hierdata.release.charts.base import STYLE
+from hierdata.release.charts.plots import BarChart, Bars, Line, LineChart, Point
+from hierdata.release.charts.rows import BarRow, RowChart, TreeChart, TreeNode
 
 Chart = LineChart | BarChart | RowChart | TreeChart
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hierdata.release.charts import BarRow, Chart, Line, LineChart, Point, RowChart, TreeChart, TreeNode
-from hierdata.release.charts.row_chart import describe_rows
+from hierdata.release.charts.rows import describe_rows
 from hierdata.release.report.models import Exact, Outcome, StewardReport
 from hierdata.release.report.wording import count, kept_share, of, place, plural, share
 

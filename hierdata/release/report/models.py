@@ -12,17 +12,20 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_seri
 
 from hierdata.ground.escaping import escape_json
 from hierdata.ground.recodings import traits_of
-from hierdata.release.report.kept import KeptShare, KeptShares
 from hierdata.release.report.parts import (
     Cost,
     Counts,
     Exact,
+    Fingerprints,
     GateVerdict,
     GroupIds,
+    KeptShare,
+    KeptShares,
     LevelRow,
     LevelTable,
     Measure,
     MembershipRow,
+    Pictures,
     Plain,
     Promise,
     PublicCounts,
@@ -34,7 +37,6 @@ from hierdata.release.report.parts import (
     costs,
     figures,
 )
-from hierdata.release.report.pictures import Fingerprints, Pictures
 from hierdata.release.report.sentences import (
     describe_group_ids,
     identifier_sentences,
@@ -81,8 +83,6 @@ __all__ = [
     "spelling_sentence",
     "suppression_sentences",
 ]
-
-
 Told = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
 """A text that is safe to show in messages: at most 200 characters, no control characters."""
 

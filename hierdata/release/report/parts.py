@@ -1,4 +1,4 @@
-"""The parts of a release's files: promises, counts, figures, costs and levels."""
+"""The parts of a release's files: promises, counts, figures, costs, levels, and the content of pictures."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hierdata.judge.rules import GroupIdRisk, Judgement
     from hierdata.metrics.base import Figure
     from hierdata.privacy.base import PrivacyModel
+
 
 Whole: TypeAlias = Annotated[int, Field(ge=0)]
 Rational: TypeAlias = Annotated[str, Field(pattern="^-?[0-9]+(/[0-9]+)?$")]
@@ -313,3 +314,70 @@ class LevelTable(Plain):
     levels: tuple[LevelRow, ...]
     breakpoints: tuple[Rational, ...] = ()
     memberships: tuple[MembershipRow, ...] = ()
+
+
+class KeptShare(Plain):
+    """The share of something that is published, and the largest share that any release could publish."""
+
+    kept: Exact
+    attainable: Exact
+
+
+class KeptShares(Plain):
+    """What is kept in total, and by path of the vertex type and of the field.
+
+    Types and fields of which the input has nothing are left out, and types where nothing has a weight.
+    """
+
+    total: KeptShare | None = None
+    vertices: dict[str, KeptShare] = Field(default={})
+    fields: dict[str, KeptShare] = Field(default={})
+
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+"""A SHA-256 in hexadecimal digits."""
+
+
+class Change(Plain):
+    """How many values there were in the input, and how many of them are published; ``name`` is ours."""
+
+    name: Shown
+    input: Whole
+    published: Whole
+
+
+class ExampleLine(Plain):
+    """A line of an invented record: a vertex or a field, before, and as it is published most often.
+
+    ``depth`` is the number of vertices above it, ``name`` what it is called there.
+    """
+
+    path: Shown
+    name: Shown
+    depth: Whole
+    before: Shown
+    after: Shown
+
+
+class Pictures(Plain):
+    """Counts for pictures.
+
+    ``depths`` has by quasi-identifier how many values are published how finely: by the share of the domain
+    that a published form stands for. ``distributions`` has by sensitive attribute its levels, or its most
+    frequent values as v1, v2 .., before and after.
+    ``class_sizes`` is the number of published records by the size of their class; it is empty where values
+    are published apart, so that groups hide values and not records. ``example`` is an invented record, line
+    by line from its root down.
+    """
+
+    depths: dict[str, dict[str, Whole]] = Field(default={})
+    distributions: dict[str, tuple[Change, ...]] = Field(default={})
+    class_sizes: dict[str, Whole] = Field(default={})
+    example: tuple[ExampleLine, ...] = ()
+
+
+class Fingerprints(Plain):
+    """What a release was made from: SHA-256 of the input's decoded content, and of the policy's promise."""
+
+    input: Digest
+    policy: Digest

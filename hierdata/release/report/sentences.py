@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hierdata.privacy.base import SensitiveReading
     from hierdata.records.identifiers import DateShift
 
+
 _ALWAYS = (
     "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
     "person is in the collection, but none of the person's sensitive values.",

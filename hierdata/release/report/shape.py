@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hierdata.ground.escaping import quote
-from hierdata.policy.spec.individual import read_individual
+from hierdata.policy.spec.shape import read_individual
 from hierdata.records.shape import ShapeStep
 from hierdata.records.shape.shaping import ShapeTally
 from hierdata.release.report.parts import Plain, Shown, Whole

@@ -9,9 +9,8 @@ from typing import Any
 from hierdata.ground.escaping import quote
 from hierdata.privacy import wording
 from hierdata.privacy.wording import number, round_value
-from hierdata.release.report.kept import KeptShare
 from hierdata.release.report.models import Promise, ReleaseFile, StewardReport, Tally
-from hierdata.release.report.parts import Exact, GateVerdict, Held, Measure
+from hierdata.release.report.parts import Exact, GateVerdict, Held, KeptShare, Measure
 
 
 def risk_headings() -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""Rows of bars from left to right: shares of one whole, by category, with room for long names."""
+"""Charts of rows, with room for long names: bars that are shares of a whole, and trees of shares."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hierdata.release.charts.axes import WIDTH, draw_element, number_of, text_of
+from hierdata.release.charts.base import WIDTH, draw_element, number_of, text_of
 
 MOST_SHADES = 8
 """How many parts of a bar can be told apart."""
@@ -108,3 +108,72 @@ def _rect(name: str, shade: int, left: float, top: float, width: float, height: 
 def describe_rows(rows: Sequence[BarRow]) -> str:
     """Say rows in words, for who does not see them: each name with its note."""
     return "; ".join(f"{row.name}: {row.note}" for row in rows if row.note)
+
+
+_TREE_ROW, _INDENT, _TREE_BAR = 30, 16, 120
+_DEEPEST = 6
+"""Levels that are indented; what is deeper is drawn at the last of them."""
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A name in a tree, ``depth`` steps below the root, before what is below it; its share, None without one.
+
+    ``inner`` are the nodes that have others below them.
+    """
+
+    name: str
+    depth: int
+    share: float | None
+    note: str
+    inner: bool = False
+
+
+@dataclass(frozen=True)
+class TreeChart:
+    """The nodes of a tree from the top, each with a bar. ``description`` says in words what is to be seen."""
+
+    title: str
+    description: str
+    nodes: tuple[TreeNode, ...]
+
+    def svg(self, name: str) -> str:
+        """Return the chart as an ``<svg>`` element whose ids begin with ``name``. Raises ValueError."""
+        drawn = "".join(self._draw(at, node) for at, node in enumerate(self.nodes))
+        height = _TREE_ROW * len(self.nodes) + 4
+        return draw_element(name, self.title, self.description, height, f'<g class="series-3">{drawn}</g>')
+
+    def _draw(self, at: int, node: TreeNode) -> str:
+        left = 6 + _INDENT * min(node.depth, _DEEPEST)
+        middle = _TREE_ROW * at + _TREE_ROW // 2
+        drawn = ""
+        if node.depth:
+            above = next(back for back in range(at - 1, -1, -1) if self.nodes[back].depth < node.depth)
+            start = _TREE_ROW * above + _TREE_ROW // 2 + 6
+            drawn += (
+                f'<path class="grid" fill="none" d="M{left - _INDENT + 3} {start}V{middle}h{_INDENT - 8}"/>'
+            )
+        opacity = "0" if node.share is None else number_of(max(node.share, 0.0))
+        shape = "7" if node.inner else "1"
+        drawn += (
+            f'<rect class="bar" fill="currentColor" fill-opacity="{opacity}" x="{left - 4}" y="{middle - 7}" '
+            f'width="14" height="14" rx="{shape}"/>'
+        )
+        most = int((WIDTH - _TREE_BAR - left - 80) / 7.8)
+        label = node.name if len(node.name) <= most else f"...{node.name[3 - most :]}"
+        weight = ' font-weight="600"' if node.inner else ""
+        drawn += (
+            f'<text class="ink" x="{left + 16}" y="{middle}" dominant-baseline="middle"{weight}>'
+            f"{text_of(label)}</text>"
+            f'<text class="ink" x="{WIDTH - _TREE_BAR - 8}" y="{middle}" text-anchor="end" '
+            f'dominant-baseline="middle">{text_of(node.note)}</text>'
+        )
+        if node.share is not None:
+            width = number_of(node.share * _TREE_BAR)
+            drawn += (
+                f'<rect class="frame" x="{WIDTH - _TREE_BAR - 1}" y="{middle - 6}" width="{_TREE_BAR}" '
+                'height="12"/>'
+                f'<rect class="bar" fill="currentColor" x="{WIDTH - _TREE_BAR - 1}" y="{middle - 6}" '
+                f'width="{width}" height="12"/>'
+            )
+        return drawn

@@ -1,4 +1,8 @@
-"""Contradictions between models, recoding and preset of a policy, or with its fields."""
+"""Contradictions between models, recoding and preset of a policy, or with its fields.
+
+Also here: the population table of k-map and delta-presence, and recodings that give records a group id for
+each sensitive table.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
 
 
-def problems(policy: Policy) -> Iterator[Problem]:
+def check_combinations(policy: Policy) -> Iterator[Problem]:
     """Yield the contradictions that involve more than one part of the policy."""
     yield from _check_places(policy)
     yield from _check_models(policy)
@@ -116,3 +120,52 @@ def _check_presets(policy: Policy) -> Iterator[Problem]:
             yield ("models", index), reason
     if policy.recoding != preset.recoding:
         yield ("recoding",), f"the preset {policy.preset} requires recoding {preset.recoding}"
+
+
+def check_population(policy: Policy) -> Iterator[Problem]:
+    """Yield where table and models do not match, or a column belongs to no quasi-identifier."""
+    asking = [index for index, model in enumerate(policy.models) if model.needs_population]
+    if policy.population is None:
+        for index in asking:
+            kind = policy.models[index].kind
+            yield ("models", index), f"{kind} needs a population table: name its file under population"
+        return
+    if not asking:
+        yield ("population",), "no model asks for a population table: leave it out"
+    for text in policy.population.columns or ():
+        try:
+            known = policy.path(text).keys in policy.quasi
+        except PolicyError as error:
+            yield ("population", "columns"), str(error)
+        else:
+            if not known:
+                yield ("population", "columns"), f"{text} is not a quasi-identifier"
+
+
+def check_group_ids(policy: Policy) -> Iterator[Problem]:
+    """Yield what is missing or superfluous where records have a group id for each table, or one for all."""
+    apart, reason = policy.recoding_traits.groups_each_table, policy.accept.group_ids
+    if apart and reason is None:
+        instead = None if policy.preset is None else PRESETS[policy.preset].with_shared_groups
+        shared = "recoding slicing" if instead is None else f"the preset {instead}"
+        yield (
+            ("recoding",) if policy.preset is None else ("engine", "preset"),
+            f"recoding {policy.recoding} gives each record one group id for each sensitive table, and these "
+            "ids may single it out: write `accept: {group-ids: <reason>}` if that is no risk here, or use "
+            f"{shared}",
+        )
+    if reason is not None and not apart:
+        yield ("accept", "group-ids"), f"recoding {policy.recoding} has no group ids that single out records"
+    if not apart:
+        if policy.engine is not None and policy.engine.sensitive_steps is not None:
+            where = "engine", "sensitive_steps"
+            yield where, f"recoding {policy.recoding} has no groups for each table: use slicing_by_table"
+        return
+    for index, step in enumerate(policy.sensitive_steps):
+        if step.aligns or step.on is not None:
+            where_of_step = "engine", "sensitive_steps", index
+            yield where_of_step, f"{step.kind} must group the rows of a table: a row engine, without `on`"
+    for keys, rule in policy.sensitive.items():
+        if rule.asks == "presence":
+            path = str(policy.rules_by_keys[keys][0])
+            yield ("fields", path, "asks"), f"recoding {policy.recoding} has one value for each record here"

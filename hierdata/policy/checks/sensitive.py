@@ -1,18 +1,23 @@
-"""What is asked of each sensitive attribute: the value, or presence among a person's."""
+"""What is asked of each sensitive attribute, by which models, and the smallest class that all models allow.
+
+A reading says what is asked: the value at a vertex, or the presence of a value among those of a person.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from hierdata.domains.base import Observed
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.ground.errors import PolicyError
 from hierdata.policy.checks.knowledge import bounds_values_at
+from hierdata.policy.policy import Policy
 from hierdata.policy.problems import Problem
+from hierdata.privacy import PrivacyModel
 from hierdata.privacy.base import BY_VALUE, SensitiveReading
 from hierdata.records.schema import Schema
 from hierdata.records.survey import Keys
-
-if TYPE_CHECKING:
-    from hierdata.policy.policy import Policy
 
 Readings: TypeAlias = Mapping[Keys, SensitiveReading]
 """The reading of each sensitive attribute."""
@@ -54,7 +59,7 @@ def _innermost(keys: Keys, repeated: Collection[Keys]) -> Keys:
     return next((own for own in above if own in repeated), ())
 
 
-def problems(policy: Policy) -> Iterator[Problem]:
+def check_readings(policy: Policy) -> Iterator[Problem]:
     """Yield sensitive fields that are to be read in a way that nothing here can judge."""
     for keys, rule in policy.sensitive.items():
         where = "fields", str(policy.rules_by_keys[keys][0])
@@ -85,3 +90,32 @@ def is_limited(policy: Policy, keys: Keys) -> bool:
         for model, scope in policy.scoped_models
         if model.per_attribute
     )
+
+
+def class_size(policy: Policy) -> int:
+    """Return the smallest class size that all models of a policy allow; engines with a fixed size use it."""
+    sizes = []
+    for keys, model in pairs(policy):
+        try:
+            sizes.append(model.bind(None if keys is None else domain_of(policy, keys, {})).min_class_size)
+        except PolicyError:
+            continue
+    return max(sizes, default=1)
+
+
+def pairs(policy: Policy) -> Iterator[tuple[Keys | None, PrivacyModel]]:
+    """Yield each model with each sensitive attribute that it judges; None for models on whole records."""
+    for model, scope in policy.scoped_models:
+        if not model.per_attribute:
+            yield None, model
+            continue
+        for keys in policy.sensitive:
+            if scope is None or keys in scope:
+                yield keys, model
+
+
+def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
+    """Build the domain of a sensitive attribute from its observed values."""
+    rule = policy.sensitive[keys]
+    scale, taxonomy = rule.scale(observed), rule.semantics(policy.folder)
+    return SensitiveDomain.build(str(policy.rules_by_keys[keys][0]), observed, scale, rule.number, taxonomy)

@@ -1,12 +1,17 @@
-"""A policy with something else than was stated."""
+"""A policy with other keys or rules than its file states: changed, or with rules for unlisted fields."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from hierdata.policy.checks.sensitive import class_size
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.fields import FieldRule
+from hierdata.policy.spec.values import Keep
+from hierdata.records.schema import Role
+from hierdata.records.survey import Keys, PathSurvey
+from hierdata.records.unlisted import keep_unlisted
 
 
 def change_policy(policy: Policy, **changes: Any) -> Policy:
@@ -32,3 +37,18 @@ def without_required_fields(policy: Policy) -> Policy:
         policy, {path: rule.model_copy(update={"optional": True}) for path, rule in policy.fields.items()}
     )
     return found.model_copy(update={"shape": (), "individual": None})
+
+
+def add_unlisted(
+    policy: Policy, shape: PathSurvey, many_hints: Collection[Keys] = (), *, least: int | None = None
+) -> Policy:
+    """Return the policy with a rule for each field that ``unlisted: {keep: ...}`` publishes.
+
+    These are the fields that at least as many records hold as the smallest class has, or as ``least`` says.
+    """
+    if not isinstance(policy.unlisted, Keep):
+        return policy
+    least = class_size(policy) if least is None else least
+    unlisted = keep_unlisted(policy.rules(), shape, Role.QUASI, many_hints, policy.maps, least)
+    added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
+    return with_fields(policy, {**policy.fields, **added}) if added else policy

@@ -1,0 +1,250 @@
+"""Contradictions in how a policy makes records: their shape, keyed tables, identifiers and maps."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hierdata.documents.formats import format_named
+from hierdata.ground.errors import PolicyError
+from hierdata.policy.problems import Problem, nearest
+from hierdata.policy.shaped_tables import find_joined, nested_tables
+from hierdata.policy.spec.shape import IndividualRule, read_individual
+from hierdata.policy.spec.tables import TableRule
+from hierdata.records.maps import KEY
+from hierdata.records.path import Path
+from hierdata.records.shape.places import ShapeNotation
+from hierdata.records.survey import Keys
+
+if TYPE_CHECKING:
+    from hierdata.policy.policy import Policy
+    from hierdata.records.identifiers import PseudonymSpec
+
+
+def check_shape(policy: Policy) -> Iterator[Problem]:
+    """Yield what is wrong with the shape, and what cannot be combined with it."""
+    individual = read_individual(policy.individual)
+    wrong = [] if individual is None else [*_check_individual(policy, individual)]
+    yield from wrong
+    usable = not wrong
+    notation = ShapeNotation(policy.namespaces, policy.depth)
+    for number, spec in enumerate(policy.shape):
+        where = ("shape", number, spec.step.kind)
+        try:
+            for key, reason in spec.step.problems(notation):
+                usable = False
+                yield (*where, key), reason
+        except PolicyError as error:
+            usable = False
+            yield where, str(error)
+    if usable:
+        if individual is not None and individual.nest is not None:
+            yield from _check_nested(policy, individual, policy.path(individual.nest), notation)
+        wrong = [*_check_lifts(policy, notation)]
+        yield from wrong or _check_nested_tables(policy, notation)
+
+
+def _check_individual(policy: Policy, individual: IndividualRule) -> Iterator[Problem]:
+    where: tuple[str, ...] = ("individual",)
+    try:
+        path = policy.path(individual.by)
+        own = [policy.path(text) for text in individual.own]
+        nest = None if individual.nest is None else policy.path(individual.nest)
+    except PolicyError as error:
+        yield where, str(error)
+        return
+    if not path.steps or any(step.many for step in path.steps):
+        yield where, f"{path} must be one value of the record, not the record itself or a list"
+    elif nest is None:
+        if policy.tables is not None:
+            yield where, "the rows of the root table differ in their keys: state `nest` with `by`"
+    elif len(nest.keys) != 1 or nest.keys[0].startswith("@"):
+        yield (*where, "nest"), f"{nest} must be a list of the individual itself, such as $.visits"
+    elif nest.keys[0] in {path.keys[0], *(one.keys[0] for one in own if one.keys)}:
+        yield (*where, "nest"), f"{nest} is a field of the individual: name a list that does not exist"
+    for one in own:
+        if len(one.keys) != 1:
+            yield (*where, "own"), f"{one} must be a field directly in the record"
+
+
+def _check_nested(
+    policy: Policy, individual: IndividualRule, nest: Path, notation: ShapeNotation
+) -> Iterator[Problem]:
+    """Yield rules on fields where they are no more, since the records were nested."""
+    kept = {policy.path(text).keys[0] for text in (individual.by, *individual.own)}
+    for spec in policy.shape:
+        new = (spec.step.target, spec.step.new_field)
+        kept |= {notation.read(text)[0] for text in new if text is not None}
+    for path, text in zip(policy.paths, policy.fields, strict=True):
+        if path.keys and path.keys[0] not in {*kept, *nest.keys}:
+            here = f"`individual` nests this field below {nest}"
+            yield ("fields", text), f"{here}: name it there, or list it under `own`"
+
+
+def _check_nested_tables(policy: Policy, notation: ShapeNotation) -> Iterator[Problem]:
+    """Yield what tables cannot hold after the shape."""
+    if policy.tables is None:
+        return
+    where: tuple[str | int, ...] = ("individual", "nest")
+    try:
+        tables = nested_tables(policy)
+        for number, spec in enumerate(policy.shape):
+            where = ("shape", number, spec.step.kind)
+            tables = spec.step.change_tables(tables, notation)
+    except PolicyError as error:
+        yield where, str(error)
+
+
+def _check_lifts(policy: Policy, notation: ShapeNotation) -> Iterator[Problem]:
+    """Yield lists with two parents, and rules on fields where they are no more."""
+    moved: dict[Keys, str] = {}
+    targets = set[Keys]()
+    for number, spec in enumerate(policy.shape):
+        step, where = spec.step, ("shape", number, spec.step.kind)
+        if step.target is None:
+            continue
+        source, target = notation.read(step.source), notation.read(step.target)
+        if source in moved:
+            yield (*where, "from"), f"{step.source} is lifted twice: a list has one parent"
+        if target in targets:
+            yield (*where, "to"), f"two lists are lifted to {step.target}: a list has one parent"
+        moved[source] = step.target
+        targets.add(target)
+    for path, text in zip(policy.paths, policy.fields, strict=True):
+        for source, there in moved.items():
+            if path.keys[: len(source)] == source and source not in targets:
+                yield ("fields", text), f"`shape` lifts this list to {there}: name the field there"
+
+
+def check_tables(policy: Policy) -> Iterator[Problem]:
+    """Yield what is wrong with the tables of a policy, and what cannot be combined with them."""
+    if policy.tables is None:
+        return
+    wrong = [(("tables", *keys), reason) for keys, reason in _check_parents(policy.tables)]
+    yield from wrong
+    if policy.place:
+        where = "fields" if policy.records is None else "records"
+        yield (where,), "the tables already locate the records: write paths like $.a"
+    if policy.csv is not None and policy.csv.columns is not None:
+        yield ("csv", "columns"), "each table has columns of its own: state them under `tables`"
+    if policy.recoding_traits.publishes_classes:
+        yield ("recoding",), "a class holds lists, which a table row cannot: use generalization or anatomy"
+    if policy.format is not None and not format_named(policy.format).is_tabular:
+        yield ("format",), "tables must be CSV or Parquet"
+    if not wrong:
+        with suppress(PolicyError):  # what is wrong with the shape is told where it is checked
+            yield from ((("fields", path), reason) for path, reason in find_joined(policy))
+
+
+def _check_parents(rules: Mapping[str, TableRule]) -> Iterator[Problem]:
+    """Yield what keeps the tables from forming trees of rows."""
+    roots = [name for name, rule in rules.items() if rule.parent is None]
+    if len(roots) != 1:
+        found = f"{' and '.join(roots)} have none" if roots else "all have one"
+        yield (), f"exactly one table, that of the records, has no parent; here {found}"
+    parents = {rule.parent for rule in rules.values()}
+    for name, rule in rules.items():
+        if rule.parent is not None and rule.parent not in rules:
+            yield (name, "parent"), f"{rule.parent} is not a table{nearest(rule.parent, rules)}"
+        elif roots and _is_cyclic(name, rules):
+            yield (name, "parent"), "the table is its own ancestor"
+        if (rule.parent is None) != (rule.on is None):
+            due = "is needed with parent" if rule.on is None else "has no meaning without parent"
+            yield (name,), f"on {due}: the column that holds the key of the parent's row"
+        if rule.key is None and name in parents:
+            yield (name,), "a key is needed: other tables have this one as their parent"
+        if rule.key is not None and rule.key == rule.on:
+            yield (name,), "key and on must differ: key identifies a row, on refers to its parent"
+
+
+def _is_cyclic(name: str, rules: Mapping[str, TableRule]) -> bool:
+    seen: set[str] = set()
+    above = rules[name].parent
+    while above is not None and above in rules and above not in seen:
+        seen.add(above)
+        above = rules[above].parent
+    return name in seen
+
+
+def needs_key(policy: Policy) -> bool:
+    """Return whether any field is replaced by means of a key."""
+    actions = [rule.stated_action for rule in policy.fields.values()]
+    return any(action is not None and action.keyed for action in actions)
+
+
+def check_identifiers(policy: Policy) -> Iterator[Problem]:
+    """Yield the contradictions between rules on identifiers and maps, or with the rest of the policy."""
+    for keys, text in policy.maps.items():
+        if (*keys, KEY) not in policy.rules_by_keys:
+            yield ("fields", text), f"the keys of a map are values too: give them a rule, {text}[*]~"
+    yield from _check_pseudonym_domains(policy)
+    yield from _check_date_shifts(policy)
+    if policy.key is not None and not needs_key(policy):
+        yield ("key",), "no field has the action pseudonym or shift: leave `key` out"
+    if policy.recoding_traits.publishes_classes and policy.pseudonyms:
+        yield (
+            ("recoding",),
+            f"{policy.recoding} publishes classes, which have no pseudonyms: drop those fields",
+        )
+
+
+def _check_pseudonym_domains(policy: Policy) -> Iterator[Problem]:
+    fields: defaultdict[str, dict[str, PseudonymSpec]] = defaultdict(dict)
+    for text, rule in policy.fields.items():
+        if rule.stated_action is not None and (tokens := rule.stated_action.tokens(text)) is not None:
+            fields[tokens.domain][text] = tokens
+    for own in fields.values():
+        for text in own if len({tokens.length for tokens in own.values()}) > 1 else ():
+            yield ("fields", text, "action"), "all pseudonyms of a domain must have the same length"
+        yield from _check_pseudonym_references(policy, own)
+
+
+def _check_pseudonym_references(policy: Policy, fields: dict[str, PseudonymSpec]) -> Iterator[Problem]:
+    """Yield what is wrong with the references of the fields of one domain."""
+    identified = any(tokens.is_identity for tokens in fields.values())
+    for text, tokens in fields.items():
+        where = ("fields", text, "action", "pseudonym")
+        if tokens.is_identity and tokens.keeps_references:
+            yield where, "an identity refers to nothing: leave `references` out"
+        if len(fields) == 1 or tokens.is_identity or tokens.keeps_references:
+            continue
+        if not identified:
+            yield (
+                where,
+                f"several fields have the pseudonyms of the domain {tokens.domain}: say `identity: true` for "
+                "the one that identifies its vertex, so that references to what is not published can be "
+                "dropped, or `references: keep`",
+            )
+        elif policy.recoding_traits.partitions_each_type:
+            yield (
+                where,
+                f"with recoding {policy.recoding} records have no classes in which a reference to what is "
+                "not published could be dropped: say `references: keep`, or drop the field",
+            )
+
+
+def _check_date_shifts(policy: Policy) -> Iterator[Problem]:
+    shifts = {
+        text: shift
+        for text, rule in policy.fields.items()
+        if rule.stated_action is not None and (shift := rule.stated_action.date_shift()) is not None
+    }
+    if len({(shift.days, shift.step, shift.by) for shift in shifts.values()}) > 1:
+        yield (
+            ("fields", list(shifts)[-1], "action"),
+            "all dates of a record are shifted alike: state the same `days`, `unit` and `by` in every shift",
+        )
+    for text, shift in shifts.items():
+        where = ("fields", text, "action", "shift", "by")
+        try:
+            by = None if shift.by is None else policy.path(shift.by)
+        except PolicyError as error:
+            yield where, str(error)
+            continue
+        if by is not None and (
+            by.place != policy.paths[0].place
+            or any(by.keys[:end] in policy.vertices for end in range(1, len(by.keys) + 1))
+        ):
+            yield where, f"{shift.by} is not a single value of the record"
