@@ -17,7 +17,17 @@ import pytest
 
 LIMIT = 30.0
 """A file of more CPU seconds has a reason below."""
-REASONS: dict[str, str] = {}
+REASONS: dict[str, str] = {
+    "tests/adversarial/test_no_raw_values.py": "in the full tier four commands for each marked place",
+    "tests/adversarial/test_no_raw_values_in_mongodb.py": "the same in two formats of exports",
+    "tests/adversarial/test_no_raw_values_in_xml.py": "the same in XML",
+    "tests/adversarial/test_random_releases.py": "in the full tier a hundred releases a test",
+    "tests/contracts/test_engines.py": "every engine under every model",
+    "tests/end_to_end/test_faults.py": "28 tests of whole commands that are interrupted",
+    "tests/end_to_end/test_spark_release.py": "each release three times, two of them by workers",
+    "tests/redteam/test_forgeries.py": "every forgery of a release in every format and recoding",
+    "tests/end_to_end/test_digests.py": "149 releases, six of them with processes",
+}
 """Files above the limit, and why they are not cheaper."""
 COLLECTING = "(collecting)"
 _SHOWN = 25

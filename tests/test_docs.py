@@ -176,6 +176,12 @@ def test_every_dependency_has_its_sentence() -> None:
         assert re.split(r"[><=]", requirement)[0] in page
 
 
+def test_the_pages_stay_short() -> None:
+    """All pages together, and the figures that people look up before a run."""
+    assert sum(len(page.read_text("utf-8").split()) for page in PAGES) <= 76_500
+    assert len(text_of("performance.md").split()) <= 2_000
+
+
 def test_the_architecture_is_read_in_one_sitting() -> None:
     assert len(text_of("explanation/architecture.md").splitlines()) <= 250
 
