@@ -25,6 +25,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exhibit]:
     return {each.label: each for each in found}
 
 
+@pytest.mark.full
 def test_every_numbered_table_and_figure_is_there(made: dict[str, Exhibit]) -> None:
     assert made.keys() == NUMBERED
 
@@ -93,6 +94,7 @@ def test_the_sentence_follows_the_numbers() -> None:
     assert "mostly 1: at k = 3)" in told
 
 
+@pytest.mark.full
 def test_at_k_2_the_dissimilarity_under_alpha_is_known(made: dict[str, Exhibit]) -> None:
     """Erratum ML-15: at k = 2 each vertex that is kept has the degree 1/20."""
     for label in ("Figure 6 (a)", "Figure 6 (b)"):
@@ -104,5 +106,6 @@ def test_at_k_2_the_dissimilarity_under_alpha_is_known(made: dict[str, Exhibit])
         assert found == pytest.approx([0.05] * len(found))
 
 
+@pytest.mark.full
 def test_pages_say_how_many_records_were_taken(made: dict[str, Exhibit]) -> None:
     assert "60 records instead of 1,000" in made["Figure 5 (a)"].says
