@@ -24,6 +24,7 @@ from hierdata.ground.errors import PolicyError, PromiseError
 from hierdata.metrics import METRICS
 from tests import naive_lattice
 from tests.benchmarks import adult, lattice
+from tests.cases import with_worlds
 from tests.contracts.test_engines import tables
 from tests.engines.test_mondrian_twin import SETTINGS, models, random_table
 from tests.promises import bind
@@ -85,10 +86,11 @@ def compare(forest: Forest, constraints: Constraints) -> int:
     return found
 
 
+@with_worlds(4, 12)
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_the_optimum_of_random_tables(setting: list[tuple[str, dict[str, Any]]]) -> None:
+def test_the_optimum_of_random_tables(setting: list[tuple[str, dict[str, Any]]], worlds: int) -> None:
     found = 0
-    for seed in range(12):
+    for seed in range(worlds):
         own = random_table(seed, missing=bool(seed % 2))
         found += compare(own.forest, own.bind(*models(setting)))
     assert found

@@ -40,7 +40,14 @@ def partitioned(built: Collection, model: PrivacyModel, **parameters: int) -> Pa
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("depth", "weighted"), [(1, False), (2, False), (2, True), (3, False), (3, True)])
+@pytest.mark.parametrize(
+    ("depth", "weighted"),
+    [
+        (1, False),
+        (2, True),
+        *(pytest.param(*own, marks=pytest.mark.full) for own in ((2, False), (3, False), (3, True))),
+    ],
+)
 def test_engine_and_twin_agree(model: str, depth: int, weighted: bool) -> None:
     for seed in range(3):
         built = collection(seed + 300 * depth, records=14, depth=depth)

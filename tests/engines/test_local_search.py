@@ -30,7 +30,7 @@ from hierdata.privacy import (
 )
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_local_search
-from tests.cases import examples
+from tests.cases import examples, with_worlds
 from tests.promises import bind
 from tests.publications import publication_of
 from tests.random_collections import Collection, collection
@@ -95,10 +95,11 @@ def twin_of(
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_engine_and_twin_agree(setting: str, depth: int) -> None:
+@pytest.mark.parametrize("depth", [1, 2, pytest.param(3, marks=pytest.mark.full)])
+@with_worlds(2, 6)
+def test_engine_and_twin_agree(setting: str, depth: int, worlds: int) -> None:
     made = 0
-    for seed in range(6 if depth < 3 else 3):
+    for seed in range(worlds if depth < 3 else worlds // 2):
         built = collection(seed + 1000 * depth, records=18 if depth < 3 else 12, depth=depth)
         near, passes = (3, 10)[seed % 2], 1 + seed % 3
         size = (None, 4)[seed // 2 % 2]
