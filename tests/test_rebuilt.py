@@ -17,8 +17,8 @@ import pytest
 import hierdata
 from hierdata.domains.base import Axis, Bin, Hierarchy, Uncovered
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
+from hierdata.measurement.release.labels import Sets
 from hierdata.measurement.release.measuring import ReleaseMeasurement
-from hierdata.measurement.release.sets import Sets
 from hierdata.policy.policy import Policy
 from hierdata.release.recodings import RECODINGS
 from hierdata.release.recodings.sets_and_ranges import MISSING, Content, extend_hierarchy

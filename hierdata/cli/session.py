@@ -1,7 +1,11 @@
-"""What all commands share: errors become one sentence and an exit code, and signals clean up."""
+"""What all commands share: errors become one sentence and an exit code, and signals clean up.
+
+Also where memory runs out: how that is told apart from other errors, and what is said.
+"""
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import re
@@ -17,7 +21,6 @@ from typing import Any, NoReturn
 
 import typer
 
-from hierdata.cli.shortage import EXIT_CODE, SENTENCE, explain_limit, is_shortage
 from hierdata.cli.terminal import print_json, tell
 from hierdata.ground.errors import HierdataError, TargetError
 from hierdata.ground.escaping import escape
@@ -57,7 +60,7 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
             if reveal is not None:
                 require_absent(reveal)
             if too_little := explain_limit():
-                raise typer.Exit(explain("MemoryError", too_little, EXIT_CODE, as_json))
+                raise typer.Exit(explain("MemoryError", too_little, _NO_MEMORY_CODE, as_json))
             yield
             sys.stdout.flush()
     except typer.Exit:
@@ -73,8 +76,8 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
 
 def _run_short(as_json: bool, result: Path | None) -> NoReturn:
     done = result is not None and result.exists()
-    message = f"memory ran out after all was done: {result} is complete" if done else SENTENCE
-    raise typer.Exit(explain("MemoryError", message, EXIT_CODE, as_json)) from None
+    message = f"memory ran out after all was done: {result} is complete" if done else _NO_MEMORY
+    raise typer.Exit(explain("MemoryError", message, _NO_MEMORY_CODE, as_json)) from None
 
 
 def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:
@@ -230,3 +233,42 @@ def write_private(target: Path, lines: Sequence[str], what: str) -> None:
 
 def _name(filename: Any) -> str | None:
     return None if filename is None else os.fsdecode(filename)
+
+
+_NO_MEMORY_CODE = 8
+"""As of a worker process that was killed, probably for lack of memory."""
+_NO_MEMORY = (
+    "memory ran out, and nothing was written: allow the process more memory, use fewer --workers, or state "
+    "smaller `blocks` in the policy"
+)
+_LEAST_ADDRESSES = 512 * 2**20
+"""Bytes of addresses that a process needs for the interpreter, the libraries and the compiler. With less, the
+libraries end the process or lock it up, without an exception that could be reported."""
+_UNMAPPED = ("cannot allocate memory", "failed to map segment")
+"""What the loader says of a library that finds no room."""
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Return whether an error means that memory ran out, whoever raised it."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    if isinstance(error, OSError | ImportError):
+        return any(text in str(error).lower() for text in _UNMAPPED)
+    return False
+
+
+def explain_limit() -> str:
+    """Return why no command can run within the limit on addresses (``ulimit -v``); empty if one can."""
+    if sys.platform == "win32":
+        return ""
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed == resource.RLIM_INFINITY or allowed >= _LEAST_ADDRESSES:
+        return ""
+    return (
+        f"this process may use only {allowed // 2**20} MiB of addresses (ulimit -v), and needs at least "
+        f"{_LEAST_ADDRESSES // 2**20} MiB: allow more"
+    )

@@ -1,4 +1,7 @@
-"""Compare policies on one collection: what each keeps, and what can be guessed."""
+"""Compare policies on one collection: what each keeps, and what can be guessed.
+
+What one policy makes of the collection is measured in a worker process, in figures, without a record.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from hierdata.comparison.comparison import PolicyComparison, build_comparison
-from hierdata.comparison.figures import measure_policy
 from hierdata.comparison.page import write_json, write_page
 from hierdata.comparison.variants import Variant, list_variants
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.executors import processors
-from hierdata.executors.points import Points, digest_file, digest_folder
-from hierdata.ground.errors import InputError, PolicyError, TargetError
+from hierdata.executors.points import JSON, Points, digest_file, digest_folder
+from hierdata.ground.errors import (
+    GateError,
+    InputError,
+    PolicyError,
+    PromiseError,
+    TargetError,
+    VerificationError,
+)
 from hierdata.ground.progress import Progress, silent
+from hierdata.pipeline.anonymize import anonymize
 from hierdata.pipeline.look_over import PolicySource
 from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.seeds import seed_of
@@ -28,6 +39,7 @@ from hierdata.policy.load import from_data
 
 PAGE, DATA = "comparison.html", "comparison.json"
 _MARK, _FIGURES = ".comparison.json", "figures"
+
 _SEED = bytes(16)
 
 
@@ -155,3 +167,31 @@ def _write(file: Path, text: str) -> None:
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(file)
+
+
+def measure_policy(
+    source: object, key: bytes | None, *, policy: dict[str, Any], folder: str, seed: str
+) -> JSON:
+    """Return the figures of a release under a policy; of one that cannot be made, the reason.
+
+    Shares are exact, as texts such as "1/3". The release itself is removed.
+    """
+    started = process_time()
+    try:
+        stated = from_data(policy, folder)
+        release = anonymize(source, stated, seed=bytes.fromhex(seed), key=key, resources=Resources("serial"))
+    except (GateError, PolicyError, PromiseError, VerificationError) as error:
+        return {"refused": str(error), "seconds": process_time() - started}
+    report = release.report
+    total = report.kept.total
+    return {
+        "refused": None,
+        "records": report.counts.records.input,
+        "published": report.counts.records.published,
+        "classes": report.counts.classes,
+        "smallest": report.counts.smallest_class,
+        "kept": None if total is None else str(total.kept.fraction),
+        "kept_fields": {path: str(own.kept.fraction) for path, own in report.kept.fields.items()},
+        "worst_guess": {path: str(guess.fraction) for path, guess in report.worst_guess.items()},
+        "seconds": process_time() - started,
+    }

@@ -13,8 +13,8 @@ from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.encoding import encode_records
 from hierdata.ground.errors import VerificationError
 from hierdata.measurement.release.comparison import PSEUDONYMS, Comparison, compare, find_unequal
+from hierdata.measurement.release.labels import Terms
 from hierdata.measurement.release.links import OTHER_RELEASE, LinkedRecords, Shown, link
-from hierdata.measurement.release.terms import Terms
 from hierdata.pipeline.published import PartReading
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.survey import Located, Overview

@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from hierdata.measurement.release.known_values import list_known_values
+from hierdata.measurement.release.measuring import list_known_values
 from hierdata.metrics import RISKS
 from hierdata.metrics.rates import ValueRate
 from hierdata.metrics.risk import Risk

@@ -16,7 +16,7 @@ from hierdata import anonymize
 from hierdata.domains.similarity import diversity_degree
 from hierdata.engines.rows.leftovers import attach
 from hierdata.measurement.key_values import label_values
-from hierdata.measurement.release.class_diversity import ClassDiversity, list_diversities
+from hierdata.measurement.release.measuring import ClassDiversity, list_diversities
 from hierdata.metrics import METRICS
 from hierdata.privacy import LEDiversity
 from tests import naive_mbf as naive

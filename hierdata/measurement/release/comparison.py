@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Scalar
 from hierdata.forest.encoded import Frame
 from hierdata.forest.forest import Forest
+from hierdata.measurement.release.labels import Cover, Terms
 from hierdata.measurement.release.links import LinkedRecords
-from hierdata.measurement.release.terms import Cover, Terms
 from hierdata.records.schema import Role, Schema, VertexType
 
 TWICE = "the published record shows an original that another one shows too: records were copied"

@@ -1,12 +1,12 @@
-"""Compute the rates of a table from its rows."""
+"""Compute the rates of a table from its rows; what is printed of its figures has no raw value."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, silent
-from hierdata.measurement.key_values import label_values, order_values
-from hierdata.measurement.table.figures import KeyRates, Measurement, notes
+from hierdata.measurement.key_values import label_values, order_values, plain_number, plain_values
 from hierdata.measurement.table.goal import Goal, load_goal
-from hierdata.measurement.table.reading import rows
-from hierdata.measurement.table.rows import ContingencyTable, TableColumn, TableRows
+from hierdata.measurement.table.rows import ContingencyTable, TableColumn, TableRows, read_rows
 from hierdata.metrics.rates import Prior, ValueRate, entropy, rate, split, uncertainty
 
 _Partition: TypeAlias = str | Path | Mapping[str, Any] | SemanticPartition
@@ -43,7 +41,7 @@ def measure_table(
     originals = originals or {}
     check_names(keys, sensitive, originals)
     columns = list(dict.fromkeys([sensitive, *keys, *originals.values()]))
-    everything = rows(table, columns, format, progress)
+    everything = read_rows(table, columns, format, progress)
     of = everything.columns[sensitive]
     found = everything.of(np.array([value is not None for value in of.values])[of.codes])
     if not found.total():
@@ -160,3 +158,95 @@ def _counts(found: TableRows, column: TableColumn) -> dict[int, int]:
 def _rate(found: TableRows, of: TableColumn, by: Sequence[TableColumn]) -> Fraction | float:
     """Return DR of one column, given others."""
     return rate(found.table(of, by).split(), split(_counts(found, of).values()))
+
+
+@dataclass(frozen=True)
+class KeyRates:
+    """What keys together reveal of the sensitive attribute X (DR definitions 3, 4 and 7).
+
+    - ``rate``: DR_X(Y), 0..1, lower is better; the paper's homogeneity risk (table 7);
+    - ``resistance``: 1 - DR_X(Y), higher is better; against homogeneity and background knowledge (table 8);
+    - ``entropy``: H(X|Y) in bits;
+    - ``divergence``, ``distance``: the greatest of any value (see ValueRate), since no rate detects a skew
+      (erratum DR-10);
+    - ``identity``: DR_O(Y), where O is the column that Y generalizes (table 6), else None;
+    - ``skewness``: DR_X(O) - DR_X(Y) (section 6.1), 0..1 where each value of O has one of Y: what
+      generalizing took away, not what an attacker gains (erratum DR-10);
+    - ``values``: the figures of each value, by its label.
+    """
+
+    keys: tuple[str, ...]
+    rate: Fraction | float
+    entropy: float
+    identity: Fraction | float | None
+    skewness: Fraction | float | None
+    values: Mapping[str, ValueRate]
+
+    @property
+    def resistance(self) -> Fraction | float:
+        """1 - DR_X(Y)."""
+        return 1 - self.rate
+
+    @property
+    def divergence(self) -> float:
+        """The greatest relative entropy in bits."""
+        return max(value.divergence for value in self.values.values())
+
+    @property
+    def distance(self) -> Fraction | float:
+        """The greatest distance."""
+        return max(value.distance for value in self.values.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "keys": list(self.keys),
+            "rate": plain_number(self.rate),
+            "resistance": plain_number(self.resistance),
+            "entropy": self.entropy,
+            "divergence": self.divergence,
+            "distance": plain_number(self.distance),
+            "identity": plain_number(self.identity),
+            "skewness": plain_number(self.skewness),
+            "values": plain_values(self.values),
+        }
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The rates of a table or of trees: of each key, and of all keys together if there are several (DR-8).
+
+    ``entropy`` is H(X) in bits over ``rows`` rows, ``categories`` the values or blocks of X. In trees
+    a row is a person, as ``unit`` says. Values of keys are labelled v1, v2 .. by size, numbers before text;
+    ``names`` has the value behind each label.
+    """
+
+    sensitive: str
+    rows: int
+    categories: int
+    entropy: float
+    keys: tuple[KeyRates, ...]
+    notes: tuple[str, ...]
+    names: Mapping[str, Mapping[str, Scalar]] = field(repr=False)
+    unit: Literal["row", "person"] = "row"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, without the names."""
+        return {
+            "sensitive": self.sensitive,
+            "rows": self.rows,
+            "unit": self.unit,
+            "categories": self.categories,
+            "entropy": self.entropy,
+            "notes": list(self.notes),
+            "keys": [own.as_dict() for own in self.keys],
+        }
+
+
+def notes(categories: int, left_out: int, unit: str) -> Iterator[str]:
+    """Yield what must be said of a measurement."""
+    if categories == 1:
+        yield "the sensitive attribute has one value here: there is nothing to refine, and every rate is 0"
+    if left_out:
+        subject = f"1 {unit} has" if left_out == 1 else f"{left_out} {unit}s have"
+        yield f"{subject} no sensitive value, and {'is' if left_out == 1 else 'are'} left out"
