@@ -162,10 +162,10 @@ class KnownTree:
             found.append(max(found[-1], self._path(self.index[fact.vertex], line), key=len))
         return found
 
-    def _path(self, own: int, line: set[int]) -> list[int]:
+    def _path(self, vertex: int, line: set[int]) -> list[int]:
         path: list[int] = []
-        while own >= 0:
-            path.append(own)
-            own = self.above[own]
+        while vertex >= 0:
+            path.append(vertex)
+            vertex = self.above[vertex]
         path.reverse()
         return [place for place in path if self.kinds[place] in line]

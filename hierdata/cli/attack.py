@@ -86,23 +86,23 @@ def attack(
             _show(found)
 
 
-def _show(found: Attack) -> None:
+def _show(attack: Attack) -> None:
     from hierdata.release.report.wording import plural
 
-    known = ["all quasi-identifiers of the root", f"0 to {plural(found.facts, 'fact')} below it"]
-    known += ["the number of vertices of each type"] if found.counts else []
-    known += ["as many values that the person lacks"] if found.negative else []
-    say(f"{plural(found.victims, 'victim')} of {plural(found.records, 'record')}; known of each:")
+    known = ["all quasi-identifiers of the root", f"0 to {plural(attack.facts, 'fact')} below it"]
+    known += ["the number of vertices of each type"] if attack.counts else []
+    known += ["as many values that the person lacks"] if attack.negative else []
+    say(f"{plural(attack.victims, 'victim')} of {plural(attack.records, 'record')}; known of each:")
     for line in known:
         say(f"- {line}")
     for title, own in (
-        ("Candidates in the release", found.release),
-        ("Candidates if only identifiers were dropped", found.identifiers_dropped),
+        ("Candidates in the release", attack.release),
+        ("Candidates if only identifiers were dropped", attack.identifiers_dropped),
     ):
-        headings = ["facts", "smallest", "median", f"below {found.least}", "unique", "none"]
-        show(title, headings, [_candidates_row(own, count) for count in range(found.facts + 1)])
-    for count in (0, found.facts):
-        rows = _guess_rows(found, count)
+        headings = ["facts", "smallest", "median", f"below {attack.least}", "unique", "none"]
+        show(title, headings, [_candidates_row(own, count) for count in range(attack.facts + 1)])
+    for count in (0, attack.facts):
+        rows = _guess_rows(attack, count)
         if rows:
             headings = ["attribute", "prior", "right", "surest", "dropped", "surest"]
             show(f"Best guesses with {plural(count, 'fact')}", headings, rows)
@@ -110,14 +110,14 @@ def _show(found: Attack) -> None:
         say(line)
 
 
-def _candidates_row(own: Attacked, count: int) -> list[str]:
-    row = own.candidates[count]
+def _candidates_row(attacked: Attacked, count: int) -> list[str]:
+    row = attacked.candidates[count]
     shares = (_percent(share) for share in (row.below, row.unique, row.none))
     return [str(row.facts), str(row.smallest), f"{row.median:g}", *shares]
 
 
-def _guess_rows(found: Attack, count: int) -> list[list[str]]:
-    pairs = zip(found.release.guesses, found.identifiers_dropped.guesses, strict=True)
+def _guess_rows(attack: Attack, count: int) -> list[list[str]]:
+    pairs = zip(attack.release.guesses, attack.identifiers_dropped.guesses, strict=True)
     return [
         [own.path, *map(_percent, (own.prior, own.right, own.surest, other.right, other.surest))]
         for own, other in pairs

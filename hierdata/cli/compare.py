@@ -75,17 +75,17 @@ def compare(
             _show(found, out)
 
 
-def _show(found: PolicyComparison, out: Path) -> None:
-    names = min(_NAME, max(len(one.name) for one in found))
+def _show(comparison: PolicyComparison, out: Path) -> None:
+    names = min(_NAME, max(len(one.name) for one in comparison))
     say(f"no. {'policy':{names}}   records    kept   guess  dominated by")
-    for one in found:
+    for one in comparison:
         begin = f"{one.number:>3} {shorten(one.name, names):{names}}"
         if one.refused is None:
             kept, worst = map(_percent, (one.kept, one.worst))
             say(f"{begin} {one.published:>9,} {kept:>7} {worst:>7}  {_join(one.dominated_by)}")
         else:
             say(f"{begin} no release")
-    for one in found:
+    for one in comparison:
         if one.refused is not None:
             say_folded(f"{one.number}: {one.refused}")
     say("kept: of the input; guess: the worst guess of a sensitive value.")

@@ -135,5 +135,5 @@ def _show(draft: Draft, out: Path) -> None:
     say(f"The draft is in {out}. Review it, remove its line `draft`, and run lint.")
 
 
-def _risk(one: Drafted) -> float:
-    return 0 if one.risk is None else one.risk.small
+def _risk(drafted: Drafted) -> float:
+    return 0 if drafted.risk is None else drafted.risk.small

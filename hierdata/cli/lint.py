@@ -342,14 +342,16 @@ def show_forecast(forecast: Forecast) -> None:
         say(f"  {len(forecast.places) - _MOST_PLACES} more places of which little is kept: --json")
 
 
-def _describe(place: ForeseenPlace) -> str:
+def _describe(foreseen: ForeseenPlace) -> str:
     """Return what is kept at a place, and how many vertices records have there."""
-    told = [f"{_percent(place.kept)} kept"]
-    if place.published is not None:
-        told.insert(0, f"{_percent(place.published)} published")
-    if place.numbers is not None:
-        told.append(f"{place.numbers.median} or fewer in half of the records, up to {place.numbers.most}")
-    return f"{quote(place.path)}: {', '.join(told)}"
+    told = [f"{_percent(foreseen.kept)} kept"]
+    if foreseen.published is not None:
+        told.insert(0, f"{_percent(foreseen.published)} published")
+    if foreseen.numbers is not None:
+        told.append(
+            f"{foreseen.numbers.median} or fewer in half of the records, up to {foreseen.numbers.most}"
+        )
+    return f"{quote(foreseen.path)}: {', '.join(told)}"
 
 
 def _percent(share: float | None) -> str:

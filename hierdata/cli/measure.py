@@ -218,61 +218,64 @@ _MOST_KEYS = 9
 """Keys with a row, unless all figures are asked for."""
 
 
-def show_measurement(found: Measurement, metrics: bool) -> None:
+def show_measurement(measurement: Measurement, metrics: bool) -> None:
     """Print the rates of a table or of trees; what single values reveal only with ``metrics``."""
     from hierdata.release.report.wording import plural
 
     # The last is all keys together.
-    shown = found.keys if metrics else [*found.keys[:-1][: _MOST_KEYS - 1], *found.keys[-1:]]
+    shown = (
+        measurement.keys if metrics else [*measurement.keys[:-1][: _MOST_KEYS - 1], *measurement.keys[-1:]]
+    )
     columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
-    asked = any(own.identity is not None for own in found.keys)
+    asked = any(own.identity is not None for own in measurement.keys)
     show(
-        f"What the keys reveal about {found.sensitive}: {plural(found.rows, found.unit)}, "
-        f"{plural(found.categories, 'category', 'categories')}, H(X) = {_number(found.entropy)} bits",
+        f"What the keys reveal about {measurement.sensitive}: {plural(measurement.rows, measurement.unit)}, "
+        f"{plural(measurement.categories, 'category', 'categories')}, "
+        f"H(X) = {_number(measurement.entropy)} bits",
         [*columns, "identity", "skewness"] if asked else columns,
         [_row(own)[: None if asked else len(columns)] for own in shown],
     )
-    _tell_rest(len(found.keys) - len(shown), "keys")
+    _tell_rest(len(measurement.keys) - len(shown), "keys")
     for own in shown if metrics else ():
-        _show_values(f"Values of {', '.join(own.keys)}", f"{found.unit}s", own.values, SHOWN)
+        _show_values(f"Values of {', '.join(own.keys)}", f"{measurement.unit}s", own.values, SHOWN)
     if not metrics:
         say("What single values reveal: --metrics, or --json for all of them")
-    for note in found.notes:
+    for note in measurement.notes:
         say(f"Note: {note}.")
 
 
-def show_release(found: ReleaseMeasurement, metrics: bool) -> None:
+def show_release(measurement: ReleaseMeasurement, metrics: bool) -> None:
     """Print a line for each metric of a release; with ``metrics`` every figure, single values and classes."""
     if metrics:
-        _show_figures(found)
+        _show_figures(measurement)
     else:
-        _show_ranges(found)
-    left_out = [f"Left out: {name}, since {reason}." for name, reason in found.left_out.items()]
+        _show_ranges(measurement)
+    left_out = [f"Left out: {name}, since {reason}." for name, reason in measurement.left_out.items()]
     if metrics or len(left_out) == 1:
         say_folded(*left_out)
     elif left_out:
-        say_folded(f"Left out: {', '.join(found.left_out)}. --metrics says why.")
+        say_folded(f"Left out: {', '.join(measurement.left_out)}. --metrics says why.")
 
 
-def _show_ranges(found: ReleaseMeasurement) -> None:
+def _show_ranges(measurement: ReleaseMeasurement) -> None:
     """Print for each metric its figure, or the least and the largest of several."""
     from hierdata.cli.terminal import draw_bar
     from hierdata.release.report.wording import share
 
-    say(f"{found.published:,} of {found.records:,} records are published.")
-    kept = found.metrics.get("kept")
+    say(f"{measurement.published:,} of {measurement.records:,} records are published.")
+    kept = measurement.metrics.get("kept")
     if kept is not None:
         total = next(iter(kept.figures.values()))
         say(f"Kept of the input: {draw_bar(total)}  {share(total)}")
-    others = {name: measure for name, measure in found.metrics.items() if name != "kept"}
+    others = {name: measure for name, measure in measurement.metrics.items() if name != "kept"}
     shown = dict(islice(others.items(), _MOST_METRICS))
     width = max(map(len, shown), default=0)
     for name, measure in shown.items():
         say(f"  {name.ljust(width)}  {_range(measure)} ({measure.better} is better)")
     if more := len(others) - len(shown):
         say(f"  and {more} more metrics")
-    if found.attackers:
-        say(f"Attackers of the policy: {len(found.attackers)}")
+    if measurement.attackers:
+        say(f"Attackers of the policy: {len(measurement.attackers)}")
     say("Every figure, single values and classes: --metrics, or --json")
 
 
@@ -289,25 +292,25 @@ def _range(measure: Measure) -> str:
     return f"{_number(values[0])} to {_number(values[-1])}{unit} in {len(values)} figures"
 
 
-def _show_figures(found: ReleaseMeasurement) -> None:
+def _show_figures(measurement: ReleaseMeasurement) -> None:
     from hierdata.release.report.wording import attacker_rows, risk_headings
 
     figures = [
         [name, figure, _number(value), measure.unit[figure], f"{measure.better} is better"]
-        for name, measure in found.metrics.items()
+        for name, measure in measurement.metrics.items()
         for figure, value in measure.figures.items()
     ]
-    title = f"{found.published} of {found.records} records are published"
+    title = f"{measurement.published} of {measurement.records} records are published"
     show(title, ["metric", "figure", "value", "unit", ""], figures)
-    if found.attackers:
+    if measurement.attackers:
         heads = ["attacker", "sensitive values", *risk_headings().values()]
-        show("What attackers learn", heads, [[*row] for row in attacker_rows(found.attackers)])
-    for own in found.values:
+        show("What attackers learn", heads, [[*row] for row in attacker_rows(measurement.attackers)])
+    for own in measurement.values:
         keys = ", ".join(own.keys) or ("the whole record" if own.attacker else "nothing")
         who = f" ({quote(own.attacker)})" if own.attacker else ""
         title = f"What values of {keys} reveal about {own.path}{who}"
         _show_values(title, "vertices", own.values, FEW)
-    for path, classes in found.classes.items():
+    for path, classes in measurement.classes.items():
         _show_classes(path, classes)
 
 
@@ -333,14 +336,21 @@ def _tell_rest(number: int, what: str) -> None:
         say(f"and {number} more {what}: --json has them all", "")
 
 
-def _row(own: KeyRates) -> list[str]:
-    figures = (len(own.values), own.rate, own.resistance, own.entropy, own.distance, own.divergence)
-    return [", ".join(own.keys), *map(_number, (*figures, own.identity, own.skewness))]
+def _row(rates: KeyRates) -> list[str]:
+    figures = (
+        len(rates.values),
+        rates.rate,
+        rates.resistance,
+        rates.entropy,
+        rates.distance,
+        rates.divergence,
+    )
+    return [", ".join(rates.keys), *map(_number, (*figures, rates.identity, rates.skewness))]
 
 
-def _value_row(label: str, own: ValueRate) -> list[str]:
-    figures = (own.share, own.entropy, own.rate, own.refinement, own.distance, own.divergence)
-    return [label, *map(_number, (own.count, *figures))]
+def _value_row(label: str, rate: ValueRate) -> list[str]:
+    figures = (rate.share, rate.entropy, rate.rate, rate.refinement, rate.distance, rate.divergence)
+    return [label, *map(_number, (rate.count, *figures))]
 
 
 def _number(value: Fraction | float | None) -> str:

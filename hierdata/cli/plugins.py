@@ -68,12 +68,12 @@ def _families() -> dict[str, tuple[Callable[[str], type], Collection[str]]]:
     }
 
 
-def _show(found: list[tuple[Plugin, str | None]]) -> None:
-    if not found:
+def _show(plugins: list[tuple[Plugin, str | None]]) -> None:
+    if not plugins:
         say("No installed distribution adds anything to hierdata.")
         return
     rows = [
         [plugin.name, plugin.family, f"{plugin.distribution} {plugin.version}", problem or "ready"]
-        for plugin, problem in found
+        for plugin, problem in plugins
     ]
     show("Members of other distributions", ["name", "family", "distribution", "state"], rows)

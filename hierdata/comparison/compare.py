@@ -136,7 +136,7 @@ def _digest_key(key: bytes | None) -> str:
 
 
 @contextmanager
-def _folder(out: str | os.PathLike[str] | None, found: str) -> Iterator[Path]:
+def _folder(out: str | os.PathLike[str] | None, digest: str) -> Iterator[Path]:
     """Open the folder of a comparison, or a private one that is removed."""
     if out is None:
         with PrivateFolder(None, "figures of a comparison") as private:
@@ -145,7 +145,7 @@ def _folder(out: str | os.PathLike[str] | None, found: str) -> Iterator[Path]:
         return
     folder = Path(out)
     mark = folder / _MARK
-    label = json.dumps({"comparison": found})
+    label = json.dumps({"comparison": digest})
     try:
         if not folder.exists() and not folder.is_symlink():
             folder.mkdir(mode=0o700)

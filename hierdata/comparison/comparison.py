@@ -20,11 +20,11 @@ class PolicyComparison(Sequence[ComparedPolicy]):
     costs: tuple[PromiseCost, ...]
 
     @overload
-    def __getitem__(self, at: int) -> ComparedPolicy: ...
+    def __getitem__(self, index: int) -> ComparedPolicy: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[ComparedPolicy, ...]: ...
-    def __getitem__(self, at: int | slice) -> ComparedPolicy | tuple[ComparedPolicy, ...]:
-        return self.policies[at]
+    def __getitem__(self, index: slice) -> tuple[ComparedPolicy, ...]: ...
+    def __getitem__(self, index: int | slice) -> ComparedPolicy | tuple[ComparedPolicy, ...]:
+        return self.policies[index]
 
     def __len__(self) -> int:
         return len(self.policies)
@@ -88,5 +88,5 @@ def _cost(stated: ComparedPolicy, weaker: ComparedPolicy, model: str) -> Promise
     )
 
 
-def _fractions(found: Mapping[str, str]) -> dict[str, Fraction]:
-    return {path: Fraction(share) for path, share in found.items()}
+def _fractions(spelled: Mapping[str, str]) -> dict[str, Fraction]:
+    return {path: Fraction(share) for path, share in spelled.items()}

@@ -35,21 +35,21 @@ pre { overflow-x: auto; line-height: 1.35; }
 )
 
 
-def write_page(found: Policies, costs: Sequence[PromiseCost]) -> str:
+def write_page(policies: Policies, costs: Sequence[PromiseCost]) -> str:
     """Return the page: one file without scripts, which asks for nothing from outside."""
-    return _render("comparison.html", found, costs)
+    return _render("comparison.html", policies, costs)
 
 
-def write_fragment(found: Policies) -> str:
+def write_fragment(policies: Policies) -> str:
     """Return the first picture and the table, for a notebook."""
-    return _render("fragment.html", found, ())
+    return _render("fragment.html", policies, ())
 
 
-def write_json(found: Policies, costs: Sequence[PromiseCost]) -> str:
+def write_json(policies: Policies, costs: Sequence[PromiseCost]) -> str:
     """Return the rows, the policies and the costs of promises as JSON; costs are exact, such as "1/3"."""
     data = {
         "version": __version__,
-        "policies": [{**one.as_row(), "policy": dict(one.policy)} for one in found],
+        "policies": [{**one.as_row(), "policy": dict(one.policy)} for one in policies],
         "costs": [
             {
                 "model": cost.model,
@@ -63,15 +63,15 @@ def write_json(found: Policies, costs: Sequence[PromiseCost]) -> str:
     return json.dumps(data, indent=1, allow_nan=False)
 
 
-def _render(template: str, found: Policies, costs: Sequence[PromiseCost]) -> str:
+def _render(template: str, policies: Policies, costs: Sequence[PromiseCost]) -> str:
     return (
         _environment()
         .get_template(template)
         .render(
-            found=found,
+            found=policies,
             costs=costs,
-            charts=list(_charts(found)),
-            paths=_paths(found),
+            charts=list(_charts(policies)),
+            paths=_paths(policies),
             version=__version__,
             day=date.today().isoformat(),
             style=Markup(_STYLE),  # noqa: S704  # our own constants
@@ -81,19 +81,19 @@ def _render(template: str, found: Policies, costs: Sequence[PromiseCost]) -> str
     )
 
 
-def _charts(found: Policies) -> Iterator[tuple[str, Markup]]:
+def _charts(policies: Policies) -> Iterator[tuple[str, Markup]]:
     """Yield the charts with their titles: all fields together, then each sensitive field."""
-    yield "All sensitive fields: the largest worst guess", _chart(found, None, 0)
-    for at, path in enumerate(_paths(found), 1):
-        yield path, _chart(found, path, at)
+    yield "All sensitive fields: the largest worst guess", _chart(policies, None, 0)
+    for at, path in enumerate(_paths(policies), 1):
+        yield path, _chart(policies, path, at)
 
 
-def _paths(found: Policies) -> list[str]:
-    return list(dict.fromkeys(path for one in found for path in one.worst_guess))
+def _paths(policies: Policies) -> list[str]:
+    return list(dict.fromkeys(path for one in policies for path in one.worst_guess))
 
 
-def _chart(found: Policies, path: str | None, at: int) -> Markup:
-    dots = _dots(found, path)
+def _chart(policies: Policies, path: str | None, number: int) -> Markup:
+    dots = _dots(policies, path)
     words = "; ".join(f"{dot.label} keeps {dot.y:.1f} % at {dot.x:.1f} %" for dot in dots)
     chart = ScatterChart(
         "Kept against worst guess" + (f" at {path}" if path else ""),
@@ -104,13 +104,13 @@ def _chart(found: Policies, path: str | None, at: int) -> Markup:
         "not dominated",
         "dominated: another is at least as good in everything",
     )
-    return Markup(chart.svg(f"chart-{at}"))  # noqa: S704  # it escapes its texts itself
+    return Markup(chart.svg(f"chart-{number}"))  # noqa: S704  # it escapes its texts itself
 
 
-def _dots(found: Policies, path: str | None) -> tuple[Dot, ...]:
+def _dots(policies: Policies, path: str | None) -> tuple[Dot, ...]:
     """Return the dots; policies at one place share a dot, filled if one of them is not dominated."""
     places: dict[tuple[Fraction, Fraction], list[ComparedPolicy]] = {}
-    for one in found:
+    for one in policies:
         worst = one.worst if path is None else one.worst_guess.get(path, Fraction(0))
         if one.kept is not None and worst is not None:
             places.setdefault((worst, one.kept), []).append(one)
@@ -153,9 +153,9 @@ def write_difference(share: Fraction) -> str:
     return f"{float(100 * share):+.1f}"
 
 
-def numbers(one: ComparedPolicy) -> str:
+def numbers(policy: ComparedPolicy) -> str:
     """Return the numbers of the policies that dominate one."""
-    return ", ".join(map(str, one.dominated_by)) or "none"
+    return ", ".join(map(str, policy.dominated_by)) or "none"
 
 
 def break_path(path: str) -> Markup:
@@ -167,9 +167,9 @@ def break_path(path: str) -> Markup:
     return Markup("<wbr>.").join(map(escape, path.split(".")))
 
 
-def write_policy(one: ComparedPolicy) -> str:
+def write_policy(policy: ComparedPolicy) -> str:
     """Return the policy as JSON; its files are relative to the folder of the stated policy."""
-    return json.dumps(dict(one.policy), indent=1, ensure_ascii=False)
+    return json.dumps(dict(policy.policy), indent=1, ensure_ascii=False)
 
 
 @cache

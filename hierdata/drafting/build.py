@@ -56,12 +56,12 @@ def build_draft(
     )
 
 
-def _to_pair(found: Profile, notation: Notation) -> list[Keys]:
+def _to_pair(profiled: Profile, notation: Notation) -> list[Keys]:
     """Return the fields with several values that a draft would publish, by the profile so far."""
     return [
         one.keys
-        for one in fields(found, notation)
-        if propose(one, found.records, notation.textual).is_published
+        for one in fields(profiled, notation)
+        if propose(one, profiled.records, notation.textual).is_published
         and one.attribute is not None
         and one.attribute.values.distinct > 1
     ]
@@ -72,11 +72,11 @@ def _is_published(pair: PairRisk, drafted: Sequence[Drafted]) -> bool:
     return pair.first in published and pair.second in published
 
 
-def _values(one: Field) -> list[str]:
+def _values(field: Field) -> list[str]:
     """Return a line for each category of a field with its frequency, the most frequent first."""
-    if one.attribute is None or one.attribute.categories is None:
+    if field.attribute is None or field.attribute.categories is None:
         return []
-    return [f"{one.path}\t{value}\t{times}" for value, times in one.attribute.categories.most_common()]
+    return [f"{field.path}\t{value}\t{times}" for value, times in field.attribute.categories.most_common()]
 
 
 def input_keys(format: str | None, records: str | None, delimiter: str | None) -> dict[str, Any]:

@@ -183,9 +183,9 @@ def _pairs(draft: Draft) -> Iterator[str]:
         yield f"#   {first} and {second}: {shares(pair.risk)}"
 
 
-def facts(one: Drafted) -> str:
+def facts(drafted: Drafted) -> str:
     """Return sentences on the profile of a field and the server's schema of it, without any value."""
-    return f"{_describe_field(one)}{_state_field(one.field)}"
+    return f"{_describe_field(drafted)}{_state_field(drafted.field)}"
 
 
 def _state_field(field: Field) -> str:
@@ -197,8 +197,8 @@ def _state_field(field: Field) -> str:
     return f" Its validator says: {', '.join(known)}." if known else ""
 
 
-def _describe_field(one: Drafted) -> str:
-    field, risk = one.field, one.risk
+def _describe_field(drafted: Drafted) -> str:
+    field, risk = drafted.field, drafted.risk
     if field.attribute is None or risk is None:
         return f"{presence(field)}."
     attribute = field.attribute

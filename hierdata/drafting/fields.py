@@ -90,13 +90,13 @@ class Field:
         return None if self.hint is not None else next((hint for hint in found if hint is not None), None)
 
 
-def fields(found: Profile, notation: Notation) -> Iterator[Field]:
+def fields(profile: Profile, notation: Notation) -> Iterator[Field]:
     """Yield every field that a policy must name, in the order of the survey."""
-    notation = replace(notation, maps=found.maps)
-    yield from _Fields(found, notation).below(found.shape, (), False)
-    for keys, stated in found.stated.items():
-        if found.shape.find(keys) is None and (len(keys) == 1 or found.shape.find(keys[:-1]) is not None):
-            steps = (*_as_found(found.shape, keys[:-1]), Step(keys[-1], False))
+    notation = replace(notation, maps=profile.maps)
+    yield from _Fields(profile, notation).below(profile.shape, (), False)
+    for keys, stated in profile.stated.items():
+        if profile.shape.find(keys) is None and (len(keys) == 1 or profile.shape.find(keys[:-1]) is not None):
+            steps = (*_as_found(profile.shape, keys[:-1]), Step(keys[-1], False))
             yield Field(keys, notation.text(steps), False, 0, obstacle=ABSENT, stated=stated)
 
 
@@ -108,9 +108,9 @@ class Below:
     each: float
 
 
-def vertex_types(found: Profile, notation: Notation) -> Iterator[Below]:
+def vertex_types(profile: Profile, notation: Notation) -> Iterator[Below]:
     """Yield arrays, elements that repeat, and maps, in the order of the survey."""
-    yield from _vertices(found.shape, (), replace(notation, maps=found.maps))
+    yield from _vertices(profile.shape, (), replace(notation, maps=profile.maps))
 
 
 def _vertices(shape: PathSurvey, steps: tuple[Step, ...], notation: Notation) -> Iterator[Below]:
@@ -131,8 +131,8 @@ def _as_found(shape: PathSurvey, keys: Keys) -> Iterator[Step]:
 
 
 class _Fields:
-    def __init__(self, found: Profile, notation: Notation) -> None:
-        self._found = found
+    def __init__(self, profile: Profile, notation: Notation) -> None:
+        self._found = profile
         self._notation = notation
 
     def below(self, shape: PathSurvey, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:

@@ -82,9 +82,9 @@ class FieldProfile:
             self._several.add(hashes[hashes != ABSENT])
         return own
 
-    def tell(self, own: Hashes) -> None:
+    def tell(self, hashes: Hashes) -> None:
         """Count the records of a batch by the hashes of their values."""
-        there = own[own != ABSENT]
+        there = hashes[hashes != ABSENT]
         self.holders += len(there)
         self.records.add(there)
 
@@ -185,26 +185,26 @@ def _has_text(shape: PathSurvey, keys: Keys) -> bool:
     return own is not None and own.texts > 0 and own.objects > 0 and not own.scalars
 
 
-def _move_texts(found: Profile) -> None:
+def _move_texts(profile: Profile) -> None:
     """Move the counts of a bare element to its text once attributes or children turn up."""
-    for keys in [keys for keys in found.attributes if _has_text(found.shape, keys)]:
-        bare = found.attributes.pop(keys)
-        if (text := found.attributes.setdefault((*keys, TEXT), bare)) is not bare:
+    for keys in [keys for keys in profile.attributes if _has_text(profile.shape, keys)]:
+        bare = profile.attributes.pop(keys)
+        if (text := profile.attributes.setdefault((*keys, TEXT), bare)) is not bare:
             text.merge(bare)
 
 
-def _skip_maps(found: Profile) -> None:
+def _skip_maps(profile: Profile) -> None:
     """Remove the keys of objects that are maps, with everything counted below them."""
-    new = set(_maps(found.shape, ())) - found.skipped
-    found.skipped |= new
-    for keys in found.skipped:
-        if (shape := found.shape.find(keys)) is not None:
+    new = set(_maps(profile.shape, ())) - profile.skipped
+    profile.skipped |= new
+    for keys in profile.skipped:
+        if (shape := profile.shape.find(keys)) is not None:
             shape.children.clear()
-    below = [keys for keys in found.attributes for depth in range(len(keys)) if keys[:depth] in new]
+    below = [keys for keys in profile.attributes for depth in range(len(keys)) if keys[:depth] in new]
     for keys in below:
-        del found.attributes[keys]
-    found.pairs = {pair: own for pair, own in found.pairs.items() if not set(pair) & set(below)}
-    fields = _fields(found.shape)
+        del profile.attributes[keys]
+    profile.pairs = {pair: own for pair, own in profile.pairs.items() if not set(pair) & set(below)}
+    fields = _fields(profile.shape)
     if fields > FIELDS:
         raise InputError(
             f"the records have more than {FIELDS:,} different fields, so their keys are probably data: "

@@ -134,17 +134,17 @@ def alone(attribute: FieldProfile, records: int, k: int) -> FieldRisk:
     return _risk(attribute.records, records - attribute.holders, records, k)
 
 
-def together(found: Profile, k: int) -> list[PairRisk]:
+def together(profile: Profile, k: int) -> list[PairRisk]:
     """Return the risks of all measured pairs, those that reveal most beyond either field alone first."""
     single = {
-        keys: alone(found.attributes[keys], found.records, k).small
-        for pair in found.pairs
+        keys: alone(profile.attributes[keys], profile.records, k).small
+        for pair in profile.pairs
         for keys in pair
-        if keys in found.attributes
+        if keys in profile.attributes
     }
     pairs = []
-    for (first, second), spectrum in found.pairs.items():
-        risk = _risk(spectrum, 0, found.records, k)
+    for (first, second), spectrum in profile.pairs.items():
+        risk = _risk(spectrum, 0, profile.records, k)
         gain = risk.small - max(single.get(first, 0.0), single.get(second, 0.0))
         pairs.append(PairRisk(first, second, risk, max(0.0, gain)))
     return sorted(pairs, key=lambda pair: -pair.gain)

@@ -45,10 +45,10 @@ def stated_fields(schema: Mapping[str, Any] | None) -> dict[Keys, Stated]:
     return found
 
 
-def _visit(schema: object, steps: tuple[Step, ...], found: dict[Keys, Stated], depth: int) -> None:
-    if not isinstance(schema, Mapping) or depth > _DEEPEST or len(found) > _MOST:
+def _visit(schema: object, steps: tuple[Step, ...], fields: dict[Keys, Stated], depth: int) -> None:
+    if not isinstance(schema, Mapping) or depth > _DEEPEST or len(fields) > _MOST:
         return
-    own = found.get(tuple(step.key for step in steps))
+    own = fields.get(tuple(step.key for step in steps))
     if own is not None:
         _describe(schema, own)
     properties = schema.get("properties")
@@ -59,25 +59,25 @@ def _visit(schema: object, steps: tuple[Step, ...], found: dict[Keys, Stated], d
         names = required if isinstance(required, list) else []
         for name, below in properties.items():
             path = (*steps, Step(str(name), False))
-            inner = found.setdefault(tuple(step.key for step in path), Stated(path))
+            inner = fields.setdefault(tuple(step.key for step in path), Stated(path))
             inner.required |= name in names
-            _visit(below, path, found, depth + 1)
+            _visit(below, path, fields, depth + 1)
     if own is not None and isinstance(schema.get("items"), Mapping):
         *before, last = steps
         own.steps = (*before, Step(last.key, True))
-        _visit(schema["items"], own.steps, found, depth + 1)
+        _visit(schema["items"], own.steps, fields, depth + 1)
     for key in _ALTERNATIVES:
         alternatives = schema.get(key)
         for alternative in alternatives if isinstance(alternatives, list) else ():
-            _visit(alternative, steps, found, depth + 1)
+            _visit(alternative, steps, fields, depth + 1)
 
 
-def _describe(schema: Mapping[str, Any], own: Stated) -> None:
+def _describe(schema: Mapping[str, Any], stated: Stated) -> None:
     for kind in _list_types(schema.get("bsonType", schema.get("type"))):
-        if kind not in own.types and kind.isascii() and kind.isalpha():
-            own.types.append(kind)
+        if kind not in stated.types and kind.isascii() and kind.isalpha():
+            stated.types.append(kind)
     if isinstance(schema.get("enum"), list):
-        own.choices = (own.choices or 0) + len(schema["enum"])
+        stated.choices = (stated.choices or 0) + len(schema["enum"])
 
 
 def _list_types(kinds: object) -> Iterator[str]:

@@ -176,9 +176,9 @@ def cluster_blocks(
     return ClusteredBlocks(found, heaviest, spread)
 
 
-def _stand_apart(found: Held[Block], prepared: Prepared, heaviest: Heaviest) -> bool:
+def _stand_apart(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> bool:
     """Whether root classes were found in every block, and no two blocks publish one root vector."""
-    forms = found.map(RootFormsOfBlock(prepared.frame, heaviest))
+    forms = clustered.map(RootFormsOfBlock(prepared.frame, heaviest))
     apart = stand_apart(forms.collect())
     forms.release()
     return apart
@@ -235,12 +235,12 @@ def add_trials(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Tri
 
 
 def _unite_blocks(
-    found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: Heaviest
+    clustered: Held[Block], firsts: list[int], prepared: Prepared, heaviest: Heaviest
 ) -> Held[Block]:
     """Exchange records so that all classes of one form are in one block."""
     place_of = {first: place for place, first in enumerate(firsts)}
-    bins = 1 + found.count // _HEARD
-    heard = found.exchange(FormsOfBlock(prepared.frame, heaviest, place_of, bins), bins)
+    bins = 1 + clustered.count // _HEARD
+    heard = clustered.exchange(FormsOfBlock(prepared.frame, heaviest, place_of, bins), bins)
     forms = heard.map(find_shared_forms)
     answers = list(forms.collect())
     heard.release()
@@ -249,9 +249,9 @@ def _unite_blocks(
         raise PromiseError(nothing_holds(prepared) or f"{NO_CLASS}: ask for less, or for larger `blocks`")
     homes = {form: home for answer in answers for form, home in answer.homes.items()}
     if not homes:
-        return found
-    apart = found.exchange(SplitBlock(prepared.frame, heaviest, homes, place_of), found.count)
-    found.release()
+        return clustered
+    apart = clustered.exchange(SplitBlock(prepared.frame, heaviest, homes, place_of), clustered.count)
+    clustered.release()
     together = apart.map(unite_parts)
     apart.release()
     return together

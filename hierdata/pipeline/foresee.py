@@ -118,22 +118,22 @@ class Forecast:
     refusal: str | None = None
 
 
-def foresee_loss(source: object, policy: Policy, found: Survey, hints: frozenset[Keys]) -> Forecast:
+def foresee_loss(source: object, policy: Policy, survey: Survey, hints: frozenset[Keys]) -> Forecast:
     """Search a sample of a surveyed collection, once as the policy says and once with each remedy."""
     try:
-        stated = without_required_fields(add_unlisted(policy, found.shape, hints))
+        stated = without_required_fields(add_unlisted(policy, survey.shape, hints))
         with open_shaped(source, policy) as (documents, _):
-            sample = take_sample(documents, found.records)
-        first = search_sample(sample, stated, hints, found.shape, found.records)
+            sample = take_sample(documents, survey.records)
+        first = search_sample(sample, stated, hints, survey.shape, survey.records)
     except HierdataError as error:
         return Forecast(failure=str(error))
     lost = find_lost(first)
     remedies = suggest_remedies(stated, lost[:_MOST])
-    tried = [*_try_remedies(remedies, sample, hints, found.shape, found.records)]
+    tried = [*_try_remedies(remedies, sample, hints, survey.shape, survey.records)]
     places = [_describe(place, first, tried) for place in lost]
     total = first.shares.total
     kept = None if total is None else float(total.kept)
-    return Forecast(first.records, found.records, kept, places, refusal=first.refusal)
+    return Forecast(first.records, survey.records, kept, places, refusal=first.refusal)
 
 
 def take_sample(documents: Iterable[Document], count: int) -> list[Document]:
@@ -229,18 +229,18 @@ def _count_vertices(encoded: Encoded, kind: int) -> VertexNumbers:
     return VertexNumbers(int(counts.max()), int(np.quantile(counts, 0.5, method="lower")))
 
 
-def find_lost(found: Searched) -> list[LostPlace]:
+def find_lost(searched: Searched) -> list[LostPlace]:
     """Return the vertex types of which little is published, and the fields of which little is kept.
 
     Those with the most values that are lost come first.
     """
     lost: list[tuple[float, LostPlace]] = []
-    for path, (count, total) in found.published.items():
-        own = found.fields[path]
+    for path, (count, total) in searched.published.items():
+        own = searched.fields[path]
         if total and count < _LITTLE * total:
-            lost.append(((total - count) * len(own), LostPlace(path, own, path in found.nested)))
-        for field_path in found.quasi.intersection(own):
-            kept = found.share_kept(field_path)
+            lost.append(((total - count) * len(own), LostPlace(path, own, path in searched.nested)))
+        for field_path in searched.quasi.intersection(own):
+            kept = searched.share_kept(field_path)
             if kept is not None and kept < _BARE and count >= _LITTLE * total:
                 lost.append(((1 - kept) * total, LostPlace(field_path, (field_path,))))
     return [place for _, place in sorted(lost, key=lambda one: (-one[0], one[1].path))]
@@ -268,17 +268,17 @@ def _try_remedies(
             yield remedy, found
 
 
-def _describe(place: LostPlace, first: Searched, tried: Sequence[tuple[Remedy, Searched]]) -> ForeseenPlace:
+def _describe(lost: LostPlace, first: Searched, tried: Sequence[tuple[Remedy, Searched]]) -> ForeseenPlace:
     """Return a place with the remedies that help there, by what is then kept."""
-    before = first.share_kept(place.path)
+    before = first.share_kept(lost.path)
     helps = []
     for remedy, found in tried:
-        if remedy.place not in (None, place.path):
+        if remedy.place not in (None, lost.path):
             continue
-        there = remedy.moved or place.path
+        there = remedy.moved or lost.path
         kept = found.share_kept(there)
         if kept is not None and before is not None and kept >= before + 0.01:
             helps.append(Help(remedy.text, found.share_published(there), kept))
     helps.sort(key=lambda one: -(one.kept or 0))
-    numbers = first.numbers.get(place.path)
-    return ForeseenPlace(place.path, first.share_published(place.path), before, numbers, tuple(helps))
+    numbers = first.numbers.get(lost.path)
+    return ForeseenPlace(lost.path, first.share_published(lost.path), before, numbers, tuple(helps))

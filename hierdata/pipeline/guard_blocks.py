@@ -126,30 +126,30 @@ class PublishSuppressed(_Task):
         return replace(block, partitions=(publish_at_roots(forest, partition),))
 
 
-def guard_blocks(found: Held[Block], prepared: Prepared, heaviest: Heaviest) -> tuple[Held[Block], bool]:
+def guard_blocks(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> tuple[Held[Block], bool]:
     """Guard the suppressed of all blocks as ``guard_suppressed`` does those of a whole collection.
 
     Returns the blocks, and whether suppressed records were published: several blocks may then have classes of
     their form. Raises PromiseError if no choice of classes is enough.
     """
     constraints = prepared.constraints
-    counted = _ask(found, CountSuppressed(prepared, heaviest)) if constraints.guarded else []
+    counted = _ask(clustered, CountSuppressed(prepared, heaviest)) if constraints.guarded else []
     if not any(held.records for held, _ in counted):
-        return found, False
+        return clustered, False
     left = reduce(add, (held for held, _ in counted))
     classes = sum(own for _, own in counted)
-    if left.satisfies(constraints) and _may_stay(found, classes, prepared, heaviest):
-        return found, False
-    if chosen := _choose(found, left, prepared, heaviest):
-        found = _replace(found, DissolveClasses(prepared, heaviest, chosen))
-    return _replace(found, PublishSuppressed(prepared, heaviest)), True
+    if left.satisfies(constraints) and _may_stay(clustered, classes, prepared, heaviest):
+        return clustered, False
+    if chosen := _choose(clustered, left, prepared, heaviest):
+        clustered = _replace(clustered, DissolveClasses(prepared, heaviest, chosen))
+    return _replace(clustered, PublishSuppressed(prepared, heaviest)), True
 
 
 def _choose(
-    found: Held[Block], left: GroupContents, prepared: Prepared, heaviest: Heaviest
+    clustered: Held[Block], left: GroupContents, prepared: Prepared, heaviest: Heaviest
 ) -> dict[int, list[int]]:
     """Return the classes to dissolve, by the number of their block."""
-    weighed = _ask(found, WeighClasses(prepared, heaviest))
+    weighed = _ask(clustered, WeighClasses(prepared, heaviest))
     places = [(block, own) for block, candidates in weighed for own in range(len(candidates))]
     every = [candidate for _, candidates in weighed for candidate in candidates]
     root = len(prepared.hierarchies[0])
@@ -168,26 +168,26 @@ def _choose(
     return dict(chosen)
 
 
-def _may_stay(found: Held[Block], classes: int, prepared: Prepared, heaviest: Heaviest) -> bool:
+def _may_stay(clustered: Held[Block], classes: int, prepared: Prepared, heaviest: Heaviest) -> bool:
     """Whether something is published, and the records that it does not cover are none or satisfy all."""
-    taken = join_encoded(_ask(found, TakeSuppressed(prepared, heaviest)))
+    taken = join_encoded(_ask(clustered, TakeSuppressed(prepared, heaviest)))
     if taken.record_count == prepared.survey.records or taken.record_count * classes > LARGEST:
         return False
-    alone = np.logical_and.reduce(_ask(found, FindUncovered(prepared, heaviest, taken)))
+    alone = np.logical_and.reduce(_ask(clustered, FindUncovered(prepared, heaviest, taken)))
     return is_safe(prepared.frame.forest(taken, heaviest), 0, prepared.constraints, alone)
 
 
-def _ask(found: Held[Block], task: Callable[[Block], Answer]) -> list[Answer]:
+def _ask(clustered: Held[Block], task: Callable[[Block], Answer]) -> list[Answer]:
     """Return the answer of each block."""
-    answers = found.map(task)
+    answers = clustered.map(task)
     collected = list(answers.collect())
     answers.release()
     return collected
 
 
-def _replace(found: Held[Block], task: Callable[[Block], Block]) -> Held[Block]:
-    changed = found.map(task)
-    found.release()
+def _replace(clustered: Held[Block], task: Callable[[Block], Block]) -> Held[Block]:
+    changed = clustered.map(task)
+    clustered.release()
     return changed
 
 

@@ -183,7 +183,7 @@ def unite_parts(blocks: list[Block]) -> Block:
     return Block(encoded, (together,), max(block.number for block in blocks))
 
 
-def drop_dangling(found: Held[Block], prepared: Prepared, heaviest: Heaviest) -> Held[Block]:
+def drop_dangling(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> Held[Block]:
     """Drop references to what is not published, now that this is settled for all blocks.
 
     References are dropped by place and never make anything else dangle, so once is enough. No two classes
@@ -191,17 +191,17 @@ def drop_dangling(found: Held[Block], prepared: Prepared, heaviest: Heaviest) ->
     """
     fields = link_fields(prepared.policy, prepared.schema)
     if not fields.references:
-        return found
-    bins = found.count
-    sent = found.exchange(SendMarks(prepared, fields, heaviest, bins), bins)
+        return clustered
+    bins = clustered.count
+    sent = clustered.exchange(SendMarks(prepared, fields, heaviest, bins), bins)
     answers = sent.map(find_dangling)
     sent.release()
     dangling = frozenset[bytes]().union(*answers.collect())
     answers.release()
     if not dangling:
-        return found
-    changed = found.map(DropReferences(prepared, fields, heaviest, dangling))
-    found.release()
+        return clustered
+    changed = clustered.map(DropReferences(prepared, fields, heaviest, dangling))
+    clustered.release()
     return changed
 
 

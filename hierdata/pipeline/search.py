@@ -287,8 +287,8 @@ class _TableSearch:
         self._note_lost(found)
         return found
 
-    def _note_lost(self, found: Partition) -> None:
-        lost = (found.equivalence_class < 0) & ~self.gone
-        self._reason = self._reason or found.reason
+    def _note_lost(self, partition: Partition) -> None:
+        lost = (partition.equivalence_class < 0) & ~self.gone
+        self._reason = self._reason or partition.reason
         self._lost += Counter(records_that_no_group_accepts=int(lost.sum()))
         self.gone |= lost

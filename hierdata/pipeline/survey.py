@@ -269,11 +269,11 @@ def _survey_splits(
     return _Found(total, sizes, content.digest(), shaped, held)
 
 
-def _check_own(policy: Policy, found: Survey) -> None:
+def _check_own(policy: Policy, surveyed: Survey) -> None:
     """Raise InputError for a field of individuals that no record has."""
     individual = read_individual(policy.individual)
     for text in () if individual is None else individual.own:
-        if found.shape.find(policy.path(text).keys) is None:
+        if surveyed.shape.find(policy.path(text).keys) is None:
             raise InputError("individual: no record has a value here: correct the path", path=text)
 
 

@@ -169,12 +169,12 @@ class TruthCheck:
         )
 
 
-def _report(found: Sequence[Comparison], changed: bool) -> None:
+def _report(comparisons: Sequence[Comparison], changed: bool) -> None:
     """Raise VerificationError for the first difference; ``changed``: the original is not the release's."""
-    first = min((own.difference for own in found if own.difference is not None), default=None)
+    first = min((own.difference for own in comparisons if own.difference is not None), default=None)
     if first is not None:
         message = first.message + CHANGED * changed
         raise VerificationError(message, record=first.record, path=first.path)
-    domain = find_unequal(own.tokens for own in found)
+    domain = find_unequal(own.tokens for own in comparisons)
     if domain is not None:
         raise VerificationError(f"in the domain {domain} {PSEUDONYMS}")

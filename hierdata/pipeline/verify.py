@@ -199,7 +199,7 @@ UNTOLD = "whether the release is true of its original (the witness)"
 
 
 def _follow(
-    place: Path | None,
+    staging: Path | None,
     parts: Held[PartReading],
     files: Released | None,
     served: bool,
@@ -211,7 +211,7 @@ def _follow(
     from hierdata.release.witness import read_witness
 
     named = None if files is None or files.claims is None else published_files(files.claims.parent)
-    witness = None if place is None else read_witness(place, named)
+    witness = None if staging is None else read_witness(staging, named)
     if witness is None or not witness.words:
         return replace(verdict, passed=False, not_judged=(*verdict.not_judged, UNTOLD))
     policy = looked.prepared.policy

@@ -116,10 +116,10 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> li
     return [mistake for told in found.values() for mistake in _join(told)]
 
 
-def _join(told: Mapping[Mistake, Location]) -> Iterator[Mistake]:
+def _join(alternatives: Mapping[Mistake, Location]) -> Iterator[Mistake]:
     """Yield the mistakes at one place; those from alternatives, none of which fits, are joined."""
-    tried = {mistake: alternative for mistake, alternative in told.items() if alternative}
-    yield from (mistake for mistake in told if mistake not in tried)
+    tried = {mistake: alternative for mistake, alternative in alternatives.items() if alternative}
+    yield from (mistake for mistake in alternatives if mistake not in tried)
     if len(set(tried.values())) < 2 or not next(iter(tried)).where:
         yield from tried
         return
@@ -209,13 +209,13 @@ def _due(detail: ErrorDetails) -> str:
     return f"{message}, not {_quote_value(detail['input'])}"
 
 
-def _mapping_due(where: str, found: object, known: Sequence[str]) -> str:
+def _mapping_due(where: str, value: object, known: Sequence[str]) -> str:
     """Return the message for a value that must be a mapping. If it is the whole file, none of it is shown."""
     if not where:
-        kind = "text" if isinstance(found, str) else _quote_value(found)
+        kind = "text" if isinstance(value, str) else _quote_value(value)
         return f"a policy must be a mapping with the keys version, models and fields, not {kind}"
     keys = f" with {' or '.join(known)}" if len(known) <= 3 else ""
-    return f"must be a mapping{keys}, not {_quote_value(found)}"
+    return f"must be a mapping{keys}, not {_quote_value(value)}"
 
 
 def _quote_value(value: object) -> str:
@@ -328,15 +328,15 @@ class PolicyFile:
     def _positions(self) -> Positions:
         return self.find()
 
-    def position(self, place: Location) -> Position:
+    def position(self, location: Location) -> Position:
         """Return the position of a part of the data: that of its key or item, else that of what holds it."""
-        for end in range(len(place), 0, -1):
-            if (origin := self.origins.get(place[:end])) is not None:
-                place = origin + place[end:]
+        for end in range(len(location), 0, -1):
+            if (origin := self.origins.get(location[:end])) is not None:
+                location = origin + location[end:]
                 break
-        known = (place[:end] for end in range(len(place), 0, -1))
+        known = (location[:end] for end in range(len(location), 0, -1))
         return next((self._positions[part] for part in known if part in self._positions), Position(1, 1))
 
-    def describe(self, place: Location) -> str:
+    def describe(self, location: Location) -> str:
         """Return the file with the position of a part of the data."""
-        return f"{self.name}, {self.position(place)}"
+        return f"{self.name}, {self.position(location)}"

@@ -57,30 +57,30 @@ def write_files(
     tallies: Tallies,
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
-    found: ReadBack,
+    published: ReadBack,
     shaped: ShapeFacts,
     stated: tuple[str, ...],
     content: bytes,
 ) -> StewardReport:
     """Write all files of a release except the published data; return the steward's report.
 
-    ``found`` is what was read back from the published data, ``stated`` are limitations of how the input was
-    read, ``shaped`` is what was found of its shape, ``content`` is the digest of the input. Raises
+    ``published`` is what was read back from the published data, ``stated`` are limitations of how the input
+    was read, ``shaped`` is what was found of its shape, ``content`` is the digest of the input. Raises
     TargetError where a file cannot be written.
     """
     tables = tallies[count_part].tables.value
-    public = build_release_file(found)
+    public = build_release_file(published)
     report = build_report(public, prepared, tallies, verdict, gates, stated)
     facts = freeze(prepared, __version__, tables).model_copy(update={"drawn_by": shaped.drawn_by})
     told = {
         "shape": shaped.figures,
         "fingerprints": Fingerprints(input=content.hex(), policy=facts.policy),
-        "pictures": collect_pictures(prepared, tallies[count_part], found),
+        "pictures": collect_pictures(prepared, tallies[count_part], published),
     }
     report = report.model_copy(update=told)
     files = {
         folder / "public" / RELEASE_FILE: dump(public),
-        folder / "public" / CODEBOOK_FILE: dump(build_codebook(found)),
+        folder / "public" / CODEBOOK_FILE: dump(build_codebook(published)),
         folder / "public" / SUMMARY_FILE: render_summary(public).encode(),
         folder / FACTS_FILE: dump(facts),
         folder / "steward" / "report.json": dump(report),
@@ -184,8 +184,8 @@ def _kept_shares(tallies: Tallies) -> KeptShares:
     )
 
 
-def _kept_share(own: Share) -> KeptShare:
-    return KeptShare(kept=Exact.of(own.kept), attainable=Exact.of(own.attainable))
+def _kept_share(share: Share) -> KeptShare:
+    return KeptShare(kept=Exact.of(share.kept), attainable=Exact.of(share.attainable))
 
 
 def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:
@@ -199,8 +199,8 @@ def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:
     return found
 
 
-def _tally(there: int, published: int) -> Tally:
-    return Tally(input=there, published=published, suppressed=there - published)
+def _tally(total: int, published: int) -> Tally:
+    return Tally(input=total, published=published, suppressed=total - published)
 
 
 def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:

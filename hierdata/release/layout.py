@@ -249,18 +249,18 @@ def _check_described(xsd: Path, parts: Mapping[str, Path], policy: Policy) -> No
 PURPOSE = "a copy of the published files"
 
 
-def check_bytes(files: Released, policy: Policy, place: Path, rewritten: bool | None) -> None:
+def check_bytes(files: Released, policy: Policy, staging: Path, rewritten: bool | None) -> None:
     """Check that the parts of a release are, byte by byte, what is written for their documents.
 
     Spaces, quotes, blank lines and unused entries of dictionaries could tell something that no reader of the
     documents sees. ``rewritten`` tells whether this holds for the records. Where it is None, and for the
-    other parts, files are written again in a private folder in ``place``. Raises VerificationError for a file
-    that differs, TargetError if one cannot be read.
+    other parts, files are written again in a private folder in ``staging``. Raises VerificationError for a
+    file that differs, TargetError if one cannot be read.
     """
     for part, path in files.parts.items():
         equal = rewritten if part == RECORDS else None
         if equal is None:
-            equal = _is_rewritten(path, policy, element_of(part, policy), place)
+            equal = _is_rewritten(path, policy, element_of(part, policy), staging)
         if not equal:
             raise VerificationError(
                 "the file is not written as hierdata writes these documents: it could hold more than "
@@ -269,9 +269,9 @@ def check_bytes(files: Released, policy: Policy, place: Path, rewritten: bool | 
             )
 
 
-def _is_rewritten(path: Path, policy: Policy, element: str | None, place: Path) -> bool:
+def _is_rewritten(path: Path, policy: Policy, element: str | None, staging: Path) -> bool:
     form = form_of(path, policy, element)
-    with PrivateFolder(place, PURPOSE) as folder:
+    with PrivateFolder(staging, PURPOSE) as folder:
         again = folder / path.name
         form.write(form.read(path, element, alone=True), again, element)
         return _are_equal(path, again)

@@ -24,33 +24,33 @@ _MOST_FREQUENT = 6
 """Values of a sensitive attribute that are shown each by itself."""
 
 
-def collect_pictures(prepared: Prepared, counts: Counted, found: ReadBack) -> Pictures:
+def collect_pictures(prepared: Prepared, counts: Counted, published: ReadBack) -> Pictures:
     """Collect depths from the published files, the rest from the counts of the run."""
     sizes = {str(size): counts.class_sizes[size] for size in sorted(counts.class_sizes)}
     # Where values are published apart, groups hide values and not records: their sizes bound no chance.
     apart = prepared.policy.recoding_traits.separates_values
     whole = not apart and sum(counts.class_sizes.values()) == counts.published_records
     return Pictures(
-        depths=dict(_depths(prepared, counts, found)),
+        depths=dict(_depths(prepared, counts, published)),
         distributions=dict(_distributions(prepared, counts)),
         class_sizes=sizes if whole else {},
-        example=tuple(_example(prepared, counts, found)),
+        example=tuple(_example(prepared, counts, published)),
     )
 
 
-def _depths(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[tuple[str, dict[str, int]]]:
+def _depths(prepared: Prepared, counts: Counted, published: ReadBack) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield the path of each quasi-identifier with its values by band; all of the input are counted."""
-    for keys in found.policy.quasi:
+    for keys in published.policy.quasi:
         kind = _type_of(prepared, keys)
         if kind is None:
             continue
         bands = dict.fromkeys((*BANDS, LEFT_OUT, MISSING), 0)
-        for label, count, loss in _labels(found, keys):
+        for label, count, loss in _labels(published, keys):
             bands[_band(label, loss)] += count
         bands[LEFT_OUT] = counts.vertices[kind] - counts.published[kind]
         bands[MISSING] = max(counts.vertices[kind] - sum(bands.values()), 0)
         if counts.vertices[kind]:
-            yield str(found.policy.rules_by_keys[keys][0]), bands
+            yield str(published.policy.rules_by_keys[keys][0]), bands
 
 
 def _type_of(prepared: Prepared, keys: tuple[str, ...]) -> int | None:
@@ -64,9 +64,9 @@ def _type_of(prepared: Prepared, keys: tuple[str, ...]) -> int | None:
     return None
 
 
-def _labels(found: ReadBack, keys: tuple[str, ...]) -> Iterator[tuple[Scalar, int, Fraction]]:
+def _labels(published: ReadBack, keys: tuple[str, ...]) -> Iterator[tuple[Scalar, int, Fraction]]:
     """Yield the published labels of a field, with count and LM'."""
-    counted, loss = losses_of(found, keys)
+    counted, loss = losses_of(published, keys)
     yield from ((label, count, loss(label)) for label, count in counted)
 
 
@@ -106,7 +106,7 @@ def _changes(
         yield Change(name=name, input=there, published=left)
 
 
-def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[ExampleLine]:
+def _example(prepared: Prepared, counts: Counted, published: ReadBack) -> Iterator[ExampleLine]:
     """Yield the lines of an invented record: each vertex before its fields, as it is published most often."""
     schema = prepared.schema
     fields: list[list[tuple[Keys, str, FieldRule]]] = [[] for _ in schema.types]
@@ -123,21 +123,21 @@ def _example(prepared: Prepared, counts: Counted, found: ReadBack) -> Iterator[E
             after = LEFT_OUT_IN_MOST if lost else what
             yield ExampleLine(path=kind.path, name=name, depth=depth - 1, before=what, after=after)
         for keys, text, rule in fields[kind.index]:
-            before, after = _show_field(prepared, found, keys, rule)
+            before, after = _show_field(prepared, published, keys, rule)
             after = LEFT_OUT_IN_MOST if lost and rule.published_as is not None else after
             name = ".".join(keys[len(above) :]) or "value"
             yield ExampleLine(path=text, name=name, depth=depth, before=before, after=after)
 
 
-def _show_field(prepared: Prepared, found: ReadBack, keys: Keys, rule: FieldRule) -> tuple[str, str]:
+def _show_field(prepared: Prepared, published: ReadBack, keys: Keys, rule: FieldRule) -> tuple[str, str]:
     """Return an invented value of a field, and as it is published most often."""
     traits = prepared.policy.recoding_traits
     if rule.published_as is None:
         return "a value", LEFT_OUT
-    if keys in found.policy.quasi:
+    if keys in published.policy.quasi:
         # Sets and ranges are made of values of the class, which the report does not repeat.
         sets = traits.publishes_value_sets
-        return ("a value", "a set or range") if sets else _show_generalized(found, keys)
+        return ("a value", "a set or range") if sets else _show_generalized(published, keys)
     if rule.role == "sensitive":
         return "a value", "one value of a group" if traits.separates_values else "the same value"
     return "a value", "another value" if rule.stated_action else "the same value"
@@ -149,12 +149,12 @@ def _innermost(schema: Schema, keys: Keys) -> int:
     return next(places[keys[:end]] for end in range(len(keys), -1, -1) if keys[:end] in places)
 
 
-def _show_generalized(found: ReadBack, keys: Keys) -> tuple[str, str]:
+def _show_generalized(published: ReadBack, keys: Keys) -> tuple[str, str]:
     """Return an invented value and the most frequent form that is generalized; values that stay are equal.
 
     Where that is ``*``, the value is invented from the most frequent other form.
     """
-    forms = [(count, str(label)) for label, count, loss in _labels(found, keys) if loss]
+    forms = [(count, str(label)) for label, count, loss in _labels(published, keys) if loss]
     if not forms:
         return "a value", "the same value"
     _, after = max(forms)

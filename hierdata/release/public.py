@@ -59,16 +59,16 @@ class ReadBack:
     files: tuple[PublishedFile, ...]
 
 
-def build_release_file(found: ReadBack) -> ReleaseFile:
+def build_release_file(published: ReadBack) -> ReleaseFile:
     """Build ``release.json``. Raises VerificationError for a label that no domain publishes."""
-    policy, verdict = found.policy, found.verdict
+    policy, verdict = published.policy, published.verdict
     return ReleaseFile(
         version=__version__,
         plugins=tuple(PluginUse(**vars(plugin)) for plugin in list_plugins(policy)),
         dataset=policy.dataset,
         recoding=policy.recoding,
-        format=found.format,
-        files=found.files,
+        format=published.format,
+        files=published.files,
         tables=dict(verdict.tables),
         passed=True,
         promises=tuple(_public_promises(policy, verdict)),
@@ -82,15 +82,15 @@ def build_release_file(found: ReadBack) -> ReleaseFile:
             k_raw=verdict.k_raw,
             k_exempt=verdict.k_exempt,
         ),
-        metrics=figures(_published_figures(found)),
+        metrics=figures(_published_figures(published)),
         gates=tuple(PublicGate(**describe_gate(policy, gate), passed=True) for gate in policy.gates),
         limitations=describe_limitations(policy, verdict),
     )
 
 
-def build_codebook(found: ReadBack) -> Codebook:
+def build_codebook(published: ReadBack) -> Codebook:
     """Build ``codebook.json``: how to read the published values."""
-    policy, survey = found.policy, found.survey
+    policy, survey = published.policy, published.survey
     spelled = policy.recoding_traits.generalized
     fields = []
     for keys, (path, rule) in policy.rules_by_keys.items():
@@ -173,13 +173,13 @@ def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
         )
 
 
-def _published_figures(found: ReadBack) -> dict[str, tuple[Figure, ...]]:
+def _published_figures(published: ReadBack) -> dict[str, tuple[Figure, ...]]:
     """Return what the published quasi-identifier values lost and kept, by the public name of the metric."""
     total, values = Fraction(0), 0
-    for count, lost in _losses(found):
+    for count, lost in _losses(published):
         values += count
         total += lost
-    records = max(found.verdict.records, 1)
+    records = max(published.verdict.records, 1)
     share = total / max(values, 1)
     unit = "published quasi-identifier values"
     return {
@@ -193,30 +193,30 @@ def _published_figures(found: ReadBack) -> dict[str, tuple[Figure, ...]]:
 
 
 def losses_of(
-    found: ReadBack, keys: tuple[str, ...]
+    published: ReadBack, keys: tuple[str, ...]
 ) -> tuple[list[tuple[Scalar, int]], Callable[[Scalar], Fraction]]:
     """Return the published labels of a quasi-identifier with their counts, and a function for LM' of a label.
 
     That raises Uncovered for a label that no domain publishes.
     """
-    policy = found.policy
+    policy = published.policy
     counted: list[tuple[Scalar, int]] = [
-        (label, count) for label, count in found.survey.values[keys].items() if label is not None
+        (label, count) for label, count in published.survey.values[keys].items() if label is not None
     ]
     labels = [label for label, _ in counted]
     sets = policy.recoding_traits.publishes_value_sets
     return counted, policy.quasi[keys].published_losses(labels, policy.folder, sets=sets)
 
 
-def _losses(found: ReadBack) -> Iterator[tuple[int, Fraction]]:
+def _losses(published: ReadBack) -> Iterator[tuple[int, Fraction]]:
     """Yield for each quasi-identifier the number of its published values, and the sum of their LM'."""
-    for keys in found.policy.quasi:
+    for keys in published.policy.quasi:
         try:
-            counted, loss = losses_of(found, keys)
+            counted, loss = losses_of(published, keys)
             lost = sum((count * loss(label) for label, count in counted), Fraction(0))
         except Uncovered:
             raise VerificationError(
                 "a published value is not one that the policy's domain publishes",
-                path=str(found.policy.rules_by_keys[keys][0]),
+                path=str(published.policy.rules_by_keys[keys][0]),
             ) from None
         yield sum(count for _, count in counted), lost

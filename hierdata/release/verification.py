@@ -273,9 +273,9 @@ def confirm(folder: Path, release: ReleaseFile, codebook: Codebook) -> None:
             )
 
 
-def _name_changed(stated: ReleaseFile, found: ReleaseFile) -> str:
+def _name_changed(stated: ReleaseFile, claimed: ReleaseFile) -> str:
     """Name the first file that differs, with both digests."""
-    digests = [{file.name: file.sha256 for file in release.files} for release in (stated, found)]
+    digests = [{file.name: file.sha256 for file in release.files} for release in (stated, claimed)]
     named, there = digests
     name = min(name for name in {**named, **there} if named.get(name) != there.get(name))
     expected, is_now = (own.get(name, "no such file") for own in digests)
@@ -307,12 +307,12 @@ def _read_bytes(file: Path) -> bytes:
 
 
 def _describes(
-    stated: Mapping[str, tuple[str, ...]], found: Mapping[str, tuple[str, ...]], policy: Policy
+    stated: Mapping[str, tuple[str, ...]], stated_tables: Mapping[str, tuple[str, ...]], policy: Policy
 ) -> bool:
     """Return whether the tables agree; an attribute with only missing values is not found in any table."""
     known = Counter(str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive)
     return (
-        stated.keys() == found.keys()
-        and all(set(found[part]) <= set(paths) for part, paths in stated.items())
+        stated.keys() == stated_tables.keys()
+        and all(set(stated_tables[part]) <= set(paths) for part, paths in stated.items())
         and Counter(path for paths in stated.values() for path in paths) <= known
     )

@@ -156,11 +156,11 @@ def _join_groups(
     forest: Forest,
     shown: NDArray[np.int64],
     forms: NDArray[np.int64],
-    own: NDArray[np.bool_],
+    has_group: NDArray[np.bool_],
     number: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the class of each vertex: by shared groups of its record, else by the record's form."""
-    records = forest.record_of[own]
+    records = forest.record_of[has_group]
     grouped = np.zeros(forest.record_count, np.bool_)
     grouped[records] = True
     found = np.arange(forest.record_count)

@@ -127,9 +127,9 @@ class _Pair:
             if len(own):
                 yield kind, own
 
-    def _wrong(self, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _wrong(self, vertices: NDArray[np.int64]) -> NDArray[np.bool_]:
         wrong = np.zeros(len(self.target), np.bool_)
-        wrong[at] = True
+        wrong[vertices] = True
         return wrong
 
     def compare_labels(self, covers: Sequence[Sequence[Cover]]) -> Iterator[Difference]:
@@ -158,10 +158,10 @@ class _Pair:
                     yield self.difference(self._wrong(own[failing]), SENSITIVE, attribute.path)
 
     def _spellings(
-        self, own: NDArray[np.int64], position: int
+        self, vertices: NDArray[np.int64], position: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        shown = self.shown.spelling[self.shown.first_sensitive[own] + position]
-        return shown, self.original.spelling[self.original.first_sensitive[self.target[own]] + position]
+        shown = self.shown.spelling[self.shown.first_sensitive[vertices] + position]
+        return shown, self.original.spelling[self.original.first_sensitive[self.target[vertices]] + position]
 
     def _same(self, terms: Terms, number: bool) -> Callable[[int, int], bool]:
         shown, stated = (*self.shown.spellings, None), (*self.original.spellings, None)
@@ -170,7 +170,7 @@ class _Pair:
     def _of_groups(
         self,
         kind: VertexType,
-        own: NDArray[np.int64],
+        vertices: NDArray[np.int64],
         by_part: Mapping[str, NDArray[np.int64]],
         terms: Terms,
     ) -> Iterator[Difference]:
@@ -179,13 +179,13 @@ class _Pair:
         for part, table in self._tables(kind, terms):
             codes: dict[object, int] = {}
             none = np.zeros(len(self.target), np.int64)
-            groups = by_part.get(part, next(iter(by_part.values()), none))[own]
+            groups = by_part.get(part, next(iter(by_part.values()), none))[vertices]
             rows = [[groups], [groups]]
             for position in table:
                 number = self.original.domains[kind.index][position].number
                 for column, found, spellings in zip(
                     rows,
-                    self._spellings(own, position),
+                    self._spellings(vertices, position),
                     (self.shown.spellings, self.original.spellings),
                     strict=True,
                 ):
@@ -196,7 +196,7 @@ class _Pair:
             differs = (shown != stated).any(axis=0)
             if differs.any():
                 group = shown[0][np.flatnonzero(differs)[0]]
-                wrong = self._wrong(own[groups == group])
+                wrong = self._wrong(vertices[groups == group])
                 yield self.difference(wrong, OF_GROUP, sensitive[table[0]].path)
 
     def _tables(self, kind: VertexType, terms: Terms) -> list[tuple[str, tuple[int, ...]]]:

@@ -86,9 +86,9 @@ def _recode_to_blocks(
     return column.recode_values(blocks, {value: blocks.index(block) for value, block in block_of.items()})
 
 
-def _order_column(column: TableColumn, there: Collection[Scalar]) -> TableColumn:
+def _order_column(column: TableColumn, kept: Collection[Scalar]) -> TableColumn:
     """Sort the values of a column as they are labelled."""
-    values = tuple(order_values(there))
+    values = tuple(order_values(kept))
     return column.recode_values(values, {value: place for place, value in enumerate(values)})
 
 
@@ -149,15 +149,15 @@ class _TableQuestion:
         return found
 
 
-def _counts(found: TableRows, column: TableColumn) -> dict[int, int]:
+def _counts(rows: TableRows, column: TableColumn) -> dict[int, int]:
     """Count each code of a column that occurs."""
-    counts = found.sums(column).tolist()
+    counts = rows.sums(column).tolist()
     return {code: count for code, count in enumerate(counts) if count}
 
 
-def _rate(found: TableRows, of: TableColumn, by: Sequence[TableColumn]) -> Fraction | float:
+def _rate(rows: TableRows, of: TableColumn, by: Sequence[TableColumn]) -> Fraction | float:
     """Return DR of one column, given others."""
-    return rate(found.table(of, by).split(), split(_counts(found, of).values()))
+    return rate(rows.table(of, by).split(), split(_counts(rows, of).values()))
 
 
 @dataclass(frozen=True)

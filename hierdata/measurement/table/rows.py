@@ -54,10 +54,10 @@ class TableRows:
     columns: Mapping[str, TableColumn]
     counts: _Array
 
-    def of(self, there: NDArray[np.bool_]) -> TableRows:
+    def of(self, mask: NDArray[np.bool_]) -> TableRows:
         """Select rows by a mask."""
-        kept = {name: TableColumn(own.values, own.codes[there]) for name, own in self.columns.items()}
-        return TableRows(kept, self.counts[there])
+        kept = {name: TableColumn(own.values, own.codes[mask]) for name, own in self.columns.items()}
+        return TableRows(kept, self.counts[mask])
 
     def total(self) -> int:
         """Return the number of rows."""

@@ -263,5 +263,5 @@ def _count_facts(policy: Policy, survey: Survey) -> tuple[int, int]:
     return 0, 0
 
 
-def _count_vertices(there: PathSurvey | None) -> int:
-    return 0 if there is None else there.objects + there.scalars + there.texts + there.empties
+def _count_vertices(shape: PathSurvey | None) -> int:
+    return 0 if shape is None else shape.objects + shape.scalars + shape.texts + shape.empties

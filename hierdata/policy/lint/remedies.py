@@ -94,22 +94,22 @@ def largest_size(policy: Policy) -> int | None:
     return roomy if roomy > class_size(policy) else None
 
 
-def _lift_list(policy: Policy, place: LostPlace) -> Iterator[Remedy]:
+def _lift_list(policy: Policy, lost: LostPlace) -> Iterator[Remedy]:
     """Yield the policy for records of which a nested list is their own."""
-    if not place.path.startswith("$."):
+    if not lost.path.startswith("$."):
         return  # an element has a place in an order, and perhaps an XSD
-    name = place.path.removesuffix("[*]").rpartition(".")[2]
+    name = lost.path.removesuffix("[*]").rpartition(".")[2]
     moved = f"$.{name}[*]"
     if any(path.startswith(f"$.{name}") for path in policy.fields):
         return
     fields: dict[str, FieldRule] = {}
     for path, rule in policy.fields.items():
-        inside = path.startswith(place.path)
-        fields[moved + path.removeprefix(place.path) if inside else path] = rule
+        inside = path.startswith(lost.path)
+        fields[moved + path.removeprefix(lost.path) if inside else path] = rule
     changed = _try_change(policy, {"fields": fields})
     if changed is not None:
-        lift = Lift.model_validate({"from": place.path, "to": f"$.{name}"})
-        yield Remedy(f"`shape`: lift it to $.{name}", changed, place.path, lift, moved)
+        lift = Lift.model_validate({"from": lost.path, "to": f"$.{name}"})
+        yield Remedy(f"`shape`: lift it to $.{name}", changed, lost.path, lift, moved)
 
 
 def _try_change(policy: Policy, changes: Mapping[str, Any]) -> Policy | None:

@@ -115,11 +115,11 @@ def _confine(policy: Policy, data: Any, root: Path, file: PolicyFile | None) -> 
         raise PolicyError(_describe(contradictions(problems, data), file))
 
 
-def _describe(found: Iterable[Mistake], file: PolicyFile | None) -> list[str]:
+def _describe(reported: Iterable[Mistake], file: PolicyFile | None) -> list[str]:
     """Return one line for each mistake, with its position if the policy is a file."""
     if file is None:
-        return list(map(str, found))
-    in_order = sorted(found, key=lambda one: file.position(one.keys).order)
+        return list(map(str, reported))
+    in_order = sorted(reported, key=lambda one: file.position(one.keys).order)
     return [f"{file.describe(one.keys)}: {one}" for one in in_order]
 
 

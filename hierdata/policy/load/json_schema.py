@@ -140,14 +140,14 @@ class _SchemaWalk:
         return node
 
 
-def _find_annotated(node: object, place: Location) -> Iterator[tuple[Location, object]]:
+def _find_annotated(node: object, location: Location) -> Iterator[tuple[Location, object]]:
     """Yield each annotated object with its place."""
     if isinstance(node, Mapping):
         if KEY in node:
-            yield place, node
+            yield location, node
         for key, below in node.items():
             if key != KEY:
-                yield from _find_annotated(below, (*place, key))
+                yield from _find_annotated(below, (*location, key))
     elif isinstance(node, list):
         for index, below in enumerate(node):
-            yield from _find_annotated(below, (*place, index))
+            yield from _find_annotated(below, (*location, index))

@@ -204,14 +204,14 @@ def yaml_positions(text: str) -> dict[Location, Position]:
     """
     found: dict[Location, Position] = {}
 
-    def visit(node: Any, place: Location) -> None:
+    def visit(node: Any, location: Location) -> None:
         if node.id == "scalar":
             return
         for index, part in enumerate(node.value):
             key, below = (index, part) if node.id == "sequence" else (part[0].value, part[1])
             mark = (part if node.id == "sequence" else part[0]).start_mark
-            found[*place, key] = Position(mark.line + 1, mark.column + 1)
-            visit(below, (*place, key))
+            found[*location, key] = Position(mark.line + 1, mark.column + 1)
+            visit(below, (*location, key))
 
     if (root := compose(text)) is not None:
         visit(root, ())
@@ -226,27 +226,27 @@ def json_positions(text: str) -> dict[Location, Position]:
     """
     starts: dict[Location, int] = {}
 
-    def skip(at: int) -> int:
-        blank = _BLANK.match(text, at)
-        return at if blank is None else blank.end()
+    def skip(offset: int) -> int:
+        blank = _BLANK.match(text, offset)
+        return offset if blank is None else blank.end()
 
-    def visit(at: int, place: Location) -> int:
-        """Visit the value that begins at ``at``; return the position after it."""
-        if text[at] not in "{[":
-            return _SCALARS.raw_decode(text, at)[1]
-        is_list, index, at = text[at] == "[", 0, skip(at + 1)
-        while text[at] not in "}]":
-            start = at
+    def visit(offset: int, location: Location) -> int:
+        """Visit the value that begins at ``offset``; return the position after it."""
+        if text[offset] not in "{[":
+            return _SCALARS.raw_decode(text, offset)[1]
+        is_list, index, offset = text[offset] == "[", 0, skip(offset + 1)
+        while text[offset] not in "}]":
+            start = offset
             if is_list:
                 key: int | str = index
             else:
-                key, at = _SCALARS.raw_decode(text, at)
-                at = skip(skip(at) + 1)  # behind the colon
-            starts[*place, key] = start
-            at = skip(visit(at, (*place, key)))
-            at = skip(at + 1) if text[at] == "," else at
+                key, offset = _SCALARS.raw_decode(text, offset)
+                offset = skip(skip(offset) + 1)  # behind the colon
+            starts[*location, key] = start
+            offset = skip(visit(offset, (*location, key)))
+            offset = skip(offset + 1) if text[offset] == "," else offset
             index += 1
-        return at + 1
+        return offset + 1
 
     visit(skip(0), ())
     return _in_lines(text, starts)

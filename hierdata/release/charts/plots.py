@@ -94,24 +94,24 @@ class LineChart:
             name, ticks, marks, [self._entry(at, line.name) for at, line in enumerate(self.lines)]
         )
 
-    def _draw(self, at: int, line: Line, x: Scale, axes: Axes) -> str:
+    def _draw(self, series: int, line: Line, x: Scale, axes: Axes) -> str:
         found = [
             (number_of(x.place(point.x, LEFT, RIGHT)), number_of(axes.y_place(point.y)))
             for point in line.points
         ]
         path = "L".join(f"{across} {up}" for across, up in found)
-        drawn = f'<path class="line"{_dash(at)} d="M{path}"/>' if found else ""
+        drawn = f'<path class="line"{_dash(series)} d="M{path}"/>' if found else ""
         for (across, up), point in zip(found, line.points, strict=True):
             if point.low is not None and point.high is not None:
                 low, high = number_of(axes.y_place(point.low)), number_of(axes.y_place(point.high))
                 drawn += f'<path class="spread" d="M{across} {low}V{high}m-3 0h6M{across} {low}m-3 0h6"/>'
             if self.marked:
-                drawn += _MARKS[at].format(x=across, y=up)
-        return f'<g class="series-{at + 1}">{drawn}</g>'
+                drawn += _MARKS[series].format(x=across, y=up)
+        return f'<g class="series-{series + 1}">{drawn}</g>'
 
-    def _entry(self, at: int, name: str) -> str:
-        mark = _MARKS[at].format(x=14, y=0) if self.marked else ""
-        symbol = f'<g class="series-{at + 1}"><path class="line"{_dash(at)} d="M0 0H28"/>{mark}</g>'
+    def _entry(self, series: int, name: str) -> str:
+        mark = _MARKS[series].format(x=14, y=0) if self.marked else ""
+        symbol = f'<g class="series-{series + 1}"><path class="line"{_dash(series)} d="M0 0H28"/>{mark}</g>'
         return f'{symbol}<text x="36" dominant-baseline="middle">{text_of(name)}</text>'
 
 
@@ -122,8 +122,8 @@ def _have_room(places: set[float]) -> bool:
     return 0 < len(listed) <= _FEW and all(gap >= (listed[-1] - listed[0]) / _CLOSEST for gap in gaps)
 
 
-def _dash(at: int) -> str:
-    return f' stroke-dasharray="{_DASHES[at]}"' if _DASHES[at] else ""
+def _dash(series: int) -> str:
+    return f' stroke-dasharray="{_DASHES[series]}"' if _DASHES[series] else ""
 
 
 _HATCHES = (
@@ -173,23 +173,24 @@ class BarChart:
         legend = [self._entry(name, at, bars.name) for at, bars in enumerate(self.bars)]
         return axes.draw(name, ticks, self._patterns(name) + marks, legend)
 
-    def _draw(self, name: str, at: int, bars: Bars, axes: Axes, group: float) -> str:
+    def _draw(self, name: str, series: int, bars: Bars, axes: Axes, group: float) -> str:
         width = group * 0.8 / len(self.bars)
         drawn = ""
         for category, height in enumerate(bars.heights):
             if height is not None:
-                left = LEFT + group * (category + 0.1) + width * at
+                left = LEFT + group * (category + 0.1) + width * series
                 top, bottom = sorted((axes.y_place(height), axes.y_place(0)))
                 drawn += (
-                    f'<rect class="bar" fill="{_fill(name, at)}" x="{number_of(left)}" y="{number_of(top)}" '
+                    f'<rect class="bar" fill="{_fill(name, series)}" x="{number_of(left)}" '
+                    f'y="{number_of(top)}" '
                     f'width="{number_of(width)}" height="{number_of(bottom - top)}"/>'
                 )
-        return f'<g class="series-{at + 1}">{drawn}</g>'
+        return f'<g class="series-{series + 1}">{drawn}</g>'
 
-    def _entry(self, name: str, at: int, label: str) -> str:
-        square = f'<rect class="bar" fill="{_fill(name, at)}" x="8" y="-6" width="12" height="12"/>'
+    def _entry(self, name: str, series: int, label: str) -> str:
+        square = f'<rect class="bar" fill="{_fill(name, series)}" x="8" y="-6" width="12" height="12"/>'
         return (
-            f'<g class="series-{at + 1}">{square}</g>'
+            f'<g class="series-{series + 1}">{square}</g>'
             f'<text x="36" dominant-baseline="middle">{text_of(label)}</text>'
         )
 
@@ -202,8 +203,8 @@ class BarChart:
         return f"<defs>{tiles}</defs>" if tiles else ""
 
 
-def _fill(name: str, at: int) -> str:
-    return f"url(#{name}-fill-{at + 1})" if _HATCHES[at] else "currentColor"
+def _fill(name: str, series: int) -> str:
+    return f"url(#{name}-fill-{series + 1})" if _HATCHES[series] else "currentColor"
 
 
 @dataclass(frozen=True)

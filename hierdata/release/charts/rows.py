@@ -87,9 +87,9 @@ class RowChart:
             drawn += f'<path class="limit" d="M{across} {top + 16}v{_BAR + 6}"/>'
         return drawn
 
-    def _entry(self, name: str, at: int, text: str, middle: int) -> str:
-        if at < len(self.parts):
-            mark = _rect(name, at, 1, middle - 6, 14, 12)
+    def _entry(self, name: str, position: int, text: str, middle: int) -> str:
+        if position < len(self.parts):
+            mark = _rect(name, position, 1, middle - 6, 14, 12)
         else:
             mark = f'<path class="limit" d="M8 {middle - 8}v16"/>'
         return (
@@ -143,12 +143,12 @@ class TreeChart:
         height = _TREE_ROW * len(self.nodes) + 4
         return draw_element(name, self.title, self.description, height, f'<g class="series-3">{drawn}</g>')
 
-    def _draw(self, at: int, node: TreeNode) -> str:
+    def _draw(self, position: int, node: TreeNode) -> str:
         left = 6 + _INDENT * min(node.depth, _DEEPEST)
-        middle = _TREE_ROW * at + _TREE_ROW // 2
+        middle = _TREE_ROW * position + _TREE_ROW // 2
         drawn = ""
         if node.depth:
-            above = next(back for back in range(at - 1, -1, -1) if self.nodes[back].depth < node.depth)
+            above = next(back for back in range(position - 1, -1, -1) if self.nodes[back].depth < node.depth)
             start = _TREE_ROW * above + _TREE_ROW // 2 + 6
             drawn += (
                 f'<path class="grid" fill="none" d="M{left - _INDENT + 3} {start}V{middle}h{_INDENT - 8}"/>'

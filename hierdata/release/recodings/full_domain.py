@@ -38,11 +38,11 @@ class FullDomainRecoding(ByRecord):
         return forest, replace(partition, nodes=nodes)
 
 
-def _uniform(tree: Hierarchy, own: NDArray[np.int32], of_class: NDArray[np.int32]) -> NDArray[np.int32]:
+def _uniform(tree: Hierarchy, nodes: NDArray[np.int32], of_class: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the nodes of values at the greatest depth where each equals that of its representative."""
     for depth in reversed(range(1, tree.depths)):
         published = np.array(tree.at_depth(depth), np.int32)
-        uniform = published[own]
+        uniform = published[nodes]
         if (uniform == published[of_class]).all():
             return uniform
-    return np.zeros(len(own), np.int32)  # the root
+    return np.zeros(len(nodes), np.int32)  # the root

@@ -138,8 +138,8 @@ def _number_groups(forest: Forest, positions: NDArray[np.int64], order: Sequence
     """
     key = hashlib.blake2b(np.array(order, np.int64).tobytes(), digest_size=32).digest()
 
-    def draw_order(place: int) -> bytes:
-        return hashlib.blake2b(place.to_bytes(8), key=key, digest_size=16).digest()
+    def draw_order(position: int) -> bytes:
+        return hashlib.blake2b(position.to_bytes(8), key=key, digest_size=16).digest()
 
     position = np.empty(forest.record_count, np.int64)
     position[np.array(order, np.int64)] = np.arange(forest.record_count)
@@ -185,24 +185,28 @@ class _ByGroup(SiblingOrder):
 
 
 def _values(
-    published: Published, forest: Forest, kind: VertexType, own: tuple[int, ...], group: NDArray[np.int64]
+    published: Published,
+    forest: Forest,
+    kind: VertexType,
+    positions: tuple[int, ...],
+    group: NDArray[np.int64],
 ) -> Iterator[Document]:
     """Yield how often each combination occurs in each group, by group number, then by sort key.
 
-    ``own`` are the positions of the attributes that share the table.
+    ``positions`` are the positions of the attributes that share the table.
     """
     sensitive = kind.of_role(Role.SENSITIVE)
     vertices = np.flatnonzero((forest.type == kind.index) & (group > 0))
     spelling = published.spelling(kind, vertices)
-    found = [group[vertices], *(published.text_rank[spelling[position]] for position in own)]
+    found = [group[vertices], *(published.text_rank[spelling[position]] for position in positions)]
     order = np.lexsort(found[::-1])
     differs = [np.diff(column[order], prepend=-1) != 0 for column in found]
     starts = np.flatnonzero(np.logical_or.reduce(differs))
     counts = np.diff(starts, append=len(order))
-    places = [(GROUP,), *(sensitive[position].steps or (LIST_IN_ITEM,) for position in own), (COUNT,)]
+    places = [(GROUP,), *(sensitive[position].steps or (LIST_IN_ITEM,) for position in positions), (COUNT,)]
     for begin in range(0, len(starts), _BLOCK):
         held = vertices[order[starts[begin : begin + _BLOCK]]]
         values = published.sensitive(kind, held)
-        columns = [group[held].tolist(), *(values[position] for position in own)]
+        columns = [group[held].tolist(), *(values[position] for position in positions)]
         columns.append(counts[begin : begin + _BLOCK].tolist())
         yield from objects(places, columns, len(held))

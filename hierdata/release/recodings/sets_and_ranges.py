@@ -117,28 +117,28 @@ def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
     )
 
 
-def _covered_nodes(tree: Hierarchy, own: Content) -> tuple[range, ...]:
+def _covered_nodes(tree: Hierarchy, content: Content) -> tuple[range, ...]:
     """Return the nodes that a content stands for: members, or all points of a range, and a missing value."""
-    missing = (tree.labels.index(None),) if own.lacking else ()
-    if tree.axis is None or not own.nodes:
-        return tuple(range(node, node + 1) for node in (*own.nodes, *missing))
-    return range(own.nodes[0], own.nodes[-1] + 1), *(range(node, node + 1) for node in missing)
+    missing = (tree.labels.index(None),) if content.lacking else ()
+    if tree.axis is None or not content.nodes:
+        return tuple(range(node, node + 1) for node in (*content.nodes, *missing))
+    return range(content.nodes[0], content.nodes[-1] + 1), *(range(node, node + 1) for node in missing)
 
 
 def _reads_as_set(label: Scalar) -> bool:
     return isinstance(label, str) and label.startswith("{")
 
 
-def content_label(tree: Hierarchy, own: Content) -> str:
+def content_label(tree: Hierarchy, content: Content) -> str:
     """Spell a content that is not a single value."""
-    labels = [tree.labels[node] for node in own.nodes]
+    labels = [tree.labels[node] for node in content.nodes]
     if tree.axis is None:
         members = [_member(label, tree.typed) for label in labels]
     else:
-        members = [tree.axis.label(*own.nodes) if len(labels) > 1 else spell_label(labels[0])]
-        if not own.lacking:
+        members = [tree.axis.label(*content.nodes) if len(labels) > 1 else spell_label(labels[0])]
+        if not content.lacking:
             return members[0]
-    return "{" + ", ".join([*members, *[MISSING] * own.lacking]) + "}"
+    return "{" + ", ".join([*members, *[MISSING] * content.lacking]) + "}"
 
 
 def _member(label: Scalar, typed: bool) -> str:
@@ -166,16 +166,16 @@ def spell_label(label: Scalar) -> str:
     return label if isinstance(label, str) else plain(exact(label))
 
 
-def _loss(tree: Hierarchy, own: Content) -> Fraction:
+def _loss(tree: Hierarchy, content: Content) -> Fraction:
     """Return LM' of a content; at most that of the root."""
     if tree.axis is not None:
-        width = tree.axis.width(own.nodes[0], own.nodes[-1])
+        width = tree.axis.width(content.nodes[0], content.nodes[-1])
         loss = Fraction(width, tree.axis.span) if tree.axis.span else Fraction(0)
-        return min(loss + Fraction(own.lacking, max(len(tree.axis.bins) - 1, 1)), tree.lm[0])
+        return min(loss + Fraction(content.lacking, max(len(tree.axis.bins) - 1, 1)), tree.lm[0])
     if tree.leaves < 2:
         return Fraction(0)
-    held = set(own.nodes)
+    held = set(content.nodes)
     # Inner nodes may occur together with nodes below them: only the topmost are counted.
-    tops = [node for node in own.nodes if held.isdisjoint({*tree.ancestors[node]} - {node})]
+    tops = [node for node in content.nodes if held.isdisjoint({*tree.ancestors[node]} - {node})]
     leaves = sum((tree.lm[node] * (tree.leaves - 1) + 1 for node in tops), Fraction(0))
-    return min((leaves + own.lacking - 1) / (tree.leaves - 1), Fraction(1))
+    return min((leaves + content.lacking - 1) / (tree.leaves - 1), Fraction(1))

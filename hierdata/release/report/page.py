@@ -150,10 +150,10 @@ def rank_limitations(stated: Sequence[str]) -> tuple[str, ...]:
     rest. The form is the second sentence (see ``limitations``).
     """
 
-    def rank(at: int) -> int:
-        if any(words in stated[at] for words in _GIVEN_UP):
+    def rank(position: int) -> int:
+        if any(words in stated[position] for words in _GIVEN_UP):
             return 0
         known = {_KNOWLEDGE: 1, _OTHER_RELEASES: 3}
-        return known.get(stated[at], 2 if at == 1 else 4)
+        return known.get(stated[position], 2 if position == 1 else 4)
 
     return tuple(stated[at] for at in sorted(range(len(stated)), key=rank))

@@ -63,9 +63,9 @@ def describe_steps(policy: Policy) -> tuple[str, ...]:
     return united + tuple(spec.step.describe() for spec in policy.shape)
 
 
-def _describe_nest(nest: str, own: Sequence[str]) -> str:
+def _describe_nest(nest: str, kept_fields: Sequence[str]) -> str:
     """Describe where the content of united records was put."""
-    kept = f" but {', '.join(map(quote, own))}" if own else ""
+    kept = f" but {', '.join(map(quote, kept_fields))}" if kept_fields else ""
     return f"Each of them was made an item of {quote(nest)}, with all that it had{kept}."
 
 

@@ -63,34 +63,36 @@ def _shape(report: StewardReport) -> Iterable[tuple[str, ...]]:
         yield own.step, own.path, f"{count(own.used)} of {plural(own.items, 'item')} used"
 
 
-def describe_verdict(told: Verdict) -> list[str]:
+def describe_verdict(verdict: Verdict) -> list[str]:
     """Describe what the judge found, in lines, for ``hierdata verify``."""
-    opening = "The promise holds" if told.passed else "The promise does NOT hold"
-    classes = plural(told.classes, "class", "classes")
-    lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
+    opening = "The promise holds" if verdict.passed else "The promise does NOT hold"
+    classes = plural(verdict.classes, "class", "classes")
+    lines = [
+        f"{opening}: {plural(verdict.records, 'record')} in {classes}, the smallest of {count(verdict.k)}."
+    ]
     # What failed comes first, and all of it is shown.
-    judged = sorted(told.judgements, key=lambda judgement: judgement.held is True)
+    judged = sorted(verdict.judgements, key=lambda judgement: judgement.held is True)
     held = sum(judgement.held is True for judgement in judged)
     shown = judged[: max(_MOST_ROWS, len(judged) - held)]
     lines += _columns(map(_judgement_row, shown))
     lines += _count_rest(len(judged) - len(shown), "that hold")
-    guesses = sorted(told.worst_guess.items(), key=lambda guess: -guess[1])[:_MOST_ROWS]
+    guesses = sorted(verdict.worst_guess.items(), key=lambda guess: -guess[1])[:_MOST_ROWS]
     lines += _section(WORST_GUESS, _guesses(dict(guesses)))
-    lines += _count_rest(len(told.worst_guess) - len(guesses), "that are not larger")
-    if told.k_raw is not None:
-        lines.append(f"k over the records as written, without sensitive values: {count(told.k_raw)}")
-    if told.k_exempt is not None:
-        lines.append(f"k with the exempt fields compared too: {count(told.k_exempt)}")
-    if told.group_ids is not None:
-        lines.append(f"k with group ids compared too: {count(told.group_ids.k)}")
-        lines += _section(KNOWN_GUESS, _guesses(told.group_ids.worst_guess))
+    lines += _count_rest(len(verdict.worst_guess) - len(guesses), "that are not larger")
+    if verdict.k_raw is not None:
+        lines.append(f"k over the records as written, without sensitive values: {count(verdict.k_raw)}")
+    if verdict.k_exempt is not None:
+        lines.append(f"k with the exempt fields compared too: {count(verdict.k_exempt)}")
+    if verdict.group_ids is not None:
+        lines.append(f"k with group ids compared too: {count(verdict.group_ids.k)}")
+        lines += _section(KNOWN_GUESS, _guesses(verdict.group_ids.worst_guess))
     lines += [
         f"{quote(path)}: must not be published and occurs {plural(times, 'time')}"
-        for path, times in told.forbidden.items()
+        for path, times in verdict.forbidden.items()
     ]
-    if told.malformed:
-        lines.append(f"{plural(told.malformed, 'document')} are not as the recoding writes them.")
-    lines += [f"not judged, its facts are missing: {name}" for name in told.not_judged]
+    if verdict.malformed:
+        lines.append(f"{plural(verdict.malformed, 'document')} are not as the recoding writes them.")
+    lines += [f"not judged, its facts are missing: {name}" for name in verdict.not_judged]
     return lines
 
 

@@ -60,17 +60,17 @@ def share(part: float) -> str:
     return f"{min(max(100 * part, 0.1), 99.9):.1f} %"
 
 
-def kept_share(found: KeptShare | None) -> str:
+def kept_share(kept: KeptShare | None) -> str:
     """Format what is kept, with the most that could be where that is less than all; empty for nothing.
 
     >>> half, whole = Exact.of(Fraction(1, 2)), Exact.of(Fraction(1))
     >>> kept_share(KeptShare(kept=half, attainable=whole)), kept_share(KeptShare(kept=half, attainable=half))
     ('50.0 %', '50.0 % of at most 50.0 %')
     """
-    if found is None:
+    if kept is None:
         return ""
-    shown = share(found.kept.value)
-    most = found.attainable
+    shown = share(kept.kept.value)
+    most = kept.attainable
     return shown if most.exact == "1" else f"{shown} of at most {share(most.value)}"
 
 
