@@ -1,6 +1,6 @@
 """Run the adversary: who is found among the published records, and how well values are guessed.
 
-``Guessed`` is what a release tells of a sensitive attribute, ``true_values`` what is true of it.
+``Guessed`` is what a release reveals of a sensitive attribute, ``true_values`` the truth.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def overview(report: StewardReport, out: Path) -> list[str]:
 
 
 def _promise(report: StewardReport, most: int) -> list[str]:
-    """State the promises in words, in at most so many lines."""
+    """State the promises in words, in a limited number of lines."""
     sentences = [sentence for promise in report.promises for sentence in _sentences(promise)]
     for count in range(len(sentences), 0, -1):
         left = len(sentences) - count

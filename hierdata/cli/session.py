@@ -1,6 +1,6 @@
 """What all commands share: errors become one sentence and an exit code, and signals clean up.
 
-Also where memory runs out: how that is told apart from other errors, and what is said.
+Also where memory runs out: how that is recognized, and what is said.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ _UNMAPPED = ("cannot allocate memory", "failed to map segment")
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Return whether an error means that memory ran out, whoever raised it."""
+    """Return whether an error means that memory ran out, whichever library raised it."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:

@@ -50,7 +50,7 @@ def fold(text: str, indent: str = "", hanging: str = "") -> list[str]:
     """Break a text into lines of at most ``WIDTH`` characters, at spaces; a longer word keeps its line.
 
     ``indent`` begins the first line, ``indent`` with ``hanging`` the others. What is in double quotes is one
-    word, so that no line begins inside a text of somebody else.
+    word, so that no line begins inside a quoted text.
 
     >>> fold('the dataset "a b c" ' * 6, "  ")[1]
     '  "a b c" the dataset "a b c"'

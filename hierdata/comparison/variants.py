@@ -93,7 +93,7 @@ def _variant(name: str, policy: Policy) -> Variant:
 
 
 def _places(data: dict[str, Any], policy: Policy, key: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield where a key stands: a dict and the name in it. Raises PolicyError if the policy lacks it."""
+    """Yield the mappings that hold a key, each with the name in it. Raises PolicyError if there are none."""
     kind, _, parameter = key.rpartition(".")
     parameters = {model.kind: set(type(model).model_fields) - {"kind", "on"} for model in policy.models}
     found = [

@@ -106,7 +106,7 @@ def attack(
 
 @dataclass(frozen=True)
 class AttackPart:
-    """Attack some victims in a publication; ``progress`` is told how many are done."""
+    """Attack some victims in a publication; ``progress`` receives the number of victims done."""
 
     original: Forest
     forms: Forms

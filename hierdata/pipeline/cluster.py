@@ -177,7 +177,7 @@ def cluster_blocks(
 
 
 def _stand_apart(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> bool:
-    """Whether root classes were found in every block, and no two blocks publish one root vector."""
+    """Return whether each block has root classes, and no root vector is published by two blocks."""
     forms = clustered.map(RootFormsOfBlock(prepared.frame, heaviest))
     apart = stand_apart(forms.collect())
     forms.release()

@@ -169,7 +169,7 @@ def _choose(
 
 
 def _may_stay(clustered: Held[Block], classes: int, prepared: Prepared, heaviest: Heaviest) -> bool:
-    """Whether something is published, and the records that it does not cover are none or satisfy all."""
+    """Return whether something is published, and the records not covered are none or satisfy all models."""
     taken = join_encoded(_ask(clustered, TakeSuppressed(prepared, heaviest)))
     if taken.record_count == prepared.survey.records or taken.record_count * classes > LARGEST:
         return False

@@ -38,7 +38,7 @@ class Judged:
         return self.published.verdict
 
     def public_verdict(self, policy: Policy, vertices: frozenset[Keys], readings: Readings) -> Verdict:
-        """Return the verdict by what the policy and the published files tell alone.
+        """Return the verdict by the policy and the published files alone.
 
         These are the vertices, and how the sensitive attributes are read. The search may have read an
         attribute otherwise, where only suppressed records repeat some vertex: if a model fails and the

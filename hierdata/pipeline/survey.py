@@ -64,7 +64,7 @@ class Surveyed:
 
     ``content`` has the digest of each record as it was decoded. ``marks`` are those of its pseudonyms, by
     domain (see Traces). ``shaped`` is what the steps of the shape met. ``error`` is set if a record is
-    wrong; ``within`` tells that the error numbers the record within the split, not in the whole collection.
+    wrong; ``within`` says that the error numbers the record within the split, not in the whole collection.
     """
 
     survey: Survey

@@ -154,7 +154,7 @@ class Policy(BaseModel):
 
     @cached_property
     def knowledge(self) -> BoundedKnowledge | None:
-        """The model that bounds what somebody knows, if there is one."""
+        """The model of bounded knowledge, if there is one."""
         return next(
             (cast("BoundedKnowledge", model) for model in self.models if model.bounds_knowledge), None
         )

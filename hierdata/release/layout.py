@@ -237,7 +237,7 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
 
 
 def _check_described(xsd: Path, parts: Mapping[str, Path], policy: Policy) -> None:
-    """Raise VerificationError unless the XSD is that of these parts: another one could tell more."""
+    """Raise VerificationError unless the XSD is that of these parts: another one could reveal more."""
     try:
         stated = xsd.read_bytes()
     except OSError as error:
@@ -252,8 +252,8 @@ PURPOSE = "a copy of the published files"
 def check_bytes(files: Released, policy: Policy, staging: Path, rewritten: bool | None) -> None:
     """Check that the parts of a release are, byte by byte, what is written for their documents.
 
-    Spaces, quotes, blank lines and unused entries of dictionaries could tell something that no reader of the
-    documents sees. ``rewritten`` tells whether this holds for the records. Where it is None, and for the
+    Spaces, quotes, blank lines and unused entries of dictionaries could carry information that no reader
+    of the documents sees. ``rewritten`` says whether this holds for the records. If it is None, and for the
     other parts, files are written again in a private folder in ``staging``. Raises VerificationError for a
     file that differs, TargetError if one cannot be read.
     """

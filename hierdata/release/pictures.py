@@ -163,7 +163,7 @@ def _show_generalized(published: ReadBack, keys: Keys) -> tuple[str, str]:
 
 
 def _invent(form: str) -> str:
-    """Invent a value that a published form may stand for. Nothing but the form is used.
+    """Invent a value that a published form covers. Nothing but the form is used.
 
     >>> _invent("[1985, 1989]"), _invent("2001-03"), _invent("481**"), _invent("*")
     ('1987', '2001-03-15', '48147', 'a value')

@@ -150,14 +150,14 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
 
 
 def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the policy's reasons by path: why fields are exempt, why a missing pseudonym tells nothing."""
+    """Return the policy's reasons by path: why fields are exempt, why a missing pseudonym reveals nothing."""
     given = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
     exempt = dict(one for keys, one in given.items() if keys not in policy.pseudonyms)
     return exempt, {path: reason for path, reason in given.values() if path not in exempt and reason}
 
 
 def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
-    """Yield the promises; what a model achieved is left out where only the original tells it."""
+    """Yield the promises; what a model achieved is left out if it can be computed from the original only."""
     for model, judgements in judgements_by_model(policy, verdict):
         known = [
             judgement if judgement.held else replace(judgement, held=True, reason="", achieved={})

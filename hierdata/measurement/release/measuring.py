@@ -242,10 +242,10 @@ def _degrees(
 class KnownValues:
     """What each published value of the keys reveals of one sensitive attribute.
 
-    ``attacker`` is one of the policy's, None for somebody who knows the attribute's own vertex and those
-    above it. ``keys`` are the paths of the keys, empty for the whole record. ``values`` are by label: v1, v2
-    .. for each key, separated by commas. ``distance`` and ``divergence`` compare with the original
-    collection, the other figures with what is published.
+    ``attacker`` is one of the policy's, None for one who knows the attribute's own vertex and those above it.
+    ``keys`` are the paths of the keys, empty for the whole record. ``values`` are by label: v1, v2 .. for
+    each key, separated by commas. ``distance`` and ``divergence`` compare with the original collection, the
+    other figures with what is published.
     """
 
     attacker: str | None

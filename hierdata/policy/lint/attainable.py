@@ -164,8 +164,8 @@ _MINUTES = 30
 def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str, tuple[str, ...]]]:
     """Yield each attribute with values whose share in the whole collection is above alpha, and the values.
 
-    The share is over the records that show a value where presence is asked for and the survey tells it, else
-    over all values.
+    The share is over the records that show a value where presence is asked for and the survey has counted it,
+    else over all values.
     """
     model = policy.knowledge
     if model is None or model.alpha is None:

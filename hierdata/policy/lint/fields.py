@@ -1,4 +1,4 @@
-"""Doubtful fields of a policy: what each may tell that its author did not mean.
+"""Doubtful fields of a policy: what each may reveal although its author did not mean it to.
 
 Texts that count as several values and mean one, identifiers as references, moved dates, quasi-identifiers of
 which nothing is published, lists of sensitive values, and vertex types that hardly any record has.

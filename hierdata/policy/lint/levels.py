@@ -70,7 +70,7 @@ def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[
 def degrees_of(
     policy: Policy, asked: Iterable[tuple[str, str]], survey: Survey | None = None
 ) -> dict[str, list[Degrees]]:
-    """Return the membership degrees of values that somebody names, given as (path, value), by path.
+    """Return the membership degrees of the given values, pairs of (path, value), by path.
 
     This is ML table 1 for any value of any sensitive attribute with levels; where these are stated value by
     value there are no fuzzy sets, and no degrees. Levels by frequency need a survey. Labels are the values as
@@ -102,7 +102,7 @@ def degrees_of(
 
 
 def _readings(text: str) -> Iterator[Scalar]:
-    """Yield what a text may stand for in the data: itself, a number, a truth value."""
+    """Yield the values of the data that a text may mean: itself, a number, a truth value."""
     yield text
     with suppress(Uncovered):
         yield canonical(exact(text))

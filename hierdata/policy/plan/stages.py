@@ -25,7 +25,7 @@ from hierdata.records.survey import Keys
 
 @dataclass(frozen=True)
 class Stage:
-    """Engine steps that partition one vertex type in sequence; ``kind`` 0 stands for whole records.
+    """Engine steps that partition one vertex type in sequence; ``kind`` is 0 for whole records.
 
     ``of_tables``: they group the records once for each sensitive table, by the values of that table alone.
     """
@@ -42,7 +42,7 @@ class Stage:
             yield step, self.constraints.without_mended(mended)
 
     def chooses(self, blocks: int) -> bool:
-        """Return whether the first step chooses between variants once for so many blocks."""
+        """Return whether the first step chooses between its variants by trials on some blocks."""
         least = self.steps[0].chooses_from
         return least is not None and blocks >= least
 

@@ -84,7 +84,7 @@ def name_count(path: Path) -> str:
 def with_counts(data: Any) -> Any:
     """Return a policy's data with what counts add: a step of the shape that counts, and a rule.
 
-    What cannot be read is left as it is: the checks of the policy tell it.
+    What cannot be read is left as it is: the checks of the policy report it.
     """
     if not isinstance(data, dict) or not isinstance(data.get("fields"), Mapping):
         return data

@@ -106,7 +106,7 @@ def _rect(name: str, shade: int, left: float, top: float, width: float, height: 
 
 
 def describe_rows(rows: Sequence[BarRow]) -> str:
-    """Say rows in words, for who does not see them: each name with its note."""
+    """Describe rows in words, for readers who cannot see them: each name with its note."""
     return "; ".join(f"{row.name}: {row.note}" for row in rows if row.note)
 
 

@@ -41,7 +41,7 @@ class SetsAndRanges(ByRecord):
     ``null``, the last of a set: ``{a, null}``, ``{[20, 25], null}``. A text is put in quotes, as in JSON,
     if it would be ambiguous: if it has one of ``, { } [ ] " \\`` or unusual white space in it, if it is
     ``null``, or, in a flat domain, if it is spelled like a number or a boolean. A single text that begins
-    with ``{`` is a set of one. So a label depends on what it stands for, and on no other record.
+    with ``{`` is a set of one. So a label depends on the values that it covers, and on no other record.
 
     LM' of a set of n leaves is (n - 1) / (all leaves - 1), of a range its width over that of the domain. A
     missing value among others counts as one more leaf, or one more bin of the collection. Children are
@@ -118,7 +118,7 @@ def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
 
 
 def _covered_nodes(tree: Hierarchy, content: Content) -> tuple[range, ...]:
-    """Return the nodes that a content stands for: members, or all points of a range, and a missing value."""
+    """Return the nodes that a content covers: members, or all points of a range, and a missing value."""
     missing = (tree.labels.index(None),) if content.lacking else ()
     if tree.axis is None or not content.nodes:
         return tuple(range(node, node + 1) for node in (*content.nodes, *missing))

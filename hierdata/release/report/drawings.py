@@ -169,7 +169,7 @@ def _draw_rates(report: StewardReport) -> Iterator[RowChart]:
 
 
 def _draw_sizes(report: StewardReport) -> Iterator[LineChart]:
-    """Draw the share of the records whose class has at most so many records."""
+    """Draw the distribution of records by the size of their class, cumulated."""
     sizes = {int(size): own for size, own in (report.pictures.class_sizes if report.pictures else {}).items()}
     if not sizes:
         return

@@ -43,7 +43,7 @@ class ShapeFacts(NamedTuple):
 
 
 def gather_facts(policy: Policy, met: ShapeTally, secret: bytes) -> ShapeFacts:
-    """Return what the steward is told of the shape."""
+    """Return what the steward's files say of the shape."""
     steps = [spec.step for spec in policy.shape]
     figures = tuple(
         ShapeFigure(step=step.kind, path=step.source, lists=own.lists, items=own.before, used=own.after)
