@@ -18,6 +18,7 @@ from hierdata.reproduction import reproduce as module
 from hierdata.reproduction.exhibit import Exhibit, Grid, Paper
 from hierdata.reproduction.reproduce import POINTS, UNFINISHED, Exhibits, reproduce
 from hierdata.reproduction.study import Effort, Study, synthesize_adult
+from tests.cases import naming
 
 ROOT = Path(__file__).parents[2]
 TINY = Effort("tiny", 1, 0.01)
@@ -36,35 +37,51 @@ NUMBERED = {
 """The numbered tables and figures of each paper; an exhibit may have a part of one."""
 
 
+@pytest.fixture(
+    scope="module",
+    params=[("DL", "DR"), pytest.param(tuple(PAPERS), marks=pytest.mark.full)],
+    ids=["two papers", "all papers"],
+)
+def codes(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The papers that pages are made of."""
+    found: tuple[str, ...] = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(codes: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("all") / "out"
-    reproduce([*PAPERS.values()], TINY, synthesize_adult(1000), out, workers=1)
+    reproduce([PAPERS[code] for code in codes], TINY, synthesize_adult(1000), out, workers=1)
     return out
 
 
 @pytest.fixture(scope="module")
-def numbers(folder: Path) -> Numbers:
-    return {code: json.loads((folder / f"{code}.json").read_text("utf-8")) for code in PAPERS}
+def numbers(folder: Path, codes: tuple[str, ...]) -> Numbers:
+    return {code: json.loads((folder / f"{code}.json").read_text("utf-8")) for code in codes}
 
 
-def test_the_folder_has_the_pages_and_nothing_else(folder: Path) -> None:
-    pages = {f"{code}.{form}" for code in PAPERS for form in ("html", "json")}
+def test_the_folder_has_the_pages_and_nothing_else(folder: Path, codes: tuple[str, ...]) -> None:
+    pages = {f"{code}.{form}" for code in codes for form in ("html", "json")}
     assert {path.name for path in folder.iterdir()} == {*pages, "index.html", "reproduction.md"}
 
 
-@pytest.mark.parametrize("code", PAPERS)
 def test_every_numbered_table_and_figure_has_an_exhibit(
-    code: str, numbers: Mapping[str, dict[str, list[dict[str, str]]]]
+    numbers: Mapping[str, dict[str, list[dict[str, str]]]],
 ) -> None:
-    labels = [exhibit["label"] for exhibit in numbers[code]["exhibits"]]
-    assert len(labels) == len({*labels})
-    lost = [own for own in NUMBERED[code] if not any(re.match(rf"{own}\b", label) for label in labels)]
-    assert lost == []
+    for code, page in numbers.items():
+        labels = [exhibit["label"] for exhibit in page["exhibits"]]
+        assert len(labels) == len({*labels})
+        lost = [own for own in NUMBERED[code] if not any(re.match(rf"{own}\b", label) for label in labels)]
+        assert lost == [], code
 
 
-@pytest.mark.parametrize("code", [*PAPERS, "index"])
-def test_a_page_needs_nobody_and_nothing(code: str, folder: Path) -> None:
+def test_a_page_needs_nobody_and_nothing(folder: Path, codes: tuple[str, ...]) -> None:
+    for code in (*codes, "index"):
+        with naming(code=code):
+            assert_needs_nothing(folder, code)
+
+
+def assert_needs_nothing(folder: Path, code: str) -> None:
     text = (folder / f"{code}.html").read_text("utf-8")
     root = html.fromstring(text.encode())
     (policy,) = root.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
@@ -87,8 +104,13 @@ def test_a_page_needs_nobody_and_nothing(code: str, folder: Path) -> None:
     assert "object at 0x" not in text
 
 
-@pytest.mark.parametrize("code", PAPERS)
-def test_a_page_can_be_read_by_anybody(code: str, folder: Path) -> None:
+def test_a_page_can_be_read_by_anybody(folder: Path, codes: tuple[str, ...]) -> None:
+    for code in codes:
+        with naming(code=code):
+            assert_readable(folder, code)
+
+
+def assert_readable(folder: Path, code: str) -> None:
     """What screen readers need: names of regions, heads of tables, order of headings, described charts."""
     root = html.fromstring((folder / f"{code}.html").read_bytes())
     assert root.get("lang") == "en"
