@@ -183,7 +183,7 @@ BY_SPARK_TOO = [json_lines, parquet, with_facts]
         pytest.param(
             *(case, kind.values[0]),
             id=f"{kind.id}-{case.__name__}",
-            marks=[*kind.marks, *([] if case is keyed_tables else [pytest.mark.full])],
+            marks=[*kind.marks, *([] if case is csv_table else [pytest.mark.full])],
         )
         for kind, cases in ((PROCESSES, CASES), (BY_SPARK, BY_SPARK_TOO))
         for case in cases

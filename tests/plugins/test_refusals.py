@@ -26,6 +26,7 @@ def changed(desk: Site, folder: Path, **sources: str) -> Path:
     return site
 
 
+@pytest.mark.full
 def test_what_cannot_be_imported_is_named_with_the_reason(desk: Site, tmp_path: Path) -> None:
     site = changed(desk, tmp_path, model="import no_such_library\n")
     ran = desk.at(site).run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "none")
@@ -86,6 +87,7 @@ def test_a_built_in_name_is_not_taken(desk: Site, tmp_path: Path) -> None:
     assert desk.at(site).run("lint", "plain.yaml").code == 0
 
 
+@pytest.mark.full
 def test_of_two_distributions_with_one_name_none_is_chosen(desk: Site, tmp_path: Path) -> None:
     site = changed(desk, tmp_path)
     entries = {"hierdata.models": {"capped-share": "other_toy:Model"}}
