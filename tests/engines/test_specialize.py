@@ -189,11 +189,12 @@ def _leave_as_is(mended: Mended, _: BoundedKnowledge) -> Mended:
     return mended
 
 
-def test_classes_unite_only_where_that_loses_less() -> None:
+@with_worlds(4, 20)
+def test_classes_unite_only_where_that_loses_less(worlds: int) -> None:
     """Without it as much or more is lost; values of the record must weigh little for it to pay."""
     rng, less = Random(2), 0
     unite = "hierdata.engines.specialize.class_search.ClassSearch._unite_classes"
-    for _ in range(20):
+    for _ in range(worlds):
         own = encoded(documents(rng, 40), k=2, m=1)
         # What is put back afterwards is not known when classes unite.
         with (
@@ -207,13 +208,14 @@ def test_classes_unite_only_where_that_loses_less() -> None:
         lost, before = loss_by_root(own.forest, united), loss_by_root(own.forest, apart)
         assert lost <= before
         less += lost < before
-    assert less > 2
+    assert worlds < 20 or less > 2
 
 
-def test_classes_are_split_further_only_where_that_loses_less() -> None:
+@with_worlds(4, 20)
+def test_classes_are_split_further_only_where_that_loses_less(worlds: int) -> None:
     """No two of the new classes are published by one root vector, so that none has fewer records than k."""
     rng, less, most = Random(3), 0, "hierdata.engines.specialize.division_search._MOST_SPLIT"
-    for _ in range(20):
+    for _ in range(worlds):
         own = encoded(documents(rng, 40), k=2, m=1)
         with (
             patch("hierdata.engines.specialize.run.align_whole_trees", return_value=None),
@@ -226,13 +228,14 @@ def test_classes_are_split_further_only_where_that_loses_less() -> None:
         assert lost <= before
         less += lost < before
         assert min(np.bincount(split.equivalence_class)) >= 2
-    assert less > 2
+    assert worlds < 20 or less > 2
 
 
-def test_each_way_loses_what_its_trial_says() -> None:
+@with_worlds(4, 16)
+def test_each_way_loses_what_its_trial_says(worlds: int) -> None:
     """But for estimates, made where there is much work, and missing root values, which trials count."""
     rng, folder = Random(7), "hierdata.engines.specialize."
-    for number in range(16):
+    for number in range(worlds):
         own = encoded(documents(rng, 40), k=2, m=1 + number % 2)
         given = input_of(own)
         much = number % 4 > 1
@@ -313,17 +316,18 @@ def test_what_is_published_keeps_the_promise(worlds: int) -> None:
     assert published_something > 60 * worlds // 80
 
 
-def test_what_all_records_delete_is_shown_again_where_enough_of_them_have_it() -> None:
+@with_worlds(4, 20)
+def test_what_all_records_delete_is_shown_again_where_enough_of_them_have_it(worlds: int) -> None:
     """Records delete one after the other, and what all of them delete may be what enough of them have."""
     rng, less = Random(4), 0
-    for number in range(20):
+    for number in range(worlds):
         own = encoded(documents(rng, 40), k=3, m=1 + number % 2)
         with patch("hierdata.engines.specialize.run.draft_whole_trees", return_value=None):
             with patch("hierdata.engines.specialize.mending.improve_group", return_value=False):
                 before = loss_by_root(own.forest, searched(own))
             lost = loss_by_root(own.forest, searched(own))
         less += lost < before
-    assert less > 2
+    assert worlds < 20 or less > 2
 
 
 def test_beyond_the_bound_of_work_only_whole_trees_are_searched() -> None:
