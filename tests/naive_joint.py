@@ -9,7 +9,6 @@ from typing import Literal
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.records.schema import Role
 
 Table = Mapping[Hashable, Mapping[Hashable, Fraction]]
 """By key, the weight of each value."""
@@ -29,7 +28,7 @@ class Reader:
         """Path and label of each quasi-identifier."""
         forest, kind = self.forest, int(self.forest.type[v])
         first = forest.first_node[self.publication.shown[v]]
-        paths = [one.path for one in forest.schema.types[kind].of_role(Role.QUASI)]
+        paths = [one.path for one in forest.schema.types[kind].quasi]
         return [
             (path, forest.hierarchies[kind][at].labels[self.publication.nodes[first + at]])
             for at, path in enumerate(paths)

@@ -13,7 +13,6 @@ from hierdata.domains.levels import Levels
 from hierdata.engines import Constraints
 from hierdata.judge import JudgeRules, SensitiveRule
 from hierdata.privacy.base import PrivacyModel
-from hierdata.records.schema import Role
 from tests.random_collections import LEVELS, SEMANTICS, VALUES, Collection
 
 SCALE = Levels(by=dict(zip(VALUES, LEVELS, strict=True))).compile({})
@@ -34,9 +33,7 @@ class Twins:
 
     @cached_property
     def columns(self) -> list[Column]:
-        return [
-            Column(attribute.steps) for attribute in self.built.forest.schema.types[0].of_role(Role.QUASI)
-        ]
+        return [Column(attribute.steps) for attribute in self.built.forest.schema.types[0].quasi]
 
     def fitting(self, nodes: Sequence[int]) -> int:
         """How many rows a root with these nodes stands for."""
@@ -81,7 +78,7 @@ def promise(built: Collection, model: PrivacyModel, recoding: str) -> JudgeRules
             reference=_reference(built, kind.index, position),
         )
         for kind in types
-        for position, attribute in enumerate(kind.of_role(Role.SENSITIVE))
+        for position, attribute in enumerate(kind.sensitive)
     )
     vertices = frozenset(place_of(built, kind.index) for kind in types[1:])
     population: Any = Twins(built) if model.needs_population else None

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import TargetError
+from hierdata.ground.private_folder import PrivateFolder
 
 ENDS = {
     "killed": "os.kill(os.getpid(), 9)",
@@ -24,7 +24,7 @@ ENDS = {
 HOLDS = """
 import os, sys
 from pathlib import Path
-from hierdata.documents.private_folder import PrivateFolder
+from hierdata.ground.private_folder import PrivateFolder
 first, second = (PrivateFolder(Path(sys.argv[1]), "a test") for _ in range(2))
 (first.path / "below").mkdir()
 (first.path / "below" / "file").write_text("x")
@@ -99,7 +99,7 @@ def test_runs_that_begin_at_once_keep_their_folders(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from hierdata.documents.private_folder import PrivateFolder
+from hierdata.ground.private_folder import PrivateFolder
 for _ in range(100):
     with PrivateFolder(Path(sys.argv[1]), "a test") as folder:
         (folder / "file").write_text("x")

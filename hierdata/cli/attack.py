@@ -13,7 +13,7 @@ from hierdata.cli.session import session
 from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
-    from hierdata.adversary.attack import Attacked
+    from hierdata.measurement.adversary.attack import Attacked
     from hierdata.pipeline.attack import Attack
 
 

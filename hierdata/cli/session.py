@@ -187,8 +187,7 @@ def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoRetur
 
 def _crash(error: BaseException, as_json: bool) -> NoReturn:
     """Report an internal error by type and place only: its message could quote the data."""
-    from hierdata.executors.failures import FAULT
-    from hierdata.ground.plugins import fault_of
+    from hierdata.ground.plugins import FAULT, fault_of
 
     if fault := vars(error).get(FAULT) or fault_of(error):
         message = f"error in a plug-in ({type(error).__name__} at {fault}); please report it to its authors"

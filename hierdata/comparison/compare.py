@@ -19,7 +19,6 @@ from typing import Any
 from hierdata.comparison.comparison import PolicyComparison, build_comparison
 from hierdata.comparison.page import write_json, write_page
 from hierdata.comparison.variants import Variant, list_variants
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.executors import processors
 from hierdata.executors.points import JSON, Points, digest_file, digest_folder
 from hierdata.ground.errors import (
@@ -30,6 +29,7 @@ from hierdata.ground.errors import (
     TargetError,
     VerificationError,
 )
+from hierdata.ground.private_folder import PrivateFolder
 from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.pipeline.look_over import PolicySource

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any, NamedTuple
 
-from hierdata.ground.plugins import fault_of
-
-FAULT = "fault_of_plugin"
-"""The attribute of an exception that says where in a plug-in's code a worker raised it."""
+from hierdata.ground.plugins import FAULT, fault_of
 
 
 class Failure(NamedTuple):

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hierdata.documents.private_folder import remove
 from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, ignore_progress
 from hierdata.executors.spill import Extent, Scattered, SpillPlace, put, read, scatter
+from hierdata.ground.private_folder import remove
 
 _KEEP = 1 << 26  # bytes of all pickled values that may stay in memory
 _BUFFER = 1 << 25  # bytes that a task may buffer to sort them by bin

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from hierdata.documents.secrets import export_secrets
 from hierdata.executors.base import Held, Value, Watch, WorkerError
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import ONE_THREAD, LocalExecutor, One, Part, Work, processors
 from hierdata.executors.spill import SpillPlace, put
 from hierdata.executors.worker import Request
+from hierdata.ground.secrets import export_secrets
 
 if TYPE_CHECKING:
     import subprocess

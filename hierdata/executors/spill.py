@@ -6,13 +6,12 @@ they are in memory. A task writes its records consecutively into one file; exten
 
 from __future__ import annotations
 
-import errno
 import os
 import pickle
 import struct
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from io import SEEK_END, BytesIO
 from itertools import groupby
 from operator import attrgetter
@@ -20,11 +19,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
-from hierdata.ground.errors import TargetError
+from hierdata.ground.private_folder import explain_full_disk
 
 _HEAD = struct.Struct("<QQ")  # length of the pickle stream, number of buffers after it
 _SMALL = 1 << 12  # a shorter buffer goes into the stream
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class SpillPlace(NamedTuple):
@@ -63,20 +61,6 @@ class Scattered(NamedTuple):
                 yield number, Extent(whole, offset, length)
 
 
-@contextmanager
-def room() -> Iterator[None]:
-    """Raise TargetError with one sentence if the disk is full."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        raise TargetError(
-            "no space is left for intermediate results, which are kept in a private folder until the run "
-            "ends: free some space there, or name another folder for them"
-        ) from None
-
-
 class Spool:
     """A file that is created only beyond ``place.keep`` bytes, and removed after an exception."""
 
@@ -92,7 +76,7 @@ class Spool:
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
         try:
             if kind is None and not self._kept:
-                with room():
+                with explain_full_disk():
                     self._file.close()
         except BaseException:
             self._forget()
@@ -116,7 +100,7 @@ class Spool:
         length = data.nbytes if isinstance(data, memoryview) else len(data)
         if self._kept and self.size + length > self._place.keep:
             self._move()
-        with room():
+        with explain_full_disk():
             self._file.write(data)
         self.size += length
         return length
@@ -128,7 +112,7 @@ class Spool:
 
     def _move(self) -> None:
         assert isinstance(self._file, BytesIO)
-        with room():
+        with explain_full_disk():
             kept, self._file, self._kept = self._file, self._open(), False
             self._file.write(kept.getbuffer())
 
@@ -140,7 +124,7 @@ class Spool:
         stream = self.size - start - _HEAD.size
         for part in _behind(buffers):
             self.write(part)
-        with room():
+        with explain_full_disk():
             self._file.seek(start)
             self._file.write(_HEAD.pack(stream, len(buffers)))
             self._file.seek(0, SEEK_END)

@@ -15,10 +15,10 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from hierdata.documents.secrets import import_secrets
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import Part, Work
 from hierdata.executors.spill import Extent, SpillPlace, read
+from hierdata.ground.secrets import import_secrets
 
 _LOOK = 0.5  # seconds between two checks whether the driver is still there
 _GARBAGE = 200_000  # new objects before the next search for cycles

@@ -117,6 +117,10 @@ def load(family: str, name: str, base: type[Member]) -> type[Member]:
     return found
 
 
+FAULT = "fault_of_plugin"
+"""The attribute of an exception that says where in a plug-in's code a worker process raised it."""
+
+
 def fault_of(error: BaseException) -> str | None:
     """Return the line and distribution of the plug-in that raised an exception; None if hierdata raised it.
 

@@ -17,7 +17,6 @@ from hierdata.metrics.cells import Array, rank_cells
 from hierdata.metrics.joint_counts import Joint, JointTally
 from hierdata.metrics.numbering import Keys, Numbers
 from hierdata.metrics.rates import Prior, ValueRate, split
-from hierdata.records.schema import Role
 
 Codes: TypeAlias = NDArray[np.int32]
 
@@ -118,7 +117,7 @@ def _values_by_key(
             at = forest.parent[at]
         held = nodes[forest.first_node[shown[at]] + position]
         labels = forest.hierarchies[kind][position].labels
-        path = forest.schema.types[kind].of_role(Role.QUASI)[position].path
+        path = forest.schema.types[kind].quasi[position].path
         yield path, [labels[node] for node in held.tolist()]
 
 

@@ -17,7 +17,6 @@ from hierdata.metrics.cells import Array
 from hierdata.metrics.joint_counts import JointTally, blocks_of, tie_values
 from hierdata.metrics.numbering import Numbers, Place, original_keys
 from hierdata.metrics.rates import entropy
-from hierdata.records.schema import Role
 
 
 def measure_trees(
@@ -90,7 +89,7 @@ class _TreeQuestion:
         types = self.forest.schema.types
         above: int | None = self.site[0]
         while above is not None:
-            paths = [attribute.path for attribute in types[above].of_role(Role.QUASI)]
+            paths = [attribute.path for attribute in types[above].quasi]
             if key in paths:
                 return above, paths.index(key)
             above = types[above].parent
@@ -113,9 +112,7 @@ class _TreeQuestion:
     def rates(self, keys: tuple[Place, ...], labels: KeyLabels) -> KeyRates:
         """Return the rates of keys together."""
         tally = self.tally(keys)
-        paths = tuple(
-            self.forest.schema.types[kind].of_role(Role.QUASI)[position].path for kind, position in keys
-        )
+        paths = tuple(self.forest.schema.types[kind].quasi[position].path for kind, position in keys)
         left = float(1 - tally.rate) * entropy(tally.values.values())
         return KeyRates(paths, tally.rate, left, None, None, rate_values(tally, labels.labels, tally.values))
 

@@ -14,7 +14,6 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Site, Sums, collect_sums, quotients
-from hierdata.records.schema import Role
 
 
 class CertaintyPenalty(Metric):
@@ -84,7 +83,7 @@ def _penalties(publication: Publication, forest: Forest) -> Sums[Site, _Penalty]
         shown = publication.shown[vertices]
         first = forest.first_node[shown[shown >= 0]]
         gone = int((shown < 0).sum())
-        for position, (attribute, tree) in enumerate(zip(kind.of_role(Role.QUASI), own, strict=True)):
+        for position, (attribute, tree) in enumerate(zip(kind.quasi, own, strict=True)):
             counts = np.bincount(publication.measured_nodes[first + position])
             nodes = np.flatnonzero(counts)
             held = [*zip(nodes.tolist(), counts[nodes].tolist(), strict=True)]

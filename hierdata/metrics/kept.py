@@ -15,7 +15,6 @@ from hierdata.forest.publication import Publication
 from hierdata.forest.worth import Worth
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
-from hierdata.records.schema import Role
 
 
 class Part(NamedTuple):
@@ -143,7 +142,7 @@ def _weigh_kept(publication: Publication, forest: Forest) -> Sums[Part, _Weighed
             len(vertices), gone.sum(), weight
         )
         losses = zip(
-            kind.of_role(Role.QUASI),
+            kind.quasi,
             worth.quasi[kind.index],
             _published_losses(publication, forest, kind.index),
             _floor_losses(publication, forest, kind.index),
@@ -152,7 +151,7 @@ def _weigh_kept(publication: Publication, forest: Forest) -> Sums[Part, _Weighed
         for position, (attribute, weight, lost, least) in enumerate(losses):
             part = Part(kind.index, "quasi", position, kind.path, attribute.path)
             found[part] = _Weighed(len(vertices), lost, least, Same(weight))
-        sensitive = zip(kind.of_role(Role.SENSITIVE), worth.sensitive[kind.index], strict=True)
+        sensitive = zip(kind.sensitive, worth.sensitive[kind.index], strict=True)
         for position, (attribute, weight) in enumerate(sensitive):
             there = forest.sensitive[forest.first_sensitive[vertices] + position] >= 0
             part = Part(kind.index, "sensitive", position, kind.path, attribute.path)

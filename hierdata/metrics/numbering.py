@@ -10,14 +10,13 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.documents.document import Scalar
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types
 from hierdata.forest.publication import Publication
 from hierdata.ground.errors import PolicyError
 from hierdata.metrics.cells import Array, pack_columns, rank_cells
 from hierdata.records.key_forms import KeyForm
-from hierdata.records.schema import Role, Schema, VertexType
+from hierdata.records.schema import Schema, VertexType
 
 Place: TypeAlias = tuple[int, int]
 """A quasi-identifier: vertex type and position."""
@@ -60,7 +59,7 @@ def known_to(schema: Schema, kind: VertexType, keys: KeyForm | Sequence[str], pa
     known: dict[str, Place] = {}
     above: VertexType | None = kind
     while above is not None:
-        for place, attribute in enumerate(above.of_role(Role.QUASI)):
+        for place, attribute in enumerate(above.quasi):
             known[attribute.path] = (above.index, place)
         above = None if above.parent is None or keys == "own" else schema.types[above.parent]
     if isinstance(keys, str):
@@ -199,7 +198,7 @@ def _label_numbers(
     return remember_answer(publication, forest, ("labels", kind, position), find)
 
 
-def _digest_of(label: Scalar) -> tuple[int, int]:
+def _digest_of(label: object) -> tuple[int, int]:
     """Return two numbers of 61 bits; the second is not 0."""
     words = hashlib.blake2b(repr(label).encode(), digest_size=16).digest()
     return int.from_bytes(words[:8], "big") >> 3, int.from_bytes(words[8:], "big") >> 3 or 1

@@ -16,10 +16,10 @@ from hierdata.pipeline.resources import Resources
 from hierdata.policy.checks.sensitive import class_size
 
 if TYPE_CHECKING:
-    from hierdata.adversary.attack import Adversary, Attacked, Findings
-    from hierdata.adversary.forms import Forms
-    from hierdata.adversary.knowledge import Knowledge
     from hierdata.forest.forest import Forest
+    from hierdata.measurement.adversary.attack import Adversary, Attacked, Findings
+    from hierdata.measurement.adversary.forms import Forms
+    from hierdata.measurement.adversary.knowledge import Knowledge
 
 MOST_FACTS = 6
 """Of each victim: the ways to lay facts into a record are tried for every set of them."""
@@ -77,9 +77,9 @@ def attack(
     Candidates are the published records that agree with the most of what is known. The code shares nothing
     with engines and judge. The same attack on the original, identifiers dropped, is the comparison.
     """
-    from hierdata.adversary.attack import draw_victims
-    from hierdata.adversary.forms import Forms
-    from hierdata.adversary.knowledge import Curiosity
+    from hierdata.measurement.adversary.attack import draw_victims
+    from hierdata.measurement.adversary.forms import Forms
+    from hierdata.measurement.adversary.knowledge import Curiosity
 
     _require("facts", facts, 1, MOST_FACTS)
     _require("victims", victims, 1, MOST_VICTIMS)
@@ -116,7 +116,7 @@ class AttackPart:
     @cached_property
     def adversary(self) -> Adversary:
         """The adversary with its index, which every process makes once."""
-        from hierdata.adversary.attack import Adversary
+        from hierdata.measurement.adversary.attack import Adversary
 
         return Adversary(self.original, self.forms)
 

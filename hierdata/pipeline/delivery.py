@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Layout
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import PolicyError, VerificationError
+from hierdata.ground.private_folder import PrivateFolder
 from hierdata.judge import Verdict
 from hierdata.pipeline.publish import Written
 from hierdata.pipeline.published import judge_files

@@ -185,7 +185,7 @@ def search_sample(
             kind.path: tuple(one.path for role in (Role.QUASI, Role.SENSITIVE) for one in kind.of_role(role))
             for kind in types
         },
-        frozenset(one.path for kind in types for one in kind.of_role(Role.QUASI)),
+        frozenset(one.path for kind in types for one in kind.quasi),
         frozenset(kind.path for kind in types if kind.many and kind.parent and types[kind.parent].many),
         refusal,
     )

@@ -36,7 +36,6 @@ from hierdata.policy.plan.plan import Prepared
 from hierdata.privacy.base import ClassView, Constraint
 from hierdata.privacy.presence import GroupPresence, PresenceConstraint
 from hierdata.privacy.wording import describe_achieved, number
-from hierdata.records.schema import Role
 
 Answer = TypeVar("Answer")
 
@@ -206,7 +205,7 @@ def _excesses(prepared: Prepared, whole: GroupContents) -> Iterator[str]:
     for kind, held, attributes in zip(
         prepared.schema.types, whole.held, prepared.constraints.on_values, strict=True
     ):
-        for attribute, values, bound in zip(kind.of_role(Role.SENSITIVE), held, attributes, strict=True):
+        for attribute, values, bound in zip(kind.sensitive, held, attributes, strict=True):
             view = ClassView(whole.records, values.counts, sets=values.sets)
             for constraint in bound:
                 if not constraint.holds(view):

@@ -20,12 +20,12 @@ from typing import BinaryIO, TypeAlias
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Layout, Rowwise
 from hierdata.documents.formats.source import write_stream
-from hierdata.executors.spill import room
 from hierdata.forest.encoded import Frame
 from hierdata.forest.publication import PublishedPart
 from hierdata.forest.spellings import TypesShown, find_types, join_types, unify_types
 from hierdata.forest.worth import Heaviest
 from hierdata.ground.errors import TargetError
+from hierdata.ground.private_folder import explain_full_disk
 from hierdata.ground.progress import count_items
 from hierdata.metrics.base import Metric
 from hierdata.metrics.tallies import Tallies, tally
@@ -149,9 +149,9 @@ class WriteRange:
         return self._write(line for _, line, _ in ordered), self._write(links for _, _, links in ordered)
 
     def _write(self, pieces: Iterable[bytes]) -> Path:
-        with room():
+        with explain_full_disk():
             handle, name = tempfile.mkstemp(prefix="range-", dir=self.folder)
-        with room(), os.fdopen(handle, "wb") as stream:
+        with explain_full_disk(), os.fdopen(handle, "wb") as stream:
             stream.writelines(pieces)
         return Path(name)
 

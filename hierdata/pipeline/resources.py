@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.executors import Executor, Held, Watch, ignore_progress, open_executor, processors
+from hierdata.ground.private_folder import PrivateFolder
 from hierdata.ground.progress import Progress, silent
 
 Value = TypeVar("Value")

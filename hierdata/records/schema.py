@@ -78,6 +78,16 @@ class VertexType:
         return tuple(attribute for attribute in self.attributes if attribute.role is role)
 
     @cached_property
+    def quasi(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers, in order."""
+        return self.of_role(Role.QUASI)
+
+    @cached_property
+    def sensitive(self) -> tuple[Attribute, ...]:
+        """The sensitive attributes, in order."""
+        return self.of_role(Role.SENSITIVE)
+
+    @cached_property
     def places(self) -> tuple[tuple[tuple[str, ...], int, int], ...]:
         """Per attribute its steps, its list in a vertex (quasi, sensitive, carried), and its index there."""
         used = dict.fromkeys(Role, 0)

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from hierdata.documents.document import SENSITIVE_PART, Document
 from hierdata.documents.formats import Format
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import PolicyError, TargetError, VerificationError
 from hierdata.ground.plugins import require
+from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import may_be_tables
 from hierdata.release.report.models import PluginUse, PublishedFile

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hierdata.documents.document import Document
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.private_folder import PrivateFolder
 from hierdata.release.report.models import StewardReport
 
 if TYPE_CHECKING:

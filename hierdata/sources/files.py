@@ -11,8 +11,8 @@ from pathlib import Path
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Format, Layout
 from hierdata.documents.formats.source import PathSource, Source, write_stream
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import TableForm, check_columns, format_of, input_format, published_form
 from hierdata.sources.form import Collection, FileForm, Form, file_in, open_input, open_layout, state_layout

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import PolicyError
+from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
 from hierdata.sources.files import SECOND_READING
 from hierdata.sources.stores import BATCH, Store, store_of

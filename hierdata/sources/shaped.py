@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hierdata.documents.document import Document
-from hierdata.executors.spill import room
+from hierdata.ground.private_folder import explain_full_disk
 from hierdata.records.shape.shaping import ShapeTally, Shaping
 from hierdata.sources.splits import InputSplit
 
@@ -52,7 +52,7 @@ class SpilledSplit(InputSplit):
 def spill_split(pickled: Iterable[bytes], path: Path) -> SpilledSplit:
     """Write pickled documents to a new private file. Raises TargetError where the disk is full."""
     path.unlink(missing_ok=True)  # a task may be repeated
-    with room():
+    with explain_full_disk():
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(number, "wb") as file:
             for document in pickled:

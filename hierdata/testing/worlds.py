@@ -71,7 +71,7 @@ class World:
                 reference=self.counted[attribute.path],
             )
             for kind in schema.types
-            for attribute in kind.of_role(Role.SENSITIVE)
+            for attribute in kind.sensitive
         )
         vertices = frozenset(schema.keys(kind.index) for kind in schema.types[1:])
         return JudgeRules(sensitive, ((model, None),), vertices=vertices, recoding=judged_as)

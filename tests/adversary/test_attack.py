@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import hierdata
-from hierdata.adversary.attack import Adversary
-from hierdata.adversary.forms import Forms
-from hierdata.adversary.knowledge import PRESENT, Curiosity, Knowledge
 from hierdata.ground.errors import HierdataError, PolicyError, PromiseError, VerificationError
+from hierdata.measurement.adversary.attack import Adversary
+from hierdata.measurement.adversary.forms import Forms
+from hierdata.measurement.adversary.knowledge import PRESENT, Curiosity, Knowledge
 from hierdata.pipeline.read_release import read_release
 from hierdata.pipeline.resources import Resources
 from tests import naive_adversary as naive

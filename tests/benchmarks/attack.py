@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import hierdata
-from hierdata.adversary.attack import Adversary, draw_victims
-from hierdata.adversary.forms import Forms
-from hierdata.adversary.knowledge import Curiosity
+from hierdata.measurement.adversary.attack import Adversary, draw_victims
+from hierdata.measurement.adversary.forms import Forms
+from hierdata.measurement.adversary.knowledge import Curiosity
 from hierdata.pipeline.read_release import read_release
 from tests.benchmarks.collections import policy_for, written
 from tests.benchmarks.commands import watched

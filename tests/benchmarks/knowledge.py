@@ -27,7 +27,6 @@ import hierdata
 from hierdata.ground.errors import HierdataError
 from hierdata.policy.load import from_data, read_file
 from hierdata.policy.policy import Policy
-from hierdata.records.schema import Role
 from hierdata.reproduction.small_data import encode_records
 from tests.benchmarks.collections import policy_for, written
 from tests.benchmarks.engine import header, row
@@ -80,7 +79,7 @@ def rare_values(source: Path, policy: Policy) -> dict[str, list[Any]]:
     found = {}
     for kind in forest.schema.types:
         vertices = np.flatnonzero(forest.type == kind.index)
-        for at, attribute in enumerate(kind.of_role(Role.SENSITIVE)):
+        for at, attribute in enumerate(kind.sensitive):
             codes = forest.sensitive[forest.first_sensitive[vertices] + at]
             pairs = np.unique(np.stack([forest.record_of[vertices], codes], 1)[codes >= 0], axis=0)
             counts = np.bincount(pairs[:, 1])

@@ -25,7 +25,6 @@ from hierdata.metrics.numbering import known_to
 from hierdata.metrics.rates import entropy
 from hierdata.privacy import KAnonymity
 from hierdata.records.key_forms import KeyForm, Weight
-from hierdata.records.schema import Role
 from tests.contracts.test_engines import collections
 from tests.naive_joint import Reader, Table
 from tests.promises import bind
@@ -64,7 +63,7 @@ def keys_above(forest: Forest, kind: int) -> list[tuple[int, int, str]]:
     """Vertex type, position and path of the quasi-identifiers of a type and of those above it."""
     own = forest.schema.types[kind]
     above = [] if own.parent is None else keys_above(forest, own.parent)
-    return above + [(kind, at, one.path) for at, one in enumerate(own.of_role(Role.QUASI))]
+    return above + [(kind, at, one.path) for at, one in enumerate(own.quasi)]
 
 
 def uncertainty(parts: Iterable[Fraction]) -> float:

@@ -21,7 +21,6 @@ from hierdata.judge import JudgeRules, Verdict, judge
 from hierdata.metrics import METRICS
 from hierdata.privacy import KAnonymity
 from hierdata.privacy.base import PrivacyModel
-from hierdata.records.schema import Role
 from hierdata.release.recodings import RECODINGS
 from hierdata.testing import check_recoding
 from tests.cases import for_each
@@ -108,7 +107,7 @@ def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> N
 
 def groups_of(publication: Publication, built: Collection) -> int:
     """How many places there are where sensitive values lie."""
-    kinds = [kind.index for kind in built.forest.schema.types if kind.of_role(Role.SENSITIVE)]
+    kinds = [kind.index for kind in built.forest.schema.types if kind.sensitive]
     places = publication.equivalence_position[np.isin(built.forest.type, kinds)]
     return len(set(places[places >= 0].tolist()))
 
@@ -126,7 +125,7 @@ def test_sensitive_values_are_those_of_the_published_vertices(name: str) -> None
         expected: Counter[Any] = Counter()
         for kind in forest.schema.types:
             vertices = np.flatnonzero((partition.representative >= 0) & (forest.type == kind.index))
-            for position, _ in enumerate(kind.of_role(Role.SENSITIVE)):
+            for position, _ in enumerate(kind.sensitive):
                 spellings = forest.spelling[forest.first_sensitive[vertices] + position]
                 expected.update(
                     forest.spellings[spelling] for spelling in spellings.tolist() if spelling >= 0

@@ -23,7 +23,6 @@ from hierdata.engines.specialize.kernel_table import Asked
 from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data
-from hierdata.records.schema import Role
 from hierdata.reproduction.small_data import EncodedRecords, encode_records
 from tests.cases import with_worlds
 from tests.engines.test_specialize import OUTLINE, above, documents, policy_of, searched, shown
@@ -89,7 +88,7 @@ def count_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> dict[tupl
     forest, names = own.forest, []
     for one in own.prepared.constraints.bounded:
         kind = forest.schema.types[one.kind]
-        path = kind.of_role(Role.SENSITIVE)[one.position].path
+        path = kind.sensitive[one.position].path
         there = forest.first_sensitive[np.flatnonzero(forest.type == one.kind)] + one.position
         codes = sorted(set(forest.sensitive[there].tolist()) & one.codes)
         names += [(NAMES[path], forest.domains[one.kind][one.position].values[code]) for code in codes]

@@ -21,8 +21,8 @@ import numpy
 from llvmlite import binding
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, _CacheLocator
 
-from hierdata.documents.private_folder import PrivateFolder
 from hierdata.ground.errors import TargetError
+from hierdata.ground.private_folder import PrivateFolder
 
 try:
     import fcntl

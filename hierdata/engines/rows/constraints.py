@@ -18,7 +18,6 @@ from hierdata.engines.rows.table import class_sizes, codes_of, dense, joins, nod
 from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.privacy.base import FOREIGN, ClassView, Closeness, Constraint, FrequencyCaps
-from hierdata.records.schema import Role
 
 _FEW = 32
 
@@ -310,7 +309,7 @@ def shortage(forest: Forest, scope: Scope, constraints: Constraints) -> str:
             "k or l that would work; collect more records or lower k or l"
         )
     codes = codes_of(forest, scope)
-    attributes = kind.of_role(Role.SENSITIVE)
+    attributes = kind.sensitive
     for position, caps in constraints.caps(scope.kind):
         # Unequal shares have no single letter that could be smaller.
         asked = 1 / caps.share[0] if caps.share and caps.share[0] else 0

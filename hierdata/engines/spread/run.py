@@ -39,7 +39,6 @@ from hierdata.forest.isomorphism import first_alike
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import FrequencyCaps
-from hierdata.records.schema import Role
 
 _FORMS = 1000
 """The number of forms that are tried for a class."""
@@ -199,7 +198,7 @@ def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Ap
 
     Raises PolicyError if no model has such a limit, or models of several attributes have one.
     """
-    attributes = forest.schema.types[scope.kind].of_role(Role.SENSITIVE)
+    attributes = forest.schema.types[scope.kind].sensitive
     near = [
         (position, [one.caps for one in bound if one.caps is not None and one.caps.reach is not None])
         for position, bound in enumerate(constraints.on_values[scope.kind])

@@ -26,7 +26,7 @@ from hierdata.measurement.release.labels import LabelReader, OfOriginal
 from hierdata.measurement.release.suppressed import WithSuppressed
 from hierdata.policy.plan.plan import Prepared
 from hierdata.records.binding import bind_records
-from hierdata.records.schema import Role, Schema
+from hierdata.records.schema import Schema
 
 __all__ = ["Rebuilt", "rebuild"]
 
@@ -66,7 +66,7 @@ def rebuild(
     untied = [*_find_untied_types(schema, traits, tables)]
     domains = [[OfOriginal.of(domain) for domain in own] for own in original.domains]
     readers = [
-        [LabelReader(tree, one.path, traits) for tree, one in zip(own, kind.of_role(Role.QUASI), strict=True)]
+        [LabelReader(tree, one.path, traits) for tree, one in zip(own, kind.quasi, strict=True)]
         for kind, own in zip(schema.types, original.hierarchies, strict=True)
     ]
     if groups is not None:
@@ -107,7 +107,7 @@ def _find_untied_types(
 ) -> Iterator[int]:
     """Yield the types with several sensitive attributes that are not published together by vertex."""
     for kind in schema.types:
-        paths = {attribute.path for attribute in kind.of_role(Role.SENSITIVE)}
+        paths = {attribute.path for attribute in kind.sensitive}
         apart = sum(not paths.isdisjoint(own) for own in tables.values())
         if len(paths) > 1 and (traits.publishes_classes or apart > 1):
             yield kind.index

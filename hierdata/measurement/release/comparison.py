@@ -135,7 +135,7 @@ class _Pair:
     def compare_labels(self, covers: Sequence[Sequence[Cover]]) -> Iterator[Difference]:
         """Yield the first label of each quasi-identifier that does not generalize its original."""
         for kind, own in self._by_type():
-            for position, attribute in enumerate(kind.of_role(Role.QUASI)):
+            for position, attribute in enumerate(kind.quasi):
                 labels = self.linked.shown.labels[kind.index][position]
                 shown = self.shown.nodes[self.shown.first_node[own] + position]
                 nodes = self.original.nodes[self.original.first_node[self.target[own]] + position]
@@ -150,7 +150,7 @@ class _Pair:
             if groups is not None:
                 yield from self._of_groups(kind, own, groups, terms)
                 continue
-            for position, attribute in enumerate(kind.of_role(Role.SENSITIVE)):
+            for position, attribute in enumerate(kind.sensitive):
                 shown, stated = self._spellings(own, position)
                 number = self.original.domains[kind.index][position].number
                 failing = _failing(shown, stated, self._same(terms, number))
@@ -175,7 +175,7 @@ class _Pair:
         terms: Terms,
     ) -> Iterator[Difference]:
         """Compare the values of each group, table by table: rows are the values of one vertex."""
-        sensitive = kind.of_role(Role.SENSITIVE)
+        sensitive = kind.sensitive
         for part, table in self._tables(kind, terms):
             codes: dict[object, int] = {}
             none = np.zeros(len(self.target), np.int64)
@@ -205,7 +205,7 @@ class _Pair:
         An attribute without any published value is in no part: all its values must be missing, so that its
         groups do not matter.
         """
-        paths = [attribute.path for attribute in kind.of_role(Role.SENSITIVE)]
+        paths = [attribute.path for attribute in kind.sensitive]
         found = {
             part: tuple(at for at, path in enumerate(paths) if path in own)
             for part, own in terms.tables.items()

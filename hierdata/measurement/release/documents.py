@@ -27,7 +27,7 @@ from hierdata.documents.document import (
 )
 from hierdata.ground.errors import VerificationError
 from hierdata.judge.tokens import single, whole
-from hierdata.records.schema import Role, Schema, VertexType
+from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
 
 
@@ -53,7 +53,7 @@ def expand_representatives(documents: Iterable[tuple[Document, int]], schema: Sc
 def _own(member: int, members: int, kind: VertexType, vertex: Value) -> Value:
     """Return a vertex of the representative in which one of each list of values is left for the member."""
     scalar = _is_scalar(kind)
-    for attribute in kind.of_role(Role.SENSITIVE):
+    for attribute in kind.sensitive:
         steps = (LIST_IN_ITEM,) if scalar else (*attribute.steps[:-1], list_key(attribute.steps[-1]))
         holder = _holder(vertex, steps)
         values = None if holder is None else holder.pop(steps[-1], None)
@@ -114,18 +114,18 @@ class ReleaseGroups:
                 raise VerificationError(f"a row of {part} has no valid group or count")
             values = {
                 one: value
-                for one in kind.of_role(Role.SENSITIVE)
+                for one in kind.sensitive
                 if (value := _value(row, one.steps or (LIST_IN_ITEM,))) is not None
             }
             there.update(one.path for one in values)
             held: dict[Keys, Value] = {one.steps: value for one, value in values.items()}
             self._rows[kind.index, name, number].setdefault(part, []).extend([held] * count)
-        return tuple(one.path for one in kind.of_role(Role.SENSITIVE) if one.path in there)
+        return tuple(one.path for one in kind.sensitive if one.path in there)
 
     def _kind(self, part: str) -> VertexType:
         for kind in self._schema.types:
             name = sensitive_part(self._schema.keys(kind.index))
-            if kind.of_role(Role.SENSITIVE) and (part == name or whole(part.removeprefix(f"{name}-"))):
+            if kind.sensitive and (part == name or whole(part.removeprefix(f"{name}-"))):
                 return kind
         raise VerificationError(f"the part {part} belongs to no vertex type of the original")
 
@@ -146,7 +146,7 @@ class ReleaseGroups:
             raise VerificationError("a group has more values than vertices")
 
     def _with_values(self, kind: VertexType, vertex: Value) -> Value:
-        if not kind.of_role(Role.SENSITIVE):
+        if not kind.sensitive:
             self.groups_of.append((0,) * len(self.names))
             return vertex
         if not isinstance(vertex, dict):

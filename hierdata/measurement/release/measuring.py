@@ -28,7 +28,6 @@ from hierdata.metrics.rates import ValueRate
 from hierdata.metrics.risk import Known, Risk, RiskTarget, Usual
 from hierdata.metrics.tallies import Counted, Tallies, count_part, tally
 from hierdata.policy.plan.plan import Prepared
-from hierdata.records.schema import Role
 from hierdata.release.gates import attacker_risks, bind_attackers
 from hierdata.release.report.parts import Measure, figures
 from hierdata.release.report.wording import place
@@ -292,6 +291,4 @@ def _label(publication: Publication, forest: Forest, target: RiskTarget) -> KeyL
 
 
 def _paths(forest: Forest, target: RiskTarget) -> tuple[str, ...]:
-    return tuple(
-        forest.schema.types[kind].of_role(Role.QUASI)[position].path for kind, position in target.keys or ()
-    )
+    return tuple(forest.schema.types[kind].quasi[position].path for kind, position in target.keys or ())

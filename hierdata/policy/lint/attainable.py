@@ -23,7 +23,6 @@ from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
 from hierdata.privacy.grouping import protected_codes
 from hierdata.privacy.wording import describe_achieved, number
 from hierdata.records.binding import resolve
-from hierdata.records.schema import Role
 from hierdata.records.survey import Keys, PathSurvey, Survey
 
 
@@ -255,8 +254,7 @@ def _count_facts(policy: Policy, survey: Survey) -> tuple[int, int]:
     with suppress(HierdataError):
         schema = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields).schema
         below = [
-            (survey.shape.find(schema.keys(kind.index)), max(1, len(kind.of_role(Role.QUASI))))
-            for kind in schema.types[1:]
+            (survey.shape.find(schema.keys(kind.index)), max(1, len(kind.quasi))) for kind in schema.types[1:]
         ]
         total = sum(_count_vertices(there) * own for there, own in below)
         return total, max((there.longest * own for there, own in below if there is not None), default=0)

@@ -74,7 +74,7 @@ class Prepared:
         return {
             attribute.path: tree.codebook
             for kind, own in zip(self.schema.types, self.hierarchies, strict=True)
-            for attribute, tree in zip(kind.of_role(Role.QUASI), own, strict=True)
+            for attribute, tree in zip(kind.quasi, own, strict=True)
         }
 
 
@@ -249,7 +249,7 @@ def _weigh_root(schema: Schema, survey: Survey) -> int:
     for kind in schema.types[1:]:
         found = survey.shape.find(schema.keys(kind.index))
         vertices = 0 if found is None else found.objects + found.scalars + found.texts + found.empties
-        facts += vertices * max(1, len(kind.of_role(Role.QUASI)))
+        facts += vertices * max(1, len(kind.quasi))
     return min(max(100 * facts // max(survey.records, 1), 100), 100 * _LARGEST_ROOT_WEIGHT)
 
 

@@ -19,7 +19,7 @@ from hierdata.policy.checks.sensitive import Readings
 from hierdata.policy.policy import Policy
 from hierdata.privacy.base import Constraint
 from hierdata.privacy.grouping import protected_codes
-from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from hierdata.records.schema import Attribute, Schema, VertexType
 from hierdata.records.survey import Keys
 
 
@@ -74,7 +74,7 @@ def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Ite
         stages = []
         for kind in schema.types:
             own = tuple(step for step in steps if step.on in (None, kind.path))
-            if kind.of_role(Role.SENSITIVE):
+            if kind.sensitive:
                 bound = constraints.at(kind.index)
                 stages.append(Stage(kind.index, own or (_unasked_for_rows(bound),), bound))
     _check_order(schema, stages)
@@ -106,7 +106,7 @@ def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> It
     """
     if len(schema.types) > 1:
         raise PolicyError(_one_table(policy), path=schema.types[1].path)
-    for attribute, bound in zip(schema.root.of_role(Role.SENSITIVE), constraints.on_values[0], strict=True):
+    for attribute, bound in zip(schema.root.sensitive, constraints.on_values[0], strict=True):
         if not bound:
             raise PolicyError(
                 "no model judges these values, and a group of one record would show them: add a model on "
@@ -202,7 +202,7 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
             "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "
             "anatomy publishes every vertex with a group id"
         )
-    sensitive = {kind.path: kind.of_role(Role.SENSITIVE) for kind in schema.types}
+    sensitive = {kind.path: kind.sensitive for kind in schema.types}
     for path in scopes:
         if not sensitive.get(path):
             known = ", ".join(path for path, attributes in sensitive.items() if attributes)
@@ -231,7 +231,7 @@ def _check_separated(policy: Policy, schema: Schema, constraints: Constraints) -
 def _check_judged(kind: VertexType, constraints: Constraints) -> None:
     """Raise PolicyError if groups would promise nothing."""
     bound = constraints.on_values[kind.index]
-    for attribute, own in zip(kind.of_role(Role.SENSITIVE), bound, strict=True):
+    for attribute, own in zip(kind.sensitive, bound, strict=True):
         if not own and not constraints.on_records:
             raise PolicyError(
                 "no model judges these values, and a group of one record would show them: add a model on "
@@ -242,7 +242,7 @@ def _check_judged(kind: VertexType, constraints: Constraints) -> None:
 
 def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
     """Raise PolicyError if a field has a name that groups need."""
-    sensitive = kind.of_role(Role.SENSITIVE)
+    sensitive = kind.sensitive
     if not sensitive:
         return
     base = schema.keys(kind.index)
@@ -305,7 +305,7 @@ def bind_constraints(
 def _find_counted(policy: Policy, schema: Schema) -> Iterator[CountedVertices]:
     """Yield the vertex types that are counted; one that no record has is left out, and refused later."""
     kinds = {schema.keys(kind.index): kind.index for kind in schema.types}
-    root = [attribute.steps for attribute in schema.root.of_role(Role.QUASI)]
+    root = [attribute.steps for attribute in schema.root.quasi]
     for keys, (field, _) in known_counts(policy).items():
         if keys in kinds:
             yield CountedVertices(kinds[keys], root.index(field))

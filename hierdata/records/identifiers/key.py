@@ -6,8 +6,8 @@ import hmac
 import os
 import re
 
-from hierdata.documents.secrets import Secret
 from hierdata.ground.errors import PolicyError
+from hierdata.ground.secrets import Secret
 
 LEAST = 32
 """Fewest bytes of a key. A shorter key could be guessed, and then every pseudonym could be recomputed."""

@@ -14,7 +14,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, publish_grouped
 from hierdata.ground.recodings import TRAITS, RecodingTraits
-from hierdata.records.schema import Role, VertexType
+from hierdata.records.schema import VertexType
 from hierdata.release.recodings.groups import ByGroup
 
 
@@ -33,5 +33,5 @@ class Anatomy(ByGroup):
 
     def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
         """See ByGroup.tables."""
-        every = tuple(range(len(kind.of_role(Role.SENSITIVE))))
+        every = tuple(range(len(kind.sensitive)))
         yield sensitive_part(forest.schema.keys(kind.index)), every

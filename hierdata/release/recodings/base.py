@@ -64,7 +64,7 @@ class Recoding(ABC):
 
     def divide_attributes(self, forest: Forest, kind: VertexType) -> tuple[tuple[int, ...], ...]:
         """Return the positions of the sensitive attributes of a vertex type that share a table, by table."""
-        return (tuple(range(len(kind.of_role(Role.SENSITIVE)))),)
+        return (tuple(range(len(kind.sensitive))),)
 
     @abstractmethod
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:

@@ -54,7 +54,7 @@ class ByGroup(Recoding):
         there = publication.shown[forest.roots[:-1]] >= 0
 
         def ids(kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
-            return [own[vertices].tolist() for own in groups.values()] if kind.of_role(Role.SENSITIVE) else []
+            return [own[vertices].tolist() for own in groups.values()] if kind.sensitive else []
 
         def records() -> Iterator[Linked]:
             kept = [record for record in order if there[record]]
@@ -64,7 +64,7 @@ class ByGroup(Recoding):
         parts = [PublishedPart.of_linked(RECORDS, records, int(there.sum()))]
         together: dict[str, tuple[str, ...]] = {}
         for kind in forest.schema.types:
-            sensitive = kind.of_role(Role.SENSITIVE)
+            sensitive = kind.sensitive
             for number, (name, own) in enumerate(self.tables(forest, kind) if sensitive else (), 1):
                 group = groups.get(group_key(number), groups.get(group_key()))
                 assert group is not None, "a table has groups of its own, or all share theirs"
@@ -92,7 +92,7 @@ class InTables(ByGroup):
 
     def divide_attributes(self, forest: Forest, kind: VertexType) -> tuple[tuple[int, ...], ...]:
         """See Recoding.divide_attributes."""
-        paths = [attribute.path for attribute in kind.of_role(Role.SENSITIVE)]
+        paths = [attribute.path for attribute in kind.sensitive]
         stated = self.stated
         if stated == "correlated":
             return correlated_tables(forest, kind.index)
@@ -106,7 +106,7 @@ def _with_groups(schema: Schema, names: Sequence[str]) -> Schema:
     """Return the schema of the records: groups replace a vertex's sensitive attributes."""
 
     def of(kind: VertexType) -> VertexType:
-        if not kind.of_role(Role.SENSITIVE):
+        if not kind.sensitive:
             return kind
         kept = tuple(one for one in kind.attributes if one.role is not Role.SENSITIVE)
         groups = (Attribute(f"{kind.path}.{name}", (name,), Role.SENSITIVE) for name in names)
@@ -145,7 +145,7 @@ def _number_groups(forest: Forest, positions: NDArray[np.int64], order: Sequence
     position[np.array(order, np.int64)] = np.arange(forest.record_count)
     group = np.zeros(forest.vertex_count, np.int64)
     for kind in forest.schema.types:
-        if not kind.of_role(Role.SENSITIVE):
+        if not kind.sensitive:
             continue
         vertices = np.flatnonzero((forest.type == kind.index) & (positions >= 0))
         places, own = np.unique(positions[vertices], return_inverse=True)
@@ -195,7 +195,7 @@ def _values(
 
     ``positions`` are the positions of the attributes that share the table.
     """
-    sensitive = kind.of_role(Role.SENSITIVE)
+    sensitive = kind.sensitive
     vertices = np.flatnonzero((forest.type == kind.index) & (group > 0))
     spelling = published.spelling(kind, vertices)
     found = [group[vertices], *(published.text_rank[spelling[position]] for position in positions)]

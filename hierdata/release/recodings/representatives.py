@@ -96,7 +96,7 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
         shown = published.shown[own].tolist()
         for v in shown:
             if v not in values:
-                values[v] = [[] for _ in kind.of_role(Role.SENSITIVE)]
+                values[v] = [[] for _ in kind.sensitive]
         for position, column in enumerate(published.sensitive(kind, own)):
             for v, value in zip(shown, column, strict=True):
                 if value is not None:

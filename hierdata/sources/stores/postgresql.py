@@ -78,7 +78,7 @@ class PostgresStore(Store):
     def documents(self) -> Iterator[Document]:
         """Yield the records, in one pass and in batches. Raises InputError for the first invalid one."""
         from hierdata.documents.formats import FORMATS, Layout
-        from hierdata.documents.private_folder import PrivateFolder
+        from hierdata.ground.private_folder import PrivateFolder
 
         with PrivateFolder(None, "the records") as folder:
             path = self.export(folder).path

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.adversary.embedding import (
+from hierdata.engines.jit import inline_kernel, jit, lean
+from hierdata.measurement.adversary.embedding import (
     KnownFacts,
     RecordSpace,
     Vertices,
@@ -17,7 +18,6 @@ from hierdata.adversary.embedding import (
     lay,
     make_space,
 )
-from hierdata.engines.jit import inline_kernel, jit, lean
 
 
 class Told(NamedTuple):

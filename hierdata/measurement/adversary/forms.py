@@ -8,13 +8,13 @@ from functools import cache, cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.adversary.embedding import KnownFacts, Vertices
-from hierdata.adversary.kernel import count_agreeing, count_first_agreeing
-from hierdata.adversary.knowledge import PRESENT, Absence, Fact, KnownTree
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.numbering import number_keys
 from hierdata.forest.publication import Publication
+from hierdata.measurement.adversary.embedding import KnownFacts, Vertices
+from hierdata.measurement.adversary.kernel import count_agreeing, count_first_agreeing
+from hierdata.measurement.adversary.knowledge import PRESENT, Absence, Fact, KnownTree
 
 _KEPT = 1 << 26
 """Bytes of rows that are remembered, of each sort."""

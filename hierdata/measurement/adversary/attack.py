@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hierdata.adversary.embedding import KnownFacts
-from hierdata.adversary.forms import Forms, Index
-from hierdata.adversary.kernel import Shares, Told, add_rows, weigh_values
-from hierdata.adversary.knowledge import Curiosity, Knowledge, KnownTree
 from hierdata.forest.forest import Forest
-from hierdata.records.schema import Role
+from hierdata.measurement.adversary.embedding import KnownFacts
+from hierdata.measurement.adversary.forms import Forms, Index
+from hierdata.measurement.adversary.kernel import Shares, Told, add_rows, weigh_values
+from hierdata.measurement.adversary.knowledge import Curiosity, Knowledge, KnownTree
 
 _ROUNDED = 1e-9
 """Weights that differ by this share are the same."""
@@ -148,7 +147,7 @@ class Adversary:
         self._targets = [
             (kind.index, position, attribute.path)
             for kind in original.schema.types
-            for position, attribute in enumerate(kind.of_role(Role.SENSITIVE))
+            for position, attribute in enumerate(kind.sensitive)
         ]
         self._guessed = [Guessed.find(forms, kind, position) for kind, position, _ in self._targets]
 
@@ -322,7 +321,7 @@ class Guessed:
     def find(cls, forms: Forms, kind: int, position: int) -> Guessed:
         """Find the shares of an attribute's values, from the release alone."""
         forest, publication = forms.forest, forms.publication
-        path = forest.schema.types[kind].of_role(Role.SENSITIVE)[position].path
+        path = forest.schema.types[kind].sensitive[position].path
         vertices = np.flatnonzero((publication.shown >= 0) & (forest.type == kind))
         groups, group = np.unique(publication.positions_of(path)[vertices], return_inverse=True)
         codes = forest.sensitive[forest.first_sensitive[vertices] + position]

@@ -7,13 +7,15 @@ place. The last two recognize a folder of a living process by a lock, which ends
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
 import shutil
 import tempfile
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hierdata.ground.errors import TargetError
@@ -23,6 +25,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NAME = re.compile(r"\.hierdata-run-[0-9a-f]{16}")
 
 # Reads one folder per line until the pipe ends, which happens when no process has its other end open. Workers
@@ -36,6 +39,20 @@ for seconds in 1 4 0; do rm -rf -- "$@"; sleep $seconds; done
 
 _waiting: int | None = None
 """The end of the pipe to the process that waits until this one ends."""
+
+
+@contextmanager
+def explain_full_disk() -> Iterator[None]:
+    """Raise TargetError with one sentence if the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise TargetError(
+            "no space is left for intermediate results, which are kept in a private folder until the run "
+            "ends: free some space there, or name another folder for them"
+        ) from None
 
 
 class PrivateFolder:
