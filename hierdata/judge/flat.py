@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from hierdata.documents.document import Document
 from hierdata.documents.scalars import TYPED_TEXTS, Int64
 from hierdata.judge.attribute import REMEMBERED, SensitiveValues
-from hierdata.judge.links import Link
-from hierdata.judge.tokens import Pattern
+from hierdata.judge.rule_tree import RuleNode
 from hierdata.judge.walk import Children, Walk, digest
 
 Seen: TypeAlias = tuple[bytes, bytes, list[int], Children]
@@ -25,14 +24,12 @@ _PLAIN = frozenset({str, int, bool, type(None), Int64, *TYPED_TEXTS})
 class _Columns:
     """Records with the same keys and types: their sensitive fields, and cached digests of the rest.
 
-    ``tokens`` are fields with values that no two records share and that are not compared: only their pattern
-    is checked. ``links`` are those that identify the record or refer to one.
+    ``noted`` are fields with pseudonyms, which are checked in each record.
     """
 
     shown: Callable[[Document], object]
     sensitive: tuple[tuple[str, SensitiveValues, int], ...]
-    tokens: tuple[tuple[str, Pattern, str], ...]
-    links: tuple[tuple[str, Link], ...]
+    noted: tuple[tuple[str, RuleNode], ...]
     known: dict[object, tuple[bytes, bytes]] = field(default_factory=dict)
 
 
@@ -41,16 +38,17 @@ class RecordReader:
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
+        self._tree = walk.tree
         self._columns: dict[tuple[tuple[str, ...], tuple[type, ...]], _Columns | None] = {}
         self._room = REMEMBERED
 
     def read(self, record: Document) -> Seen:
         """Return what the judge uses of a record.
 
-        The walk counts findings and holds the record's tokens and links.
+        The walk's tree counts findings and holds the record's tokens and links.
         """
-        self._walk.tokens.clear()
-        self._walk.links.clear()
+        self._tree.tokens.clear()
+        self._tree.links.clear()
         header = tuple(record), tuple(map(type, record.values()))
         try:
             columns = self._columns[header]
@@ -64,15 +62,8 @@ class RecordReader:
         known = columns.known.get(shown)
         if known is None:
             return self._first(record, columns, shown)
-        for key, pattern, domain in columns.tokens:
-            value = record[key]
-            if not pattern.matches(value):
-                self._walk.found[pattern.path] += self._walk.times
-            if isinstance(value, str):
-                self._walk.tokens.add((domain, value))
-        for key, link in columns.links:
-            if isinstance(value := record[key], str):
-                self._walk.links.add((*link, value))
+        for key, node in columns.noted:
+            self._tree.check(record[key], node)
         step = self._walk.step
         codes = [
             code * step + index
@@ -82,40 +73,39 @@ class RecordReader:
         return *known, codes, []
 
     def _walk_record(self, record: Document) -> Seen:
-        form, raw, codes, children = self._walk.vertex(record, self._walk.root.below)
+        form, raw, codes, children = self._walk.vertex(record, self._tree.root.below)
         return digest(form), digest(raw), codes, children
 
     def _first(self, record: Document, columns: _Columns, shown: object) -> Seen:
         """Walk a record and cache its digests, unless the walk found something that must be counted again."""
-        found = self._walk.found.total()
+        found = self._tree.found.total()
         seen = self._walk_record(record)
-        if self._room and self._walk.found.total() == found:
+        if self._room and self._tree.found.total() == found:
             self._room -= 1
             columns.known[shown] = seen[:2]
         return seen
 
     def _flat(self, record: Document) -> _Columns | None:
         """Return the columns of a record; None if it must be walked."""
-        rules = self._walk.root.below
+        rules = self._tree.root.below
         sensitive: list[tuple[str, SensitiveValues, int]] = []
-        tokens: list[tuple[str, Pattern, str]] = []
-        links: list[tuple[str, Link]] = []
+        noted: list[tuple[str, RuleNode]] = []
         shown: list[str] = []
         value: Any
         for key, value in record.items():
             rule = rules.get(key)
             if isinstance(value, list | dict) or (rule is not None and rule.counted):
                 return None
-            if rule is not None and rule.link is not None:
-                links.append((key, rule.link))
+            if rule is not None and (rule.link is not None or rule.token is not None):
+                noted.append((key, rule))
             if rule is not None and rule.attribute is not None:
                 sensitive.append((key, rule.attribute, rule.index))
             elif rule is not None and rule.token is not None and rule.pattern is not None:
-                tokens.append((key, rule.pattern, rule.token))
+                continue  # not compared, and not remembered: each record has its own
             elif type(value) in _PLAIN:
                 shown.append(key)
             else:
                 return None
         if not shown:
             return None
-        return _Columns(itemgetter(*shown), tuple(sensitive), tuple(tokens), tuple(links))
+        return _Columns(itemgetter(*shown), tuple(sensitive), tuple(noted))

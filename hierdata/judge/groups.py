@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.labels import LabelCheck
-from hierdata.judge.links import DANGLING, Link, Links, count_dangling
+from hierdata.judge.links import DANGLING, Links, count_dangling
+from hierdata.judge.rule_tree import UNLISTED, RuleNode, RuleTree
 from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.tokens import SHARED, Pattern, Tokens, count_repeated, single, whole
-from hierdata.judge.walk import UNLISTED
+from hierdata.judge.tokens import SHARED, Tokens, count_repeated, single, whole
 
 
 @dataclass
@@ -149,70 +148,35 @@ def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> di
     }
 
 
-class _RuleNode:
-    """What the rules say about one path, and the paths below it."""
-
-    __slots__ = ("below", "forbidden", "kinds", "labels", "link", "pattern", "token")
-
-    def __init__(self) -> None:
-        self.below: dict[str, _RuleNode] = {}
-        self.kinds: list[Kind] = []
-        self.forbidden: str | None = None
-        self.labels: LabelCheck | None = None
-        self.pattern: Pattern | None = None
-        self.token: str | None = None
-        self.link: Link | None = None
-
-    def at(self, keys: Keys) -> _RuleNode:
-        """Return the node at these keys; create it if needed."""
-        node = self
-        for key in keys:
-            node = node.below.setdefault(key, _RuleNode())
-        return node
-
-
 class GroupWalk:
     """Walks records: counts the members of groups, malformed vertices, and fields that must not occur."""
 
     def __init__(self, rules: JudgeRules, kinds: Iterable[Kind]) -> None:
-        self.found: Counter[str] = Counter()
         self.malformed = 0
-        self._times = 1
-        self._listed = rules.listed is not None
-        self._root = _RuleNode()
+        self._tree = RuleTree(rules)
+        self.found = self._tree.found
+        self._kinds: dict[RuleNode, list[Kind]] = {}
         self._met: set[tuple[Keys, str, int]] = set()
-        self._own: set[tuple[str, str]] = set()
         self._tokens = Tokens()
-        self._linked: set[tuple[str, bool, str]] = set()
         self._links = Links()
-        for keys in (*(rules.listed or ()), *rules.exempt):
-            self._root.at(keys)
-        for keys in rules.forbidden:
-            self._root.at(keys).forbidden = ".".join(keys)
-        for keys, expression in rules.patterns.items():
-            self._root.at(keys).pattern = Pattern(keys, expression)
-        for keys, domain in rules.tokens.items():
-            self._root.at(keys).token = domain
-        for keys, link in rules.links.items():
-            self._root.at(keys).link = link
-        for quasi in rules.quasi:
-            self._root.at(quasi.keys).labels = LabelCheck(quasi, sets=False)
         for rule in rules.sensitive:
-            self._root.at(rule.keys).forbidden = ".".join(rule.keys)
+            self._tree.node_at(rule.keys).forbidden = ".".join(rule.keys)
         for kind in kinds:
-            node = self._root.at(kind.keys)
-            node.kinds.append(kind)
+            node = self._tree.node_at(kind.keys)
+            self._kinds.setdefault(node, []).append(kind)
             node.forbidden = None  # an array item that was only a sensitive value
+        self._tree.root.settle()
 
     def record(self, document: Document, times: int) -> None:
         """Walk a record that occurs ``times`` times."""
+        tree = self._tree
         self._met.clear()
-        self._times = times
-        self._own.clear()
-        self._linked.clear()
-        self._item(document, self._root)
-        self._tokens.add(self._own, times)
-        self._links.add(self._linked)
+        tree.times = times
+        tree.tokens.clear()
+        tree.links.clear()
+        self._item(document, tree.root)
+        self._tokens.add(tree.tokens, times)
+        self._links.add(tree.links)
 
     def close(self) -> None:
         """Count what depends on all records together."""
@@ -221,41 +185,30 @@ class GroupWalk:
         if dangling := count_dangling(self._links.take_buckets(1)):
             self.found[DANGLING] += dangling
 
-    def _item(self, item: Value, node: _RuleNode) -> None:
+    def _item(self, item: Value, node: RuleNode) -> None:
         if isinstance(item, list):
             for inner in item:
                 self._item(inner, node)
             return
         text = node.below.get(TEXT)
-        at = text if text is not None and isinstance(item, str) and item else node
-        self._check(item, at)
+        shown_at = text if text is not None and isinstance(item, str) and item else node
+        if shown_at.checked:
+            self._tree.check(item, shown_at)
+        kinds = self._kinds.get(node)
         if isinstance(item, dict):
-            if node.kinds:
-                item = self._join_groups(item, node.kinds)
+            if kinds is not None:
+                item = self._join_groups(item, kinds)
             for key, value in item.items():
                 self._field(key, value, node)
-        elif node.kinds:  # a vertex without a group
-            self.malformed += self._times
+        elif kinds is not None:  # a vertex without a group
+            self.malformed += self._tree.times
 
-    def _check(self, item: Value, at: _RuleNode) -> None:
-        """Check a value, and note the pseudonyms."""
-        if at.pattern is not None and not at.pattern.matches(item):
-            self.found[at.pattern.path] += self._times
-        labels = None if at.below and isinstance(item, dict) else at.labels
-        if labels is not None and not labels.matches(item):
-            self.found[labels.path] += self._times
-        if at.token is not None and isinstance(item, str):
-            self._own.add((at.token, item))
-        if at.link is not None and isinstance(item, str):
-            self._linked.add((*at.link, item))
-
-    def _field(self, key: str, value: Value, node: _RuleNode) -> None:
+    def _field(self, key: str, value: Value, node: RuleNode) -> None:
         below = node.below.get(key)
         if below is None:
-            if self._listed:
-                self.found[UNLISTED] += self._times
+            self._tree.meet_unlisted()
         elif below.forbidden is not None:
-            self.found[below.forbidden] += self._times
+            self._tree.meet(below)
         else:
             self._item(value, below)
 
@@ -268,16 +221,16 @@ class GroupWalk:
 
     def _join_group(self, kind: Kind, number: int | None) -> None:
         if number is None:
-            self.malformed += self._times
+            self.malformed += self._tree.times
             return
         group = kind.group(number)
-        group.vertices += self._times
+        group.vertices += self._tree.times
         met = kind.keys, kind.name, number
         if met in self._met:  # the promise counts persons, and this one is counted already
-            self.malformed += self._times
+            self.malformed += self._tree.times
         else:
             self._met.add(met)
-            group.persons += self._times
+            group.persons += self._tree.times
 
 
 def _scalars(content: Document, above: Keys, places: Mapping[Keys, int]) -> Iterator[tuple[Keys, Scalar]]:

@@ -38,17 +38,19 @@ class Reading:
         unpardoned = rules.without_pardons
         self._unpardoned = None if unpardoned is None else RecordReader(Walk(unpardoned, attributes))
         self._fitting: dict[bytes, int | None] = {}
-        self.found = self._walk.found
+        self.found = self._walk.tree.found
         self.tokens = Tokens()
         self.links = Links()
         self.malformed = 0
         model = rules.knowledge
         copies = None if model is None or model.alpha is not None else model.m + 2
-        self.facts = None if model is None else FactReader(rules, attributes, VertexTypes.of(rules), copies)
+        types = VertexTypes.of(rules)
+        self.facts = None if model is None else FactReader(self._walk.tree, rules, attributes, types, copies)
 
     def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
         """Yield what the judge sees of each document; each is given with its number of occurrences."""
         walk, read, unpardoned, facts = self._walk, self._reader.read, self._unpardoned, self.facts
+        tree = walk.tree
         representatives = self._rules.recoding == "representatives"
         bare = fitting = None
         for document, times in documents:
@@ -56,14 +58,14 @@ class Reading:
             if not members:
                 self.malformed += times
                 continue
-            walk.members, walk.times = members, times
+            walk.members, tree.times = members, times
             walk.overfull = False
             key, raw, codes, children = read(record)
             self.malformed += walk.overfull * times
-            if walk.tokens:
-                self.tokens.add(walk.tokens, times)
-            if walk.links:
-                self.links.add(walk.links)
+            if tree.tokens:
+                self.tokens.add(tree.tokens, times)
+            if tree.links:
+                self.links.add(tree.links)
             if unpardoned is not None:
                 bare = unpardoned.read(record)[0]
             if self._rules.population is not None:

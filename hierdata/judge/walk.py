@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import blake2b
 from marshal import dumps
 from typing import TypeAlias
 
-from hierdata.documents.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
+from hierdata.documents.document import TEXT, Numeral, Scalar, Siblings, Value
 from hierdata.documents.scalars import TypedDecimal
 from hierdata.judge.attribute import REMEMBERED, SensitiveValues
-from hierdata.judge.labels import LabelCheck
-from hierdata.judge.links import Link
-from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.tokens import Pattern
+from hierdata.judge.rule_tree import RuleNode, RuleTree
+from hierdata.judge.rules import JudgeRules
 
 Children: TypeAlias = "list[tuple[tuple[str, str], list[int], Children]]"
 """The children that hold sensitive values: (key and form, codes, children of their own)."""
@@ -27,8 +24,6 @@ _LONG = 96
 _SMALL = 256
 _ALIKE = 1 << 14
 """The most bytes of a cached object, and the most cached objects of one path before the cache is cleared."""
-UNLISTED = "<key>"
-"""Replaces the name of an unlisted field, since the name itself may be data."""
 _ITEM = "-"
 """Form of an item that holds only sensitive values."""
 
@@ -36,56 +31,6 @@ _ITEM = "-"
 def digest(text: str) -> bytes:
     """Return the hash of a form."""
     return blake2b(text.encode(), digest_size=20).digest()
-
-
-class _Rule:
-    """What the rules say about one path, and the paths below it."""
-
-    __slots__ = (
-        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "labels", "link"),
-        *("pattern", "plain", "steady", "token", "within"),
-    )
-
-    def __init__(self) -> None:
-        self.below: dict[str, _Rule] = {}
-        self.attribute: SensitiveValues | None = None
-        self.index = 0
-        self.counted = False
-        self.exempt = False
-        self.forbidden: str | None = None
-        self.labels: LabelCheck | None = None
-        self.pattern: Pattern | None = None
-        self.token: str | None = None  # the domain of a pseudonym
-        self.link: Link | None = None
-        self.steady = False
-        self.plain = False  # a listed field without any other rule
-        self.within = False  # something below has another rule
-        self.known: dict[tuple[str, bytes], Walked] = {}  # cached results for objects at this path
-
-    def publishes(self, text: str) -> bool:
-        """Return whether a text needs no other check: the path is plain, or it is an allowed label."""
-        return self.plain or (self.labels is not None and self.pattern is None and self.labels.matches(text))
-
-    def hold(self, attribute: SensitiveValues, index: int) -> None:
-        """Mark this path as that of an attribute's values."""
-        self.attribute, self.index = attribute, index
-
-    def at(self, keys: Keys) -> _Rule:
-        """Return the rule at these keys; create it if needed."""
-        rule = self
-        for key in keys:
-            rule.within = True
-            rule = rule.below.setdefault(key, _Rule())
-        rule.plain = False
-        return rule
-
-    def allow_field(self, keys: Keys) -> None:
-        """Allow a field to occur, even without any other rule."""
-        rule = self
-        for key in keys:
-            known = key in rule.below
-            rule = rule.below.setdefault(key, _Rule())
-        rule.plain = not known
 
 
 def _form(value: Scalar) -> str:
@@ -109,57 +54,19 @@ def _kind(value: Decimal) -> str:
 class Walk:
     """Walks documents one after the other; ``members`` is how many records the next one represents.
 
-    ``times`` is how often the next one occurs. ``found`` counts forbidden paths. ``tokens`` collects
-    pseudonyms with their domains until the caller empties it, ``links`` those that identify vertices or refer
-    to them. ``overfull`` says that some vertex showed more
-    values than members.
+    ``tree`` is asked about each path, and counts what must not be published. ``overfull`` says that some
+    vertex showed more values than members.
     """
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
-        self.root = _Rule()
-        self._nothing = _Rule()
-        self.found: Counter[str] = Counter()
-        self.tokens: set[tuple[str, str]] = set()
-        self.links: set[tuple[str, bool, str]] = set()
-        self._met = 0
+        self.tree = RuleTree(rules, attributes)
         self.members = 1
-        self.times = 1
         self.overfull = False
         self._multisets = rules.recoding == "representatives"
         self.step = len(attributes)
         self._parts: dict[tuple[str, str], str] = {}
-        for index, attribute in enumerate(attributes):
-            keys = attribute.rule.keys
-            self.root.at(keys).hold(attribute, index)
-            if self._multisets:
-                # An attribute's list has another key; an array keeps its own, and its items become lists.
-                self.root.at((*keys[:-1], list_key(keys[-1]))).hold(attribute, index)
-                self.root.at((*keys, LIST_IN_ITEM)).hold(attribute, index)
-        self._listed = rules.listed is not None
-        self._add(rules)
 
-    def _add(self, rules: JudgeRules) -> None:
-        """Note what the rules say about each path but the sensitive ones."""
-        for keys in rules.listed or ():
-            self.root.allow_field(keys)
-        for keys in rules.exempt:
-            self.root.at(keys).exempt = True
-        for keys in rules.vertices:
-            self.root.at(keys).counted = True
-        for keys in rules.forbidden:
-            self.root.at(keys).forbidden = ".".join(keys)
-        for keys, pattern in rules.patterns.items():
-            self.root.at(keys).pattern = Pattern(keys, pattern)
-        for keys, domain in rules.tokens.items():
-            self.root.at(keys).token = domain
-        for keys, link in rules.links.items():
-            self.root.at(keys).link = link
-        for keys in rules.steady:
-            self.root.at(keys).steady = True
-        for quasi in rules.quasi:
-            self.root.at(quasi.keys).labels = LabelCheck(quasi, rules.recoding == "sets_and_ranges")
-
-    def vertex(self, content: dict[str, Value], below: Mapping[str, _Rule]) -> Walked:
+    def vertex(self, content: dict[str, Value], below: Mapping[str, RuleNode]) -> Walked:
         """Walk an object: its fields in canonical and in document order."""
         parts: list[str] = []
         written: list[str] = []
@@ -168,14 +75,14 @@ class Walk:
         known = self._parts
         for key, value in content.items():
             rule = below.get(key)
-            if rule is None and self._listed:
-                self.found[UNLISTED] += self.times
-            if type(value) is str and (rule is None or rule.publishes(value)):
+            if rule is None:
+                rule = self.tree.meet_unlisted()
+            if type(value) is str and rule.publishes(value):
                 part = known.get((key, value)) or self._part(key, value)
                 parts.append(part)
                 written.append(part)
-            elif rule is None or rule.attribute is None or rule.counted or isinstance(value, list | dict):
-                self._add_nested(key, value, rule or self._nothing, parts, written, codes, children)
+            elif rule.attribute is None or rule.counted or isinstance(value, list | dict):
+                self._add_nested(key, value, rule, parts, written, codes, children)
             elif (code := rule.attribute.code(value)) >= 0:
                 codes.append(code * self.step + rule.index)
         parts.sort()
@@ -194,7 +101,7 @@ class Walk:
         self,
         key: str,
         value: Value,
-        rule: _Rule,
+        rule: RuleNode,
         parts: list[str],
         written: list[str],
         codes: list[int],
@@ -202,7 +109,7 @@ class Walk:
     ) -> None:
         """Add the content of a key to its vertex, except plain texts and single sensitive values."""
         if rule.forbidden is not None:
-            self.found[rule.forbidden] += self.times
+            self.tree.meet(rule)
         form, raw, held, below = self._content(key, value, rule)
         if raw and rule.token is None:
             written.append(f"{key!r}:{raw}")
@@ -213,7 +120,7 @@ class Walk:
         codes += held
         children += below
 
-    def _content(self, key: str, value: Value, rule: _Rule) -> Walked:
+    def _content(self, key: str, value: Value, rule: RuleNode) -> Walked:
         """Walk the content of a key. An empty form means that it is not structure.
 
         This is the case for an object with only sensitive values: like its values, it may be missing.
@@ -225,19 +132,10 @@ class Walk:
             return form.removeprefix("{}"), raw.removeprefix("{}"), codes, children
         return form, raw, codes, children
 
-    def _item(self, key: str, value: Value, rule: _Rule) -> Walked:
+    def _item(self, key: str, value: Value, rule: RuleNode) -> Walked:
         """Walk one value, which is a vertex of its own if it is an object (or an array in an array)."""
-        if rule.pattern is not None and not rule.pattern.matches(value):
-            self.found[rule.pattern.path] += self.times
-        labels = None if rule.within and isinstance(value, dict) else rule.labels
-        if labels is not None and not labels.matches(value):
-            self.found[labels.path] += self.times
-        if rule.token is not None and isinstance(value, str):
-            self.tokens.add((rule.token, value))
-            self._met += 1
-        if rule.link is not None and isinstance(value, str):
-            self.links.add((*rule.link, value))
-            self._met += 1
+        if rule.checked:
+            self.tree.check(value, rule)
         if isinstance(value, dict | list):
             return self._walk_vertex(key, value, rule)
         if rule.attribute is not None:
@@ -245,33 +143,33 @@ class Walk:
             return _ITEM, _ITEM, [code * self.step + rule.index] if code >= 0 else [], []
         return _form(value), _write_scalar(value), [], []
 
-    def _walk_vertex(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
+    def _walk_vertex(self, key: str, value: dict[str, Value] | list[Value], rule: RuleNode) -> Walked:
         """Walk a vertex of its own; small equal vertices are walked once."""
         try:
             # In version 2 equal values give equal bytes, different types different ones.
             mark = key, dumps(value, 2)
         except ValueError:  # exact numbers, elements
             return self._own(key, value, rule)
-        known = rule.known.get(mark)
+        known: Walked | None = rule.walked.get(mark)
         if known is not None:
             return known
-        found = self.found.total() + self._met
+        events = self.tree.events
         walked = self._own(key, value, rule)
         # Findings must be counted again for each vertex, and the limit on values depends on the members.
-        again = self.found.total() + self._met > found
+        again = self.tree.events > events
         if len(mark[1]) <= _SMALL and not self._multisets and not again:
-            if len(rule.known) == _ALIKE:
-                rule.known.clear()
-            rule.known[mark] = walked
+            if len(rule.walked) == _ALIKE:
+                rule.walked.clear()
+            rule.walked[mark] = walked
         return walked
 
-    def _own(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
+    def _own(self, key: str, value: dict[str, Value] | list[Value], rule: RuleNode) -> Walked:
         inner = self._items(key, value, rule) if isinstance(value, list) else self.vertex(value, rule.below)
         form, raw, codes, children = inner
         own: Children = [((key, form), codes, children)] if codes or children else []
         return form or _ITEM, raw or _ITEM, [], own
 
-    def _items(self, key: str, values: list[Value], rule: _Rule) -> Walked:
+    def _items(self, key: str, values: list[Value], rule: RuleNode) -> Walked:
         """Walk the items of an array, or elements of one name: in canonical and in document order."""
         forms: list[str] = []
         written: list[str] = []
@@ -279,12 +177,10 @@ class Walk:
         children: Children = []
         elements = isinstance(values, Siblings)
         with_attributes = elements and rule.attribute is None and rule.within
-        # Nothing is asked of such objects themselves, only of what they hold.
-        unasked = rule.pattern is None and (rule.labels is None or rule.within)
         for value in values:
             if with_attributes and isinstance(value, str):  # an element that lacks all its attributes
                 value = {TEXT: value} if value else {}
-            walk = self._walk_vertex if unasked and value.__class__ is dict else self._item
+            walk = self._item if rule.checked_as_object or value.__class__ is not dict else self._walk_vertex
             form, raw, held, below = walk(key, value, rule)  # type: ignore[arg-type]
             forms.append(form)
             written.append(raw)

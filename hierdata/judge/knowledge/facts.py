@@ -12,7 +12,8 @@ from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.count_bins import label_count
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.knowledge.vertex_types import VertexTypes
-from hierdata.judge.rules import JudgeRules
+from hierdata.judge.rule_tree import RuleNode, RuleTree
+from hierdata.judge.rules import JudgeRules, Keys
 
 Form: TypeAlias = "tuple[int, tuple[int, ...], tuple[Form, ...]]"
 """A vertex: what it shows, its sensitive values, and the forms of its children, sorted."""
@@ -32,23 +33,6 @@ MISCOUNTED = " (not the bin of the number of vertices)"
 MISPLACED = " (a list, where the policy has a single value: mark it with [*] or vertex: true)"
 
 
-class _Place:
-    """A path: what is there, and the paths below it. ``spelled`` are the spellings of nothing seen there."""
-
-    __slots__ = ("below", "codes", "index", "missing", "path", "sensitive", "slot", "spelled", "type")
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.below: dict[str, _Place] = {}
-        self.type = -1
-        self.index = -1  # of the quasi-identifier
-        self.slot = -1  # its place among those of its vertex type
-        self.sensitive = -1
-        self.missing: frozenset[str] = frozenset()
-        self.codes: dict[object, int] = {}
-        self.spelled: set[str] = set()
-
-
 class FactReader:
     """Reads what the vertices of records show.
 
@@ -59,6 +43,7 @@ class FactReader:
 
     def __init__(
         self,
+        tree: RuleTree,
         rules: JudgeRules,
         attributes: tuple[SensitiveValues, ...],
         types: VertexTypes,
@@ -74,8 +59,9 @@ class FactReader:
         self._shown_codes: dict[tuple[int, tuple[int, ...]], int] = {}
         self._taken = 0, 0
         self._counts: list[int] = []
-        self._root = _Place("")
-        self._places = self._plan(rules, types)
+        self._root = tree.root
+        self._names: dict[RuleNode, str] = {}
+        self._plan(rules, types)
         self._absent = [self._code((index, None)) for index, _ in enumerate(rules.quasi)]
         self._nothing = [[self._absent[index] for index in own] for own in types.quasi]
         self._present = [
@@ -84,31 +70,30 @@ class FactReader:
         ]
         self._bins = [*self._plan_bins(rules)]
 
-    def _plan(self, rules: JudgeRules, types: VertexTypes) -> list[_Place]:
-        every = [self._root]
-
-        def place_at(keys: tuple[str, ...]) -> _Place:
-            place = self._root
-            for at, key in enumerate(keys, 1):
-                known = place.below.get(key)
-                if known is None:
-                    known = place.below[key] = _Place(".".join(keys[:at]))
-                    every.append(known)
-                place = known
-            return place
-
-        self._root.type = 0
-        for kind, keys in enumerate(types.types):
-            place_at(keys).type = kind
+    def _plan(self, rules: JudgeRules, types: VertexTypes) -> None:
+        """Note at each path of the tree what is read there, in the order of reading."""
+        for vertex_type, keys in enumerate(types.types):
+            self._node_at(keys).vertex_type = vertex_type
         for index, rule in enumerate(rules.quasi):
-            place = place_at(rule.keys)
-            place.index, place.path, place.missing = index, rule.path, rule.missing
-        for own in types.quasi:
-            for slot, index in enumerate(own):
-                place_at(rules.quasi[index].keys).slot = slot
+            node = self._node_at(rule.keys)
+            node.quasi, node.missing = index, rule.missing
+            self._names[node] = rule.path
+        for quasi_of_type in types.quasi:
+            for slot, index in enumerate(quasi_of_type):
+                self._node_at(rules.quasi[index].keys).slot = slot
         for index, sensitive in enumerate(rules.sensitive):
-            place_at(sensitive.keys).sensitive = index
-        return every
+            self._node_at(sensitive.keys).sensitive = index
+
+    def _node_at(self, keys: Keys) -> RuleNode:
+        """Return the node of a path, and have it read."""
+        node = self._root
+        self._names.setdefault(node, "")
+        for key in keys:
+            below = node.below[key]
+            node.facts[key] = below
+            node = below
+            self._names.setdefault(node, node.path)
+        return node
 
     def _plan_bins(self, rules: JudgeRules) -> Iterator[tuple[int, int, tuple[int, ...], str]]:
         """Yield each vertex type that is counted, where the root shows the bin, where bins begin, a path."""
@@ -150,9 +135,9 @@ class FactReader:
 
     def spellings(self) -> dict[str, list[str]]:
         """Return by path how what is absent there was spelled so far."""
-        return {place.path: sorted(place.spelled) for place in self._places if place.spelled}
+        return {name: sorted(node.spelled) for node, name in self._names.items() if node.spelled}
 
-    def _vertex(self, kind: int, place: _Place, value: Value) -> Form:
+    def _vertex(self, kind: int, place: RuleNode, value: Value) -> Form:
         """Return the form of one vertex; ``place`` is that of its type."""
         self._counts[kind] += 1
         labels = self._nothing[kind].copy()
@@ -164,9 +149,9 @@ class FactReader:
             self._fill(value, place, labels, codes, children)
         elif isinstance(value, list):  # a list in a list
             self._fill({LIST_IN_ITEM: value}, place, labels, codes, children)
-        elif place.below and isinstance(value, str) and not isinstance(value, bool):  # an XML element
+        elif place.facts and isinstance(value, str) and not isinstance(value, bool):  # an XML element
             self._fill({TEXT: value} if value else {}, place, labels, codes, children)
-        elif place.below and value is None:
+        elif place.facts and value is None:
             place.spelled.add(_NULL)
             self._fill({}, place, labels, codes, children)
         else:
@@ -183,33 +168,33 @@ class FactReader:
     def _fill(
         self,
         content: dict[str, Value],
-        place: _Place,
+        place: RuleNode,
         labels: list[int],
         codes: list[int],
         children: list[Form],
     ) -> None:
         """Read the fields of a vertex, through the objects that are no vertices of their own."""
-        for key, below in place.below.items():
+        for key, below in place.facts.items():
             value: Any = content.get(key, _NOT_THERE)
-            if below.type >= 0:
+            if below.vertex_type >= 0:
                 items = value if isinstance(value, list) else [value]
                 if value is _NOT_THERE or value is None or not items:
                     below.spelled.add(_spell_nothing(value))
                     continue
-                children.extend(self._vertex(below.type, below, item) for item in items)
+                children.extend(self._vertex(below.vertex_type, below, item) for item in items)
                 continue
             if isinstance(value, list):
                 if len(value) != 1 or not isinstance(value, Siblings):
-                    self.found[f"{below.path}{MISPLACED}"] += 1
+                    self.found[f"{self._names[below]}{MISPLACED}"] += 1
                     continue
                 value = value[0]
-            if below.below:
+            if below.facts:
                 self._container(value, below, labels, codes, children)
             else:
                 self._scalar(value, below, labels, codes)
 
     def _container(
-        self, value: Any, place: _Place, labels: list[int], codes: list[int], children: list[Form]
+        self, value: Any, place: RuleNode, labels: list[int], codes: list[int], children: list[Form]
     ) -> None:
         if isinstance(value, dict):
             if not value:
@@ -217,16 +202,16 @@ class FactReader:
         elif value is _NOT_THERE or value is None or value == "":
             place.spelled.add(_spell_nothing(value))
             value = {}
-        elif place.index >= 0 or place.sensitive >= 0:
+        elif place.quasi >= 0 or place.sensitive >= 0:
             self._scalar(value, place, labels, codes)
             value = {}
         else:  # the text of an element without attributes
             value = {TEXT: value}
         self._fill(value, place, labels, codes, children)
 
-    def _scalar(self, value: Any, place: _Place, labels: list[int], codes: list[int]) -> None:
+    def _scalar(self, value: Any, place: RuleNode, labels: list[int], codes: list[int]) -> None:
         """Read a value at the place of a quasi-identifier or sensitive attribute."""
-        if place.index >= 0:
+        if place.quasi >= 0:
             code = place.codes.get(value) if value.__class__ is str else None
             if code is None:
                 code = self._label(value, place)
@@ -236,22 +221,22 @@ class FactReader:
             if code >= 0:
                 codes.append(code * self._step + place.sensitive)
 
-    def _label(self, value: Any, place: _Place) -> int:
+    def _label(self, value: Any, place: RuleNode) -> int:
         """Return the code of a published value; absent ones have one code, and their spelling is noted."""
         if value is _NOT_THERE or value is None:
             place.spelled.add(_spell_nothing(value))
-            return self._absent[place.index]
+            return self._absent[place.quasi]
         if isinstance(value, dict | list):  # forbidden there, as the walk finds
-            return self._absent[place.index]
+            return self._absent[place.quasi]
         text = str(value)
         if text in place.missing or value in ("", ROOT_LABEL):
             place.spelled.add(f"{type(value).__name__} {text}")
-            return self._absent[place.index]
+            return self._absent[place.quasi]
         # Numbers that are equal but spelled differently are two labels, which then stand for one value.
         key = value if value.__class__ is str else (value.__class__, text)
         code = place.codes.get(key)
         if code is None:
-            code = place.codes[key] = self._code((place.index, value))
+            code = place.codes[key] = self._code((place.quasi, value))
         return code
 
     def _code(self, label: Label) -> int:
