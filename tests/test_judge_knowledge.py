@@ -16,7 +16,7 @@ import pytest
 from hierdata.ground.errors import PolicyError
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge, merge_verdicts
 from hierdata.judge.knowledge import counting, patterns, shares
-from hierdata.judge.knowledge.places import Places
+from hierdata.judge.knowledge.shares import Places
 from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.policy import Policy
 from tests import naive_knowledge as naive

@@ -24,7 +24,7 @@ from hierdata.engines.rows.table import partition_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.publication import Publication
 from hierdata.ground.errors import PolicyError
-from hierdata.judge.labels import LabelCheck
+from hierdata.judge.checks import LabelCheck
 from hierdata.judge.rules import QuasiRule
 from hierdata.metrics import METRICS
 from hierdata.privacy import KMap

@@ -13,17 +13,16 @@ from collections.abc import Iterable, Mapping
 from itertools import repeat
 
 from hierdata.documents.document import Document
-from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.knowledge.told import ToldFacts
-from hierdata.judge.links import DANGLING, count_dangling
+from hierdata.judge.checks import DANGLING, SHARED, count_dangling, count_repeated
+from hierdata.judge.classes import JudgedClasses
+from hierdata.judge.groups import judge_groups
+from hierdata.judge.knowledge.judged import FactTranslation
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
-from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, QuasiRule, SensitiveRule, Verdict
 from hierdata.judge.slicing import judge_slices
 from hierdata.judge.slicing_by_table import judge_tables
-from hierdata.judge.tokens import SHARED, count_repeated
 
 __all__ = [
     "JudgeHear",
@@ -77,10 +76,10 @@ def judge_counted(
     if reading.facts is None or classes.knowledge is None:
         classes.add(reading.read_documents(documents))
     else:
-        told = ToldFacts(classes.knowledge)
+        translation = FactTranslation(classes.knowledge)
         for seen in reading.read_documents(documents):
-            told.learn(*reading.facts.take())
-            classes.add((seen,), None, told.shown)
+            translation.learn(*reading.facts.take())
+            classes.add((seen,), None, translation.shown)
         reading.found.update(reading.facts.found)
         classes.knowledge.learn_spellings(reading.facts.spellings())
     if shared := count_repeated(*reading.tokens.take_buckets(1)):

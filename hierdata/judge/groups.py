@@ -1,17 +1,41 @@
-"""Records with groups, and tables that state the values of each group, joined as a reader would."""
+"""Records with groups, and tables that state the values of each group, joined as a reader would; anatomy.
+
+With anatomy quasi-identifiers are in their finest form and sensitive values apart, joined by group. A class
+is a group of one vertex type. Its members are the persons with a vertex in this group; their values are those
+that the group's rows state. The quasi-identifiers do not matter: an adversary who finds the vertex of a
+person learns its group and no more.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
-from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.links import DANGLING, Links, count_dangling
+from hierdata.documents.document import (
+    COUNT,
+    GROUP,
+    LIST_IN_ITEM,
+    TEXT,
+    Document,
+    Scalar,
+    Value,
+    sensitive_part,
+)
+from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues
+from hierdata.judge.checks import (
+    DANGLING,
+    SHARED,
+    Links,
+    Tokens,
+    count_dangling,
+    count_repeated,
+    single,
+    whole,
+)
+from hierdata.judge.model_checks import ModelChecks
 from hierdata.judge.rule_tree import UNLISTED, RuleNode, RuleTree
-from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.tokens import SHARED, Tokens, count_repeated, single, whole
+from hierdata.judge.rules import JudgeRules, Keys, Verdict
 
 
 @dataclass
@@ -114,7 +138,7 @@ class SensitiveTable:
         return True
 
     def hold(self, number: int, codes: tuple[int, ...], count: int) -> None:
-        """Keep a row of a group that occurs ``count`` times, for who needs whole rows; here nobody does."""
+        """Do nothing with a row of a group that occurs ``count`` times; ``RowTable`` keeps it."""
 
     def wrong(self) -> int:
         """Return for how many groups the number of values differs from the number of vertices."""
@@ -246,3 +270,38 @@ def _scalars(content: Document, above: Keys, places: Mapping[Keys, int]) -> Iter
             yield (*keys, TEXT), inner  # an element that has only its text
         else:
             yield keys, inner
+
+
+def judge_groups(
+    documents: Iterable[tuple[Document, int]], beside: Mapping[str, Iterable[Document]], rules: JudgeRules
+) -> Verdict:
+    """Judge anatomy: records with groups, each with its number of occurrences, and the values of the groups.
+
+    ``beside`` holds the rows of values by the name of their part.
+
+    >>> from hierdata.judge import SensitiveRule
+    >>> from hierdata.privacy import DistinctLDiversity
+    >>> rules = JudgeRules((SensitiveRule(("ill",), "$.ill"),), ((DistinctLDiversity(l=2), None),))
+    >>> records = [{"zip": 1, "group": 1}, {"zip": 2, "group": 1}]
+    >>> values = [{"group": 1, "ill": "flu", "count": 1}, {"group": 1, "ill": "cold", "count": 1}]
+    >>> verdict = judge_groups([(record, 1) for record in records], {"sensitive": values}, rules)
+    >>> verdict.passed, verdict.classes, verdict.k
+    (True, 1, 2)
+    """
+    attributes = tuple(SensitiveValues(rule) for rule in rules.sensitive)
+    kinds = kinds_of(rules)
+    walk = GroupWalk(rules, kinds.values())
+    records = 0
+    for document, times in documents:
+        records += times
+        walk.record(document, times)
+    tables = {sensitive_part(keys): SensitiveTable(kind, kind.places) for keys, kind in kinds.items()}
+    walk.close()
+    malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
+    checks = ModelChecks(rules, attributes)
+    groups = [(kind, group) for kind in kinds.values() for group in kind.groups.values()]
+    for ordinal, (kind, group) in enumerate(groups):
+        place, whole = PlaceContent(group.tally), RecordContent(group.tally)
+        checks.check_class(ordinal, group.persons, [place], whole, attributes=tuple(kind.places.values()))
+    verdict = checks.verdict([group.persons for _, group in groups], walk.found, malformed)
+    return replace(verdict, records=records, tables=paths_by_part(tables, rules))

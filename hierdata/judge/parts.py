@@ -17,12 +17,11 @@ from typing import Any
 
 from hierdata.documents.document import Document, Scalar
 from hierdata.judge.attribute import RESPELLED, SensitiveValues
-from hierdata.judge.knowledge.told import ToldFacts
-from hierdata.judge.links import DANGLING, Marks, count_dangling
-from hierdata.judge.places import JudgedClasses
+from hierdata.judge.checks import DANGLING, SHARED, Marks, count_dangling, count_repeated
+from hierdata.judge.classes import JudgedClasses
+from hierdata.judge.knowledge.judged import FactTranslation
 from hierdata.judge.reading import Reading, Seen
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
-from hierdata.judge.tokens import SHARED, count_repeated
 
 _MARSHALLED = frozenset({str, int, bool, type(None)})
 HELD = 1 << 17
@@ -101,7 +100,7 @@ class JudgeHear:
         tokens = bytearray()
         links: list[Marks] = []
         knowledge = classes.knowledge
-        facts: ToldFacts | None = None
+        facts: FactTranslation | None = None
         for piece in pieces:
             # Made by a walk of ours.
             news, records, found, malformed, some, linked, told = marshal.loads(piece)  # noqa: S302
@@ -110,7 +109,7 @@ class JudgeHear:
             if told is not None and knowledge is not None:
                 labels, shown, spelled, first = told
                 if first or facts is None:
-                    facts = ToldFacts(knowledge)
+                    facts = FactTranslation(knowledge)
                 facts.learn([(index, _value(plain)) for index, plain in labels], shown)
                 knowledge.learn_spellings(spelled)
             classes.add(records, own, None if facts is None else facts.shown)

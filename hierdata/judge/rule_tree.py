@@ -12,10 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from hierdata.documents.document import LIST_IN_ITEM, Value, list_key
-from hierdata.judge.labels import LabelCheck
-from hierdata.judge.links import Link
-from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.tokens import Pattern
+from hierdata.judge.checks import LabelCheck, Pattern
+from hierdata.judge.rules import JudgeRules, Keys, Link
 
 if TYPE_CHECKING:
     from hierdata.judge.attribute import SensitiveValues

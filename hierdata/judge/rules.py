@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from hierdata.domains.sameness import ALL_DIFFER, Sameness
-from hierdata.judge.links import Link
 from hierdata.privacy.base import BY_VALUE, PrivacyModel, SensitiveReading
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 Keys: TypeAlias = tuple[str, ...]
 """A path without markers such as ``[*]``: the keys from the record down."""
+Link: TypeAlias = tuple[str, bool]
+"""The domain of a field's pseudonyms, and whether they identify the vertex or refer to one."""
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from hierdata.documents.document import GROUP, Document, Scalar, sensitive_part
-from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.bench import ModelChecks
-from hierdata.judge.contents import PlaceContent, RecordContent
-from hierdata.judge.flat import RecordReader
+from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues
+from hierdata.judge.checks import whole
+from hierdata.judge.classes import Class
 from hierdata.judge.groups import GroupWalk, Kind, SensitiveTable, kinds_of, paths_by_part, read_tables
-from hierdata.judge.places import Class
-from hierdata.judge.reading import population_of
+from hierdata.judge.model_checks import ModelChecks
+from hierdata.judge.reading import RecordReader, population_of
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule, Verdict
-from hierdata.judge.tokens import whole
 from hierdata.judge.walk import Children, Walk
 
 Ids: TypeAlias = tuple[Any, ...]
@@ -60,16 +58,16 @@ def judge_slices(
     malformed += count_repeated_attributes(tables.values())
     groups = _Groups(tuple(kinds.values()))
     malformed += sum(groups.count_torn(own) for own in forms.classes.values())
-    panel = ModelChecks(rules, attributes)
+    checks = ModelChecks(rules, attributes)
     classes = forms.classes.values()
     for ordinal, own in enumerate(classes):
         tallies = [*groups.tallies(own.ids)]
         whole = RecordContent(_add_up(tallies))
-        panel.check_class(ordinal, own.records, map(PlaceContent, tallies), whole, own.union.population)
+        checks.check_class(ordinal, own.records, map(PlaceContent, tallies), whole, own.union.population)
     for ordinal, union in enumerate(forms.unions.values(), len(classes)):
         if pools := groups.pools(union):
-            panel.check_class(ordinal, union.records, map(PlaceContent, pools), None, union.population)
-    verdict = panel.verdict([own.records for own in classes], walk.found, malformed)
+            checks.check_class(ordinal, union.records, map(PlaceContent, pools), None, union.population)
+    verdict = checks.verdict([own.records for own in classes], walk.found, malformed)
     return replace(
         verdict,
         k_raw=min(forms.written.values(), default=0),

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from hierdata.documents.document import TEXT, Numeral, Scalar, Siblings, Value
 from hierdata.documents.scalars import TypedDecimal
-from hierdata.judge.attribute import REMEMBERED, SensitiveValues
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.checks import REMEMBERED
 from hierdata.judge.rule_tree import RuleNode, RuleTree
 from hierdata.judge.rules import JudgeRules
 
@@ -149,12 +150,12 @@ class Walk:
             # In version 2 equal values give equal bytes, different types different ones.
             mark = key, dumps(value, 2)
         except ValueError:  # exact numbers, elements
-            return self._own(key, value, rule)
+            return self._walk_content(key, value, rule)
         known: Walked | None = rule.walked.get(mark)
         if known is not None:
             return known
         events = self.tree.events
-        walked = self._own(key, value, rule)
+        walked = self._walk_content(key, value, rule)
         # Findings must be counted again for each vertex, and the limit on values depends on the members.
         again = self.tree.events > events
         if len(mark[1]) <= _SMALL and not self._multisets and not again:
@@ -163,7 +164,7 @@ class Walk:
             rule.walked[mark] = walked
         return walked
 
-    def _own(self, key: str, value: dict[str, Value] | list[Value], rule: RuleNode) -> Walked:
+    def _walk_content(self, key: str, value: dict[str, Value] | list[Value], rule: RuleNode) -> Walked:
         inner = self._items(key, value, rule) if isinstance(value, list) else self.vertex(value, rule.below)
         form, raw, codes, children = inner
         own: Children = [((key, form), codes, children)] if codes or children else []

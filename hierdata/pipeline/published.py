@@ -18,7 +18,7 @@ from hierdata.executors import Held
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Keys, Verdict, judge_counted, merge_verdicts
-from hierdata.judge.tokens import single, whole
+from hierdata.judge.checks import single, whole
 from hierdata.measurement.release.links import Shown, ShownEncoder
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared

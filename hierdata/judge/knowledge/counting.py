@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hierdata.judge.knowledge.forest import Ints, RecordFacts, first_places
 from hierdata.judge.knowledge.patterns import (
     PART,
     Coding,
+    Ints,
     PatternPart,
+    RecordFacts,
     batches_of,
     choices,
     code_of,
+    first_places,
     keys_of,
     plan_parts,
 )

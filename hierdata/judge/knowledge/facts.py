@@ -1,9 +1,10 @@
-"""One reading of a document: what each vertex shows, and what must not occur under bounded knowledge."""
+"""Bounded knowledge reads a document: its vertex types, what each vertex shows, what must not occur."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -11,16 +12,63 @@ from hierdata.documents.document import LIST_IN_ITEM, TEXT, Document, Scalar, Si
 from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.count_bins import label_count
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.knowledge.vertex_types import VertexTypes
 from hierdata.judge.rule_tree import RuleNode, RuleTree
 from hierdata.judge.rules import JudgeRules, Keys
+
+
+@dataclass(frozen=True)
+class VertexTypes:
+    """The vertex types of records, the root first, parents before children.
+
+    ``types`` are their paths, ``parents`` the number of the type above (-1 for the root). ``quasi`` are by
+    type the quasi-identifiers, as numbers in ``JudgeRules.quasi``; ``sensitive`` the sensitive attributes, as
+    numbers in ``JudgeRules.sensitive``.
+    """
+
+    types: tuple[Keys, ...]
+    parents: tuple[int, ...]
+    quasi: tuple[tuple[int, ...], ...]
+    sensitive: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, rules: JudgeRules) -> VertexTypes:
+        """Return the types that the rules' vertices make."""
+        types = ((), *sorted(rules.vertices - {()}, key=lambda keys: (len(keys), keys)))
+        number = {keys: at for at, keys in enumerate(types)}
+
+        def innermost(keys: Keys) -> int:
+            return next(number[keys[:end]] for end in range(len(keys), -1, -1) if keys[:end] in number)
+
+        def list_by_type(own: Iterable[Keys]) -> tuple[tuple[int, ...], ...]:
+            found: list[list[int]] = [[] for _ in types]
+            for index, keys in enumerate(own):
+                found[innermost(keys)].append(index)
+            return tuple(map(tuple, found))
+
+        return cls(
+            types,
+            (-1, *(innermost(keys[:-1]) for keys in types[1:])),
+            list_by_type(rule.keys for rule in rules.quasi),
+            list_by_type(rule.keys for rule in rules.sensitive),
+        )
+
+    def is_above(self, one: int, other: int) -> bool:
+        """Return whether a type is another one, or an ancestor of it."""
+        while other > one:
+            other = self.parents[other]
+        return one == other
+
+    def depth(self, kind: int) -> int:
+        """Return how many types are above one."""
+        return 0 if kind == 0 else 1 + self.depth(self.parents[kind])
+
 
 Form: TypeAlias = "tuple[int, tuple[int, ...], tuple[Form, ...]]"
 """A vertex: what it shows, its sensitive values, and the forms of its children, sorted."""
 Label: TypeAlias = "tuple[int, Scalar]"
 """A quasi-identifier's number and a published value; None for absent. -1 - t: a vertex of type t is there."""
 
-Told: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
+ReadFacts: TypeAlias = tuple[bytes, list[int], list[int], list[int]]
 """The class of a record as whole records are compared, and what FactReader.read returns of it."""
 
 _NO_KEY, _NULL, _EMPTY = "no key", "null", "empty"

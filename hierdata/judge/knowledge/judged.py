@@ -7,25 +7,48 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.documents.document import Scalar
+from hierdata.domains.base import Labels, Uncovered
 from hierdata.ground.errors import PolicyError
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.knowledge.beyond import RecordsOfRoot, ShownRecord, Words, sample_persons
-from hierdata.judge.knowledge.facts import ROOT_DIGEST, SPELLED_APART, Label, Told
-from hierdata.judge.knowledge.nodes import overlap
-from hierdata.judge.knowledge.vertex_types import VertexTypes
+from hierdata.judge.knowledge.facts import ROOT_DIGEST, SPELLED_APART, Label, ReadFacts, VertexTypes
 from hierdata.judge.rules import KNOWN_MORE, Judgement, JudgeRules, ToldApart
 from hierdata.privacy import BoundedKnowledge
 from hierdata.privacy.grouping import protected_codes
 
 if TYPE_CHECKING:
     from hierdata.judge.knowledge.counting import Least
-    from hierdata.judge.knowledge.forest import RecordFacts, Records
+    from hierdata.judge.knowledge.patterns import RecordFacts, Records
     from hierdata.judge.knowledge.shares import Watched
+
+
+def overlap(labels: Iterable[Scalar], domain: Labels) -> bool:
+    """Return whether two of these different labels may stand for the same value.
+
+    >>> from pathlib import Path
+    >>> from hierdata.domains.interval import Interval
+    >>> ages = Interval(steps=[1, 5, 10]).labels(Path())
+    >>> overlap(["[0, 4]", "[5, 9]", 12], ages), overlap(["[0, 9]", 7], ages)
+    (False, True)
+    """
+    extents = []
+    unknown = 0
+    for label in labels:
+        try:
+            extents.append(domain.extent(label))
+        except Uncovered:
+            unknown += 1
+    if unknown:
+        return unknown + len(extents) > 1
+    extents.sort()
+    # In this order two overlap if two neighbours do: the one before may only end later.
+    return any(following[0] <= before[1] for before, following in pairwise(extents))
+
 
 OVERLAPPING = " (labels that overlap among records with the same root values)"
 
@@ -84,7 +107,7 @@ class JudgedKnowledge:
             self.spelled.setdefault(path, set()).update(texts)
 
     def add(
-        self, root: bytes, told: Told, times: int, shown: Sequence[int], own: Mapping[int, int] | None
+        self, root: bytes, told: ReadFacts, times: int, shown: Sequence[int], own: Mapping[int, int] | None
     ) -> None:
         """Add a record. ``shown`` are our codes of what vertices show, ``own`` those of sensitive values."""
         whole, numbers, sensitive, counts = told
@@ -144,7 +167,7 @@ class JudgedKnowledge:
         if not self._forms:
             return Judgement(model.kind, None, True, {})
         from hierdata.judge.knowledge.counting import Least, count_chosen, count_single
-        from hierdata.judge.knowledge.forest import Records, RecordTrees, list_facts
+        from hierdata.judge.knowledge.patterns import Records, RecordTrees, list_facts
 
         counted = model.root == "counted"
         forms = sorted(self._forms)
@@ -282,3 +305,20 @@ def _count_groups(records: Records, k: int) -> Least:
     np.add.at(counts, np.array(records.groups), np.array(records.times, np.int64))
     least.add(counts, np.arange(len(counts)))
     return least
+
+
+class FactTranslation:
+    """Translates the codes of one walk: ``shown`` are our codes of what its vertices show."""
+
+    def __init__(self, knowledge: JudgedKnowledge) -> None:
+        self._knowledge = knowledge
+        self._labels: list[int] = []
+        self.shown: list[int] = []
+
+    def learn(self, labels: Sequence[Label], shown: Sequence[tuple[int, tuple[int, ...]]]) -> None:
+        """Take the labels, and what vertices show, that the walk met since the last time."""
+        if labels:
+            self._labels += self._knowledge.learn_labels(labels)
+        for kind, own in shown:
+            mine = tuple(self._labels[label] for label in own)
+            self.shown.append(self._knowledge.learn_shown(kind, mine))

@@ -26,7 +26,7 @@ from hierdata.documents.document import (
     sensitive_part,
 )
 from hierdata.ground.errors import VerificationError
-from hierdata.judge.tokens import single, whole
+from hierdata.judge.checks import single, whole
 from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
 

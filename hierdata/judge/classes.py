@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.bench import ModelChecks
-from hierdata.judge.contents import PlaceContent, RecordContent, Sets, add_sets
+from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues, Sets, add_sets
 from hierdata.judge.knowledge.judged import JudgedKnowledge
+from hierdata.judge.model_checks import ModelChecks
 from hierdata.judge.reading import Seen
 from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
@@ -161,7 +160,7 @@ class JudgedClasses:
         classes, written, bare = self._classes, self._written, self._bare
         readings, tied = self._readings, self._rules.ties_values
         knowledge = self.knowledge
-        for key, raw, unpardoned, members, times, population, codes, told, children in records:
+        for key, raw, unpardoned, members, times, population, codes, facts_of_record, children in records:
             known = classes.get(key)
             if known is None:
                 known = classes[key] = Class(population)
@@ -170,8 +169,8 @@ class JudgedClasses:
                 known.add_record(codes, children, times, own, readings)
             else:
                 known.add(codes, children, times, own)
-            if knowledge is not None and told is not None:
-                knowledge.add(key, told, members, shown or (), own)
+            if knowledge is not None and facts_of_record is not None:
+                knowledge.add(key, facts_of_record, members, shown or (), own)
                 continue
             written[raw] += members
             if unpardoned is not None:
@@ -186,11 +185,11 @@ class JudgedClasses:
         if knowledge is not None:
             found = {**found, **knowledge.findings()}
         judged = None if knowledge is None else knowledge.judgement()
-        panel = ModelChecks(self._rules, self._attributes, judged)
+        checks = ModelChecks(self._rules, self._attributes, judged)
         for ordinal, known in enumerate(self._classes.values()):
             whole = known.content() if self._rules.ties_values else known.occurrences()
-            panel.check_class(ordinal, known.records, known.places(), whole, known.population)
-        verdict = panel.verdict([known.records for known in self._classes.values()], found, malformed)
+            checks.check_class(ordinal, known.records, known.places(), whole, known.population)
+        verdict = checks.verdict([known.records for known in self._classes.values()], found, malformed)
         if knowledge is not None:  # whole records are not compared, nor with exempt fields
             return replace(verdict, told_apart=knowledge.tell_apart())
         return replace(

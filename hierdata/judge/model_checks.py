@@ -7,8 +7,7 @@ from fractions import Fraction
 from itertools import chain
 
 from hierdata.ground.errors import PolicyError
-from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.contents import PlaceContent, RecordContent, Tally
+from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues, Tally
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 from hierdata.privacy.base import BY_VALUE, ClassView, Constraint, PrivacyModel
 
@@ -77,16 +76,16 @@ class ModelChecks:
         knowledge: Judgement | None = None,
     ) -> None:
         self._attributes = attributes
-        self._benches = _benches(rules, attributes, knowledge)
+        self._checks = _build_checks(rules, attributes, knowledge)
         self._not_judged = rules.not_judged
         self._on_records: list[_ModelCheck] = []
         self._on_values: list[list[_ModelCheck]] = [[] for _ in attributes]
         self._in_records: list[list[_ModelCheck]] = [[] for _ in attributes]
-        for index, bench in self._benches:
-            if isinstance(bench, _ModelCheck):
-                of_record = bench.constraint.reading.of_record
+        for index, check in self._checks:
+            if isinstance(check, _ModelCheck):
+                of_record = check.constraint.reading.of_record
                 on_values = self._in_records if of_record else self._on_values
-                (self._on_records if index < 0 else on_values[index]).append(bench)
+                (self._on_records if index < 0 else on_values[index]).append(check)
         self._failing: dict[object, list[_ModelCheck]] = {}
         self._tied = rules.ties_values
         self._attributes = attributes
@@ -100,15 +99,15 @@ class ModelChecks:
         places: Iterable[PlaceContent],
         whole: RecordContent | None,
         population: int | None = None,
-        own: tuple[int, ...] | None = None,
+        attributes: tuple[int, ...] | None = None,
     ) -> None:
         """Check every model on a class as a whole, and at each vertex with values of its attribute.
 
         ``whole`` are the values of its records at all places, None where these records are judged elsewhere.
-        ``own`` are the attributes that a member of the class may have (None: all).
+        ``attributes`` are those that a member of the class may have (None: all).
         """
-        for bench in self._failing_as_whole(records, population, own):
-            bench.failing.add(ordinal)
+        for check in self._failing_as_whole(records, population, attributes):
+            check.failing.add(ordinal)
         for place in places:
             self._check(ordinal, records, population, place, self._on_values)
         if whole is not None:
@@ -117,18 +116,18 @@ class ModelChecks:
             )
             self._guess(records, whole)
 
-    def check_group(self, ordinal: int, persons: int, values: Tally, own: Iterable[int]) -> None:
+    def check_group(self, ordinal: int, persons: int, values: Tally, attributes: Iterable[int]) -> None:
         """Check the models on values, of a group of persons that is no class of records.
 
-        ``own`` are the attributes that a member of the group may have.
+        ``attributes`` are those that a member of the group may have.
         """
         apart = dict(_split_by_attribute(values, len(self._on_values)))
-        for index in own:
+        for index in attributes:
             counts = apart.get(index, {})
             view, sizes = ClassView(persons, counts), tuple(sorted(counts.values()))
-            for bench in (*self._on_values[index], *self._in_records[index]):
-                if not bench.holds(view, sizes):
-                    bench.failing.add(ordinal)
+            for check in (*self._on_values[index], *self._in_records[index]):
+                if not check.holds(view, sizes):
+                    check.failing.add(ordinal)
         self._guess(persons, RecordContent(values))
 
     def _check(
@@ -137,17 +136,17 @@ class ModelChecks:
         records: int,
         population: int | None,
         content: PlaceContent,
-        benches: Sequence[list[_ModelCheck]],
+        checks: Sequence[list[_ModelCheck]],
     ) -> None:
         """Check the values at one place, or those of the records as a whole."""
-        if not any(benches):
+        if not any(checks):
             return
-        for index, counts in _split_by_attribute(content.tally, len(benches)):
+        for index, counts in _split_by_attribute(content.tally, len(checks)):
             view = ClassView(records, counts, population, content.sets.get(index))
             sizes = tuple(sorted(counts.values()))
-            for bench in benches[index]:
-                if not bench.holds(view, sizes):
-                    bench.failing.add(ordinal)
+            for check in checks[index]:
+                if not check.holds(view, sizes):
+                    check.failing.add(ordinal)
 
     def _guess(self, records: int, whole: RecordContent) -> None:
         """Note the largest share of the records of a class that show one value, or could."""
@@ -161,25 +160,23 @@ class ModelChecks:
                 self._guesses[index] = max(self._guesses[index], share)
 
     def _failing_as_whole(
-        self, records: int, population: int | None, own: tuple[int, ...] | None
+        self, records: int, population: int | None, attributes: tuple[int, ...] | None
     ) -> list[_ModelCheck]:
         """Return the checks that a class fails whatever its values are."""
-        case = (records, population, own)
+        case = (records, population, attributes)
         failing = self._failing.get(case)
         if failing is None:
             view = ClassView(records, {}, population)
-            chosen = range(len(self._on_values)) if own is None else own
-            on_values = (
-                own_benches[index] for own_benches in (self._on_values, self._in_records) for index in chosen
-            )
-            benches = [*self._on_records, *chain.from_iterable(on_values)]
-            failing = self._failing[case] = [bench for bench in benches if not bench.holds(view, ())]
+            chosen = range(len(self._on_values)) if attributes is None else attributes
+            on_values = (checks[index] for checks in (self._on_values, self._in_records) for index in chosen)
+            checks = [*self._on_records, *chain.from_iterable(on_values)]
+            failing = self._failing[case] = [check for check in checks if not check.holds(view, ())]
         return failing
 
     def verdict(self, sizes: Collection[int], found: Mapping[str, int], malformed: int) -> Verdict:
         """Return the verdict on all classes checked, of these sizes; ``found`` counts forbidden content."""
         judgements = tuple(
-            bench.judgement() if isinstance(bench, _ModelCheck) else bench for _, bench in self._benches
+            check.judgement() if isinstance(check, _ModelCheck) else check for _, check in self._checks
         )
         for own in self._attributes:
             found = {**found, **own.findings()}
@@ -200,7 +197,7 @@ class ModelChecks:
         )
 
 
-def _benches(
+def _build_checks(
     rules: JudgeRules, attributes: tuple[SensitiveValues, ...], knowledge: Judgement | None
 ) -> list[tuple[int, _ModelCheck | Judgement]]:
     """Build a check for each model and attribute it is bound to, by the attribute's index (-1: records).
