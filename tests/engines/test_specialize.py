@@ -11,8 +11,15 @@ import numpy as np
 
 from hierdata.engines.base import StepInput, Trial, silent
 from hierdata.engines.specialize.mending import Mended
-from hierdata.engines.specialize.run import Way, choose_way, specialize, try_ways
-from hierdata.engines.specialize.whole_trees import align_whole_trees, draft_whole_trees, loss_by_root
+from hierdata.engines.specialize.run import (
+    Way,
+    align_whole_trees,
+    choose_way,
+    draft_whole_trees,
+    loss_by_root,
+    specialize,
+    try_ways,
+)
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import Publication
@@ -175,7 +182,7 @@ def test_whole_trees_are_given_up_where_they_seem_to_lose_more() -> None:
     to_the_end = searched_below(None)
     assert to_the_end is not None
     lost = loss_by_root(own.forest, to_the_end)
-    with patch("hierdata.engines.specialize.whole_trees._LITTLE_WORK", 0):
+    with patch("hierdata.engines.specialize.run._LITTLE_WORK", 0):
         for most, found in [(lost // 3, False), (lost, True), (3 * lost, True)]:
             partition = searched_below(most)
             assert (partition is not None) == found

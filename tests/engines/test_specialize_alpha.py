@@ -14,13 +14,17 @@ import pytest
 
 import hierdata
 from hierdata.engines.compiler.plain import without_compiler
-from hierdata.engines.specialize import kernel_places
-from hierdata.engines.specialize.columns import columns_of, find_facts
-from hierdata.engines.specialize.groups import GroupRecords, bits_of, row_of
-from hierdata.engines.specialize.kernel_places import ShareLimit
-from hierdata.engines.specialize.kernel_shares import count_shares, make_scratch
-from hierdata.engines.specialize.kernel_table import Asked
-from hierdata.engines.specialize.sensitive import SensitiveEntries
+from hierdata.engines.specialize import kernel_shares
+from hierdata.engines.specialize.facts import (
+    GroupRecords,
+    SensitiveEntries,
+    bits_of,
+    columns_of,
+    find_facts,
+    start_work,
+)
+from hierdata.engines.specialize.kernel_patterns import Asked
+from hierdata.engines.specialize.kernel_shares import ShareBounds, ShareLimit, count_shares, make_scratch
 from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data
 from hierdata.reproduction.small_data import EncodedRecords, encode_records
@@ -76,9 +80,8 @@ def sum_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> tuple[Share
     sensitive = SensitiveEntries.of(forest, constraints.bounded, Fraction(1, 2))
     limit = sensitive.limit(records, m)
     with without_compiler():
-        shares = count_shares(
-            group, asked, limit, sensitive.at(records), row_of(group), make_scratch(limit)
-        ).shares
+        bounds = ShareBounds(limit, sensitive.at(records), make_scratch(limit))
+        shares = count_shares(start_work(group, asked), bounds).shares
     return limit, dict(zip(shares.keys.tolist(), shares.sums.tolist(), strict=True))
 
 
@@ -123,7 +126,7 @@ def test_shares_are_the_same_however_few_places_of_a_record_are_held() -> None:
     for m in (1, 2, 3):
         _, own = encode(rng, draw(rng, "value")[0], 6)
         expected = sum_with_kernels(own, m, whole=True)[1]
-        with patch.object(kernel_places, "MOST_HELD", 2):
+        with patch.object(kernel_shares, "MOST_HELD", 2):
             assert sum_with_kernels(own, m, whole=True)[1] == expected
 
 

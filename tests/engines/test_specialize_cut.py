@@ -9,8 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from hierdata.engines.specialize.columns import Column, columns_of, find_facts
-from hierdata.engines.specialize.cutting import Cutter, Supports, cut_nodes
+from hierdata.engines.specialize.facts import Column, columns_of, find_facts
+from hierdata.engines.specialize.splitting import Cutter, Supports, cut_nodes
 from tests.engines.test_specialize import documents, encoded
 
 FACTORS = (0.3, 1.0)

@@ -9,13 +9,17 @@ from unittest.mock import patch
 import numpy as np
 
 from hierdata.engines.compiler.plain import without_compiler
-from hierdata.engines.specialize import kernel_facts
-from hierdata.engines.specialize.groups import bits_of, row_of
-from hierdata.engines.specialize.improving import propose_kinds, propose_parts
-from hierdata.engines.specialize.kernel_change import restore_group
-from hierdata.engines.specialize.kernel_facts import FactGroup
-from hierdata.engines.specialize.kernel_mending import UNLIMITED, mend_group, mend_marked, relabel_records
-from hierdata.engines.specialize.kernel_table import Asked
+from hierdata.engines.specialize import kernel_patterns
+from hierdata.engines.specialize.facts import bits_of, row_of
+from hierdata.engines.specialize.kernel_mending import (
+    UNLIMITED,
+    mend_group,
+    mend_marked,
+    relabel_records,
+    restore_group,
+)
+from hierdata.engines.specialize.kernel_patterns import Asked, FactGroup, GroupWork
+from hierdata.engines.specialize.mending import propose_kinds, propose_parts
 from tests.cases import with_worlds
 from tests.naive_deletion import Deletion, Record, Seen
 
@@ -106,9 +110,9 @@ def test_kernels_delete_and_put_back_what_plain_python_does(worlds: int) -> None
         labels, depths = bits_of(group)
         asked = Asked(k, m, ABSENTS, blind, whole, labels, depths)
         row, found = row_of(group), np.zeros((1 << 12, 6), np.int64)
-        changed = np.zeros(1 << rng.choice([3, 10]), np.int64)
+        work = GroupWork(group, asked, row, found, np.zeros(1 << rng.choice([3, 10]), np.int64))
         naive = Deletion(records, k, m, ABSENTS, whole, group.trace.tolist(), blind)
-        table, clauses, mended = mend_group(group, asked, row, found, changed)
+        tables, mended = mend_group(work)
         assert mended == naive.mend(), world
         if not mended:
             continue
@@ -116,19 +120,17 @@ def test_kernels_delete_and_put_back_what_plain_python_does(worlds: int) -> None
         after = group.label.copy()
         changed_something += bool((group.label != group.shown).any())
         every = np.ones(len(records), np.bool_)
-        table, clauses = restore_group(group, asked, table, clauses, row, np.zeros(1 << 10, np.int64), every)
+        tables = restore_group(work._replace(changed=np.zeros(1 << 10, np.int64)), tables, every)
         naive.restore()
         assert group.label.tolist() == shown_now(naive), world
         restored_something += bool((after != group.label).any())
         proposals = [*propose_kinds(group, asked), *propose_parts(group, asked)]
         labels = rng.choice(proposals)
         dirty = np.zeros(len(records), np.bool_)
-        table, clauses = relabel_records(group, asked, table, clauses, row, labels, changed, dirty)
+        tables = relabel_records(work, tables, labels, dirty)
         naive.show(labels.tolist())
         assert group.label.tolist() == shown_now(naive), world
-        table, clauses, mended = mend_marked(
-            group, asked, table, clauses, row, found, changed, dirty, UNLIMITED
-        )
+        tables, mended = mend_marked(work, tables, dirty, UNLIMITED)
         assert mended == naive.mend(), world
         assert not mended or group.label.tolist() == shown_now(naive), world
         shown_again += bool((labels != after).any()) and mended
@@ -144,7 +146,7 @@ def test_siblings_that_look_alike_are_found_in_a_table_as_by_comparing_each_two(
     for m in (1, 2):
         records: list[Record] = [
             [Seen(None, False, 0, [], [], [], []), *(vertex_of(rng, 1 + at % 2, 0) for at in range(size))]
-            for size in (9, 10, 12, kernel_facts.MANY_SIBLINGS + 20)
+            for size in (9, 10, 12, kernel_patterns.MANY_SIBLINGS + 20)
         ]
         found = []
         for plain in (False, True):
@@ -152,10 +154,11 @@ def test_siblings_that_look_alike_are_found_in_a_table_as_by_comparing_each_two(
             asked = Asked(2, m, ABSENTS, False, False, *bits_of(group))
             room = row_of(group), np.zeros((1 << 12, 6), np.int64), np.zeros(1 << 10, np.int64)
             # Not while kernels are compiled: they keep what they were compiled with.
-            most = 10**6 if plain else kernel_facts.MANY_SIBLINGS
-            with without_compiler(plain), patch.object(kernel_facts, "MANY_SIBLINGS", most):
-                table, _, mended = mend_group(group, asked, *room)
+            most = 10**6 if plain else kernel_patterns.MANY_SIBLINGS
+            with without_compiler(plain), patch.object(kernel_patterns, "MANY_SIBLINGS", most):
+                tables, mended = mend_group(GroupWork(group, asked, *room))
             assert mended
+            table = tables.patterns
             order = np.argsort(table.keys)
             found.append([group.label, table.keys[order], table.counts[order]])
         for compiled, twin in zip(*found, strict=True):

@@ -5,45 +5,348 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit, part
-from hierdata.engines.specialize.kernel_broken import (
-    choose_deletion,
-    drop_mended,
-    find_broken,
-    keep_labels,
-    score_vertices,
-)
-from hierdata.engines.specialize.kernel_change import change_record, put_in, take_out
-from hierdata.engines.specialize.kernel_facts import FactGroup, Row, count_group, gather_facts, is_gone
-from hierdata.engines.specialize.kernel_table import (
+from hierdata.engines.jit import inline_kernel, jit, part
+from hierdata.engines.specialize.kernel_patterns import (
     CLAUSE,
     Asked,
+    FactGroup,
+    GroupWork,
     PatternTable,
+    Row,
+    Tables,
+    compare_paths,
+    count_enumerated,
+    count_group,
+    count_record,
     find_slot,
-    make_table,
-    widen_clauses,
+    gather_facts,
+    is_gone,
+    key_of_one,
+    key_of_three,
+    key_of_two,
+    key_of_vertex,
+    make_room,
+    number_of,
+    widen_tables,
 )
+
+
+@part
+def loss_of_vertex(group: FactGroup, vertex: int) -> int:
+    """Return what a vertex alone would lose if it were removed, beyond what it loses already."""
+    lost = group.constant[vertex]
+    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+        state = 0 if group.label[fact] == group.shown[fact] else 1
+        lost += group.losses[fact, 2] - group.losses[fact, state]
+    return int(lost)
+
+
+@part
+def loss_of_removal(group: FactGroup, vertex: int) -> int:
+    """Return what removing a vertex with its subtree would lose beyond what is lost already."""
+    lost = loss_of_vertex(group, vertex)
+    first = group.first_child[vertex]
+    end = first + group.child_count[vertex]
+    depth = group.depth[vertex]
+    # Descendants follow in breadth-first order; those of other vertices between them are skipped.
+    while first < end:
+        following, last = -1, -1
+        for child in range(first, end):
+            if group.path[child, depth] != vertex or is_gone(group, child):
+                continue
+            lost += loss_of_vertex(group, child)
+            if group.child_count[child]:
+                if following < 0:
+                    following = group.first_child[child]
+                last = group.first_child[child] + group.child_count[child]
+        first, end = following, last
+        if first < 0:
+            break
+    return lost
+
+
+@part
+def mark_subtree(group: FactGroup, row: Row, vertex: int, end: int, value: bool) -> None:
+    """Mark or unmark the labels of what a vertex and its descendants show; vertices end before ``end``."""
+    depth = group.depth[vertex]
+    for other in range(vertex, end):
+        if group.path[other, depth] == vertex:
+            for fact in range(group.first_fact[other], group.first_fact[other + 1]):
+                row.marks[group.label[fact]] = value
+    row.marks[0] = False
+
+
+@part
+def remove_subtree(group: FactGroup, vertex: int, end: int) -> None:
+    """Remove a vertex with its descendants."""
+    depth = group.depth[vertex]
+    for other in range(vertex, end):
+        if group.path[other, depth] == vertex:
+            for fact in range(group.first_fact[other], group.first_fact[other + 1]):
+                group.label[fact] = 0
+
+
+@part
+def take_out(work: GroupWork, tables: Tables, record: int) -> None:
+    """Take the patterns with marked labels out of the counts, before a record changes."""
+    marked = gather_facts(work, record)
+    count_record(work, tables, marked, -1)
+
+
+@jit
+def put_in(work: GroupWork, tables: Tables, record: int) -> Tables:
+    """Count the patterns with marked labels again, and unmark these; return the tables."""
+    row = work.row
+    marked = gather_facts(work, record)
+    more = count_enumerated(row.size[0], marked, work.asked.m) + marked
+    tables = Tables(make_room(tables.patterns, more), tables.clauses)
+    count_record(work, tables, marked, 1)
+    row.marks[:] = False
+    return tables
+
+
+@jit
+def change_record(work: GroupWork, tables: Tables, record: int, vertex: int, fact: int, label: int) -> Tables:
+    """Show a fact by another label, or remove a vertex where ``fact`` is -1; count what changes.
+
+    Returns the tables; ``work.changed`` notes the keys that now are matched by too few.
+    """
+    group, row = work.group, work.row
+    end = group.first_vertex[record + 1]
+    if fact < 0:
+        mark_subtree(group, row, vertex, end, True)
+    else:
+        row.marks[group.label[fact]] = True
+        row.marks[label] = True
+        row.marks[0] = False
+    take_out(work, tables, record)
+    if fact < 0:
+        remove_subtree(group, vertex, end)
+    else:
+        group.label[fact] = label
+    return put_in(work, tables, record)
+
+
+@part
+def is_harmless(work: GroupWork, table: PatternTable) -> bool:
+    """Return whether all noted keys are matched by none or enough records."""
+    changed = work.changed
+    if changed[0] + 1 > len(changed):
+        return False
+    for at in range(1, changed[0] + 1):
+        count = table.counts[find_slot(table, changed[at])]
+        if 0 < count < work.asked.k:
+            return False
+    return True
+
+
+@jit
+def restore_record(work: GroupWork, tables: Tables, record: int) -> Tables:
+    """Put back the deleted values of a record, one by one, wherever no pattern suffers; return the tables."""
+    group, changed = work.group, work.changed
+    for vertex in range(group.first_vertex[record], group.first_vertex[record + 1]):
+        if is_gone(group, vertex):
+            continue
+        for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+            if group.label[fact] == group.shown[fact]:
+                continue
+            before = group.label[fact]
+            changed[0] = 0
+            tables = change_record(work, tables, record, vertex, fact, group.shown[fact])
+            if not is_harmless(work, tables.patterns):
+                tables = change_record(work, tables, record, vertex, fact, before)
+            changed[0] = 0
+    return tables
+
+
+@part
+def show_vertex(group: FactGroup, vertex: int) -> None:
+    """Show all values of a removed vertex again."""
+    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+        group.label[fact] = group.shown[fact]
+
+
+@jit
+def return_vertices(work: GroupWork, tables: Tables, record: int) -> Tables:
+    """Put back removed vertices of a record whose parents are there, wherever no pattern suffers."""
+    group, row, changed = work.group, work.row, work.changed
+    base, end = group.first_vertex[record], group.first_vertex[record + 1]
+    for vertex in range(base + 1, end):
+        if not is_gone(group, vertex) or is_gone(group, group.path[vertex, group.depth[vertex] - 1]):
+            continue
+        for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+            row.marks[group.shown[fact]] = True
+        changed[0] = 0
+        take_out(work, tables, record)
+        show_vertex(group, vertex)
+        tables = put_in(work, tables, record)
+        if not is_harmless(work, tables.patterns):
+            tables = change_record(work, tables, record, vertex, -1, 0)
+        changed[0] = 0
+    return tables
+
+
+@jit
+def restore_group(work: GroupWork, tables: Tables, which: NDArray[np.bool_]) -> Tables:
+    """Put back what can be put back of some records, one after the other."""
+    for record in range(len(which)):
+        if not which[record]:
+            continue
+        tables = widen_tables(work, tables)
+        tables = return_vertices(work, tables, record)
+        tables = restore_record(work, tables, record)
+    return tables
+
+
+@inline_kernel
+def note_broken(found: NDArray[np.int64], count: int, a: int, b: int, c: int) -> int:
+    """Note an occurrence if there is room; return how many are noted."""
+    if count == len(found):
+        return count
+    found[count, 0] = a
+    found[count, 1] = b
+    found[count, 2] = c
+    return count + 1
+
+
+@part
+def find_broken(work: GroupWork, tables: Tables) -> int:
+    """Find the patterns of a gathered record that too few records match; return how many.
+
+    Each occurrence is three facts in ``work.found``, -1 for none. A pattern of a whole vertex has its first
+    fact and -2. Stops where there is no room for more.
+    """
+    group, asked, row, found = work.group, work.asked, work.row, work.found
+    table = tables.patterns
+    compare_paths(group, row)
+    size, labels, common, k, facts = row.size[0], row.labels, row.common, asked.k, row.facts
+    count = 0
+    for i in range(size):
+        a = labels[i]
+        if table.counts[find_slot(table, key_of_one(asked, a))] < k:
+            count = note_broken(found, count, facts[i], -1, -1)
+        if asked.m < 2:
+            continue
+        for j in range(i + 1, size):
+            b, ab = labels[j], common[i, j]
+            if table.counts[find_slot(table, key_of_two(asked, a, b, ab))] < k:
+                count = note_broken(found, count, facts[i], facts[j], -1)
+            if asked.m < 3:
+                continue
+            for h in range(j + 1, size):
+                key = key_of_three(asked, a, b, labels[h], ab, common[i, h], common[j, h])
+                if table.counts[find_slot(table, key)] < k:
+                    count = note_broken(found, count, facts[i], facts[j], facts[h])
+        if count == len(found):
+            return count
+    if asked.whole and not asked.blind:
+        for i in range(size):
+            vertex = group.owner[facts[i]]
+            if facts[i] == group.first_fact[vertex] and group.depth[vertex]:
+                key = key_of_vertex(group, asked, tables.clauses, vertex)
+                if table.counts[find_slot(table, key)] < k:
+                    count = note_broken(found, count, facts[i], -2, -1)
+    return count
+
+
+@part
+def keep_labels(group: FactGroup, found: NDArray[np.int64], count: int) -> None:
+    """Note the labels at which occurrences were found; of a whole vertex a number of all its labels."""
+    for at in range(count):
+        for place in range(3):
+            fact = found[at, place]
+            found[at, 3 + place] = group.label[fact] if fact >= 0 else 0
+        if found[at, 1] == -2:
+            vertex = group.owner[found[at, 0]]
+            found[at, 4] = number_of(group, vertex)
+
+
+@part
+def drop_mended(group: FactGroup, found: NDArray[np.int64], count: int) -> int:
+    """Keep the occurrences of which no fact was deleted; return how many are left.
+
+    The labels at which they were found are in ``found``, after the facts.
+    """
+    left = 0
+    for at in range(count):
+        kept = True
+        for place in range(3):
+            fact = found[at, place]
+            if fact >= 0 and group.label[fact] != found[at, 3 + place]:
+                kept = False
+        if found[at, 1] == -2:
+            vertex = group.owner[found[at, 0]]
+            kept = found[at, 4] == number_of(group, vertex)
+        if kept:
+            for place in range(6):
+                found[left, place] = found[at, place]
+            left += 1
+    return left
+
+
+@part
+def score_vertices(
+    group: FactGroup, found: NDArray[np.int64], count: int, scores: NDArray[np.int64], base: int
+) -> None:
+    """Count for each fact and vertex of a record in how many occurrences it is.
+
+    ``scores[v - base, 0]`` is that of removing vertex v; facts have theirs in ``scores[f - first fact, 1]``.
+    """
+    first = group.first_fact[base]
+    for at in range(count):
+        for place in range(3):
+            fact = found[at, place]
+            if fact < 0:
+                continue
+            vertex = group.owner[fact]
+            if found[at, 1] == -2:
+                for other in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+                    scores[other - first, 1] += 1
+            else:
+                scores[fact - first, 1] += 1
+            for depth in range(1, group.depth[vertex] + 1):
+                above = group.path[vertex, depth]
+                counted = False
+                for earlier in range(place):
+                    if found[at, earlier] >= 0:
+                        counted |= group.path[group.owner[found[at, earlier]], depth] == above
+                if not counted:
+                    scores[above - base, 0] += 1
+
+
+@part
+def choose_deletion(group: FactGroup, record: int, scores: NDArray[np.int64]) -> tuple[int, int]:
+    """Return vertex and fact (-1: all of it) whose deletion mends most for what it loses; -1, -1: none."""
+    base, end = group.first_vertex[record], group.first_vertex[record + 1]
+    first = group.first_fact[base]
+    best, vertex, chosen = 0.0, -1, -1
+    for own in range(base, end):
+        if is_gone(group, own):
+            continue
+        for fact in range(group.first_fact[own], group.first_fact[own + 1]):
+            if scores[fact - first, 1] and group.label[fact] != group.absent[fact]:
+                lost = (group.losses[fact, 1] - group.losses[fact, 0]) * group.trace[group.absent[fact]] + 1.0
+                worth = scores[fact - first, 1] / lost
+                if worth > best:
+                    best, vertex, chosen = worth, own, fact
+        if scores[own - base, 0] and group.removable[own]:
+            worth = scores[own - base, 0] / (loss_of_removal(group, own) + 1.0)
+            if worth > best:
+                best, vertex, chosen = worth, own, -1
+    return vertex, chosen
+
 
 UNLIMITED = 2**62
 """A loss that no group has."""
 
 
 @jit
-def delete_noted(
-    group: FactGroup,
-    asked: Asked,
-    table: PatternTable,
-    clauses: PatternTable,
-    row: Row,
-    record: int,
-    found: NDArray[np.int64],
-    count: int,
-    changed: NDArray[np.int64],
-) -> tuple[PatternTable, int]:
-    """Delete facts of a record until it has none of the noted occurrences, or none can be deleted.
+def delete_noted(work: GroupWork, tables: Tables, record: int, count: int) -> tuple[Tables, int]:
+    """Delete facts of a record until none of its ``count`` noted occurrences is left, or none can be deleted.
 
-    Returns the table, and how many occurrences are left.
+    Returns the tables, and how many occurrences are left.
     """
+    group, found = work.group, work.found
     base, end = group.first_vertex[record], group.first_vertex[record + 1]
     facts = group.first_fact[end] - group.first_fact[base]
     keep_labels(group, found, count)
@@ -52,36 +355,27 @@ def delete_noted(
         score_vertices(group, found, count, scores, base)
         vertex, fact = choose_deletion(group, record, scores)
         if vertex < 0:
-            return table, count
+            return tables, count
         label = group.absent[fact] if fact >= 0 else 0
-        table = change_record(group, asked, table, clauses, row, record, vertex, fact, label, changed)
+        tables = change_record(work, tables, record, vertex, fact, label)
         count = drop_mended(group, found, count)
-    return table, 0
+    return tables, 0
 
 
 @jit
-def mend_record(
-    group: FactGroup,
-    asked: Asked,
-    table: PatternTable,
-    clauses: PatternTable,
-    row: Row,
-    record: int,
-    found: NDArray[np.int64],
-    changed: NDArray[np.int64],
-) -> tuple[PatternTable, bool]:
+def mend_record(work: GroupWork, tables: Tables, record: int) -> tuple[Tables, bool]:
     """Delete facts of a record until enough records match each of its patterns.
 
-    Returns the table, and whether that could be done.
+    Returns the tables, and whether that could be done.
     """
     while True:
-        gather_facts(group, asked, record, row)
-        count = find_broken(group, asked, table, clauses, row, found)
+        gather_facts(work, record)
+        count = find_broken(work, tables)
         if count == 0:
-            return table, True
-        table, left = delete_noted(group, asked, table, clauses, row, record, found, count, changed)
+            return tables, True
+        tables, left = delete_noted(work, tables, record, count)
         if left:
-            return table, False
+            return tables, False
 
 
 @part
@@ -146,23 +440,17 @@ def mark_matching(
 
 
 @jit
-def mark_holders(
-    group: FactGroup,
-    asked: Asked,
-    table: PatternTable,
-    clauses: PatternTable,
-    changed: NDArray[np.int64],
-    dirty: NDArray[np.bool_],
-) -> None:
+def mark_holders(work: GroupWork, tables: Tables, dirty: NDArray[np.bool_]) -> None:
     """Mark the records that may match one of the noted keys; all if more keys were noted than fit."""
+    changed, table = work.changed, tables.patterns
     if changed[0] + 1 > len(changed):
         dirty[:] = True
         changed[0] = 0
         return
     for at in range(1, changed[0] + 1):
         count = table.counts[find_slot(table, changed[at])]
-        if 0 < count < asked.k:
-            mark_matching(group, asked, clauses, changed[at], dirty)
+        if 0 < count < work.asked.k:
+            mark_matching(work.group, work.asked, tables.clauses, changed[at], dirty)
     changed[0] = 0
 
 
@@ -190,22 +478,15 @@ def loss_of_group(group: FactGroup) -> int:
 
 @jit
 def mend_marked(
-    group: FactGroup,
-    asked: Asked,
-    table: PatternTable,
-    clauses: PatternTable,
-    row: Row,
-    found: NDArray[np.int64],
-    changed: NDArray[np.int64],
-    dirty: NDArray[np.bool_],
-    allowed: int,
-) -> tuple[PatternTable, PatternTable, bool]:
+    work: GroupWork, tables: Tables, dirty: NDArray[np.bool_], allowed: int
+) -> tuple[Tables, bool]:
     """Delete facts of marked records, in rounds, until every pattern is matched by none or enough records.
 
     Marks the records that match what has become too rare. Returns whether all could be done; gives up where
     more than ``allowed`` would be lost by it.
     """
-    changed[0] = 0
+    group = work.group
+    work.changed[0] = 0
     busy = True
     while busy:
         busy = False
@@ -214,47 +495,38 @@ def mend_marked(
                 continue
             busy = True
             dirty[record] = False
-            clauses = widen_clauses(clauses, 64 * len(row.facts))
+            tables = widen_tables(work, tables)
             allowed += loss_of_record(group, record)
-            table, mended = mend_record(group, asked, table, clauses, row, record, found, changed)
+            tables, mended = mend_record(work, tables, record)
             allowed -= loss_of_record(group, record)
             if not mended or allowed < 0:
-                return table, clauses, False
-            mark_holders(group, asked, table, clauses, changed, dirty)
-    return table, clauses, True
+                return tables, False
+            mark_holders(work, tables, dirty)
+    return tables, True
 
 
 @jit
-def mend_group(
-    group: FactGroup, asked: Asked, row: Row, found: NDArray[np.int64], changed: NDArray[np.int64]
-) -> tuple[PatternTable, PatternTable, bool]:
+def mend_group(work: GroupWork) -> tuple[Tables, bool]:
     """Count all patterns, and delete facts until each is matched by none or enough records.
 
     Returns whether that could be done.
     """
-    table, clauses = count_group(group, asked, make_table(12), row)
-    dirty = np.ones(len(group.first_vertex) - 1, np.bool_)
-    return mend_marked(group, asked, table, clauses, row, found, changed, dirty, UNLIMITED)
+    dirty = np.ones(len(work.group.first_vertex) - 1, np.bool_)
+    return mend_marked(work, count_group(work), dirty, UNLIMITED)
 
 
 @jit
 def relabel_records(
-    group: FactGroup,
-    asked: Asked,
-    table: PatternTable,
-    clauses: PatternTable,
-    row: Row,
-    labels: NDArray[np.int64],
-    changed: NDArray[np.int64],
-    dirty: NDArray[np.bool_],
-) -> tuple[PatternTable, PatternTable]:
+    work: GroupWork, tables: Tables, labels: NDArray[np.int64], dirty: NDArray[np.bool_]
+) -> Tables:
     """Show facts by other labels (0: their vertex is removed), and count what changes.
 
     Marks the records that change, and those that match what has become too rare.
     """
-    changed[0] = 0
+    group, row = work.group, work.row
+    work.changed[0] = 0
     # Patterns that are new are matched by records that change, so only those that fewer match are noted.
-    unnoted = np.zeros(1, np.int64)
+    quiet = GroupWork(group, work.asked, row, work.found, np.zeros(1, np.int64))
     for record in range(len(dirty)):
         first = group.first_fact[group.first_vertex[record]]
         end = group.first_fact[group.first_vertex[record + 1]]
@@ -267,9 +539,9 @@ def relabel_records(
         row.marks[0] = False
         if differs:
             dirty[record] = True
-            clauses = widen_clauses(clauses, 64 * len(row.facts))
-            take_out(group, asked, table, clauses, row, record, changed)
+            tables = widen_tables(work, tables)
+            take_out(work, tables, record)
             group.label[first:end] = labels[first:end]
-            table = put_in(group, asked, table, clauses, row, record, unnoted)
-    mark_holders(group, asked, table, clauses, changed, dirty)
-    return table, clauses
+            tables = put_in(quiet, tables, record)
+    mark_holders(work, tables, dirty)
+    return tables

@@ -11,16 +11,262 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
-from hierdata.engines.specialize.kernel_facts import FactGroup, Row
-from hierdata.engines.specialize.kernel_places import (
-    PatternNames,
-    ShareLimit,
-    ValuesBelow,
-    gather_all,
-    list_places,
-    refresh_values,
+from hierdata.engines.specialize.kernel_mending import (
+    delete_noted,
+    mark_holders,
+    mark_matching,
+    mend_record,
+    note_broken,
 )
-from hierdata.engines.specialize.kernel_table import Asked, find_key, make_table
+from hierdata.engines.specialize.kernel_patterns import (
+    Asked,
+    FactGroup,
+    GroupWork,
+    PatternTable,
+    Row,
+    Tables,
+    compare_paths,
+    count_group,
+    find_key,
+    find_slot,
+    is_gone,
+    key_of_one,
+    key_of_three,
+    key_of_two,
+    key_of_vertex,
+    make_table,
+    number_key,
+    widen_clauses,
+    widen_tables,
+)
+
+MOST_HELD = 1 << 20
+"""So many codes of a record are held before those that are there twice are dropped."""
+
+
+class ShareLimit(NamedTuple):
+    """No value has more than ``numerator / denominator`` of the ``unit`` that each record weighs.
+
+    Patterns have up to ``m`` facts. Entries are the attributes, and behind them the bounded values;
+    ``attribute[e]`` is that of an entry, ``presence[e]`` whether each of its values weighs a whole unit.
+    """
+
+    m: int
+    numerator: int
+    denominator: int
+    unit: int
+    attributes: int
+    attribute: NDArray[np.int64]
+    presence: NDArray[np.bool_]
+
+
+class ValuesBelow(NamedTuple):
+    """Sensitive values at or below each vertex v of a group, in rows ``first[v]`` to ``first[v + 1]``.
+
+    ``held[r]`` is how many values of an ``entry[r]`` are there now, ``own[r]`` how many at v itself as long
+    as v is there, ``up[r]`` the row of the entry at the parent of v, -1 at the root.
+    """
+
+    first: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    own: NDArray[np.int64]
+    up: NDArray[np.int64]
+    held: NDArray[np.int64]
+
+
+class PlaceValues(NamedTuple):
+    """The values that a record shows at one place: ``times`` by entry, and which entries these are."""
+
+    times: NDArray[np.int64]
+    entries: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+class ShareBounds(NamedTuple):
+    """What is asked of shares, the sensitive values of the group's vertices, and room for one place."""
+
+    limit: ShareLimit
+    below: ValuesBelow
+    scratch: PlaceValues
+
+
+class PatternNames(NamedTuple):
+    """Numbers of patterns by key, and ``clauses``: of the sequences of labels that whole vertices show."""
+
+    numbers: PatternTable
+    clauses: PatternTable
+
+
+@jit
+def refresh_values(group: FactGroup, below: ValuesBelow, record: int) -> None:
+    """Count the values at or below each vertex of a record anew, after vertices were removed."""
+    base, end = group.first_vertex[record], group.first_vertex[record + 1]
+    for vertex in range(base, end):
+        gone = is_gone(group, vertex)
+        for at in range(below.first[vertex], below.first[vertex + 1]):
+            below.held[at] = 0 if gone else below.own[at]
+    for vertex in range(end - 1, base, -1):
+        for at in range(below.first[vertex], below.first[vertex + 1]):
+            below.held[below.up[at]] += below.held[at]
+
+
+@jit
+def gather_all(group: FactGroup, record: int, row: Row) -> int:
+    """Gather all that a record shows now, of equal siblings too; return how many facts these are."""
+    size = 0
+    for vertex in range(group.first_vertex[record], group.first_vertex[record + 1]):
+        if not is_gone(group, vertex):
+            for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+                row.facts[size] = fact
+                row.labels[size] = group.label[fact]
+                size += 1
+    row.size[0] = size
+    compare_paths(group, row)
+    return size
+
+
+@jit
+def note_anchors(
+    group: FactGroup,
+    below: ValuesBelow,
+    codes: NDArray[np.int64],
+    count: int,
+    head: int,
+    fact: int,
+    shared: int,
+) -> int:
+    """Note the vertex of a fact, and those above it, at places from ``head`` on; return how many are noted.
+
+    Down to the depth ``shared`` they are anchors of a fact that comes before it.
+    """
+    vertex = group.owner[fact]
+    base = codes[0]
+    for depth in range(shared + 1, group.depth[vertex] + 1):
+        above = group.path[vertex, depth]
+        if below.first[above] < below.first[above + 1]:
+            codes[count] = ((head + depth - 1) << 32) | (above - base)
+            count += 1
+    return count
+
+
+@jit
+def span_of(group: FactGroup) -> int:
+    """Return the number of anchors that a pattern may have."""
+    return 1 + 3 * (int(group.path.shape[1]) - 1)
+
+
+@jit
+def rank_fact(a: int, ab: int, ac: int, bc: int, b: int, c: int) -> tuple[int, int]:
+    """Return how many of two other facts come before one, and the greatest common depth with these.
+
+    Facts are in order of label, then of the sum of their common depths with the others; where that is equal
+    too they can be exchanged. Labels are those of this fact, a, and of the others, b and c.
+    """
+    rank, shared = 0, 0
+    if b < a or (b == a and bc < ac):
+        rank, shared = 1, ab
+    if c < a or (c == a and bc < ab):
+        rank, shared = rank + 1, max(shared, ac)
+    return rank, shared
+
+
+@jit
+def make_codes(size: int, m: int, depths: int) -> NDArray[np.int64]:
+    """Return room for the codes of a record with so many facts, or for ``MOST_HELD`` of them."""
+    total = 2 + 2 * size * (1 + depths)
+    if m >= 2:
+        total += size * (size - 1) // 2 * (1 + 2 * depths)
+    if m >= 3:
+        total += size * (size - 1) * (size - 2) // 6 * (1 + 3 * depths)
+    return np.empty(min(total, MOST_HELD), np.int64)
+
+
+@jit
+def make_room_for_codes(codes: NDArray[np.int64], count: int, more: int) -> tuple[NDArray[np.int64], int]:
+    """Return the codes with room for ``more`` behind the first ``count``, and how many are left of these.
+
+    If there is no room, those that are there twice are dropped. Facts with equal labels have such codes.
+    """
+    if count + more <= len(codes):
+        return codes, count
+    codes[1:count].sort()
+    kept = 2
+    for at in range(2, count):
+        if codes[at] != codes[kept - 1]:
+            codes[kept] = codes[at]
+            kept += 1
+    if 2 * (kept + more) <= len(codes):
+        return codes, kept
+    wider = np.empty(2 * (kept + more), np.int64)
+    wider[:kept] = codes[:kept]
+    return wider, kept
+
+
+@jit
+def list_places(
+    work: GroupWork, bounds: ShareBounds, names: PatternNames, record: int
+) -> tuple[PatternNames, NDArray[np.int64]]:
+    """Return the places of all patterns of a gathered record with their vertices, as sorted codes.
+
+    A code has the place, ``number * span + anchor``, in its upper half and the vertex within the record in
+    its lower half. New patterns are numbered: the names are returned too.
+    """
+    group, asked, row = work.group, work.asked, work.row
+    below, m = bounds.below, bounds.limit.m
+    span, depths = span_of(group), int(group.path.shape[1]) - 1
+    size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
+    numbers = names.numbers
+    clauses = widen_clauses(names.clauses, 64 * len(row.facts))
+    codes = make_codes(size, m, depths)
+    codes[0] = group.first_vertex[record]
+    codes[1] = 0  # the root, whatever else is known
+    count = 2
+    for i in range(size):
+        numbers = widen_clauses(numbers, size)
+        codes, count = make_room_for_codes(codes, count, (size - i) * (1 + 2 * depths))
+        a = labels[i]
+        head = number_key(numbers, key_of_one(asked, a)) * span
+        codes[count] = head << 32
+        count = note_anchors(group, below, codes, count + 1, head + 1, facts[i], 0)
+        if m < 2:
+            continue
+        for j in range(i + 1, size):
+            if m > 2:
+                numbers = widen_clauses(numbers, size)
+                codes, count = make_room_for_codes(codes, count, (size - j) * (1 + 3 * depths))
+            b, ab = labels[j], common[i, j]
+            head = number_key(numbers, key_of_two(asked, a, b, ab)) * span
+            codes[count] = head << 32
+            rank, shared = int(b < a), ab * int(b < a)
+            count = note_anchors(group, below, codes, count + 1, head + 1 + depths * rank, facts[i], shared)
+            rank, shared = int(a < b), ab * int(a < b)
+            count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[j], shared)
+            if m < 3:
+                continue
+            for h in range(j + 1, size):
+                c, ac, bc = labels[h], common[i, h], common[j, h]
+                head = number_key(numbers, key_of_three(asked, a, b, c, ab, ac, bc)) * span
+                codes[count] = head << 32
+                count += 1
+                rank, shared = rank_fact(a, ab, ac, bc, b, c)
+                count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[i], shared)
+                rank, shared = rank_fact(b, ab, bc, ac, a, c)
+                count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[j], shared)
+                rank, shared = rank_fact(c, ac, bc, ab, a, b)
+                count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[h], shared)
+    if asked.whole:
+        numbers = widen_clauses(numbers, size)
+        codes, count = make_room_for_codes(codes, count, size * (1 + depths))
+        for i in range(size):
+            vertex = group.owner[facts[i]]
+            if facts[i] == group.first_fact[vertex] and group.depth[vertex]:
+                key = key_of_vertex(group, asked, clauses, vertex)
+                head = number_key(numbers, key) * span
+                codes[count] = head << 32
+                count = note_anchors(group, below, codes, count + 1, head + 1, facts[i], 0)
+    found = codes[1:count]
+    found.sort()
+    return PatternNames(numbers, clauses), found
 
 
 class ShareTable(NamedTuple):
@@ -39,14 +285,6 @@ class ShareSums(NamedTuple):
 
     names: PatternNames
     shares: ShareTable
-
-
-class PlaceValues(NamedTuple):
-    """The values that a record shows at one place: ``times`` by entry, and which entries these are."""
-
-    times: NDArray[np.int64]
-    entries: NDArray[np.int64]
-    size: NDArray[np.int64]
 
 
 @jit
@@ -115,15 +353,10 @@ def key_of_entry(limit: ShareLimit, place: int, entry: int) -> int:
 
 @jit
 def add_places(
-    below: ValuesBelow,
-    limit: ShareLimit,
-    counted: ShareSums,
-    codes: NDArray[np.int64],
-    base: int,
-    scratch: PlaceValues,
-    step: int,
+    bounds: ShareBounds, counted: ShareSums, codes: NDArray[np.int64], base: int, step: int
 ) -> ShareSums:
-    """Add what a record weighs at its places, ``step`` times."""
+    """Add what a record weighs at its places, ``step`` times; ``base`` is its first vertex."""
+    limit, below, scratch = bounds.limit, bounds.below, bounds.scratch
     shares = counted.shares
     at = 0
     while at < len(codes):
@@ -141,17 +374,16 @@ def add_places(
 
 
 @jit
-def count_shares(
-    group: FactGroup, asked: Asked, limit: ShareLimit, below: ValuesBelow, row: Row, scratch: PlaceValues
-) -> ShareSums:
+def count_shares(work: GroupWork, bounds: ShareBounds) -> ShareSums:
     """Count the shares of all records at all anchors of their patterns."""
+    group, row = work.group, work.row
     counted = ShareSums(PatternNames(make_table(12), make_table(12)), make_shares(12))
     for record in range(len(group.first_vertex) - 1):
-        refresh_values(group, below, record)
+        refresh_values(group, bounds.below, record)
         gather_all(group, record, row)
-        names, codes = list_places(group, asked, limit, below, counted.names, row, record)
+        names, codes = list_places(work, bounds, counted.names, record)
         counted = ShareSums(names, counted.shares)
-        counted = add_places(below, limit, counted, codes, group.first_vertex[record], scratch, 1)
+        counted = add_places(bounds, counted, codes, group.first_vertex[record], 1)
     return counted
 
 
@@ -168,3 +400,192 @@ def excess_at(limit: ShareLimit, shares: ShareTable, place: int, entry: int) -> 
     weight = shares.sums[find_key(shares.keys, key_of_entry(limit, place, entry))]
     showing = shares.sums[find_key(shares.keys, key_of_entry(limit, place, limit.attribute[entry]))]
     return int(weight * limit.denominator - limit.numerator * limit.unit * showing)
+
+
+@jit
+def find_excessive(
+    group: FactGroup, bounds: ShareBounds, shares: ShareTable, codes: NDArray[np.int64], base: int
+) -> NDArray[np.int64]:
+    """Return the numbers of the patterns, ascending, that are better off without a record.
+
+    Some value has too large a share at an anchor, and the record adds to that.
+    """
+    limit, below, scratch = bounds.limit, bounds.below, bounds.scratch
+    span = span_of(group)
+    numbers = np.zeros(64, np.int64)
+    count = 0
+    at = 0
+    while at < len(codes):
+        place = codes[at] >> 32
+        at = read_place(below, codes, at, base, scratch)
+        if count and numbers[count - 1] == place // span:
+            continue
+        for touched in range(scratch.size[0]):
+            entry = scratch.entries[touched]
+            if entry < limit.attributes:
+                continue
+            weight = weight_of(limit, scratch, entry)
+            if weight * limit.denominator <= limit.numerator * limit.unit:
+                continue
+            if excess_at(limit, shares, place, entry) > 0:
+                if count == len(numbers):
+                    numbers = np.append(numbers, np.zeros(count, np.int64))
+                numbers[count] = place // span
+                count += 1
+                break
+    return numbers[:count]
+
+
+@jit
+def is_among(named: PatternTable, key: int, numbers: NDArray[np.int64]) -> bool:
+    """Return whether the number of a key is among some, which are ascending."""
+    number = named.counts[find_slot(named, key)]
+    at = np.searchsorted(numbers, number)
+    return bool(at < len(numbers) and numbers[at] == number)
+
+
+@jit
+def note_excessive(work: GroupWork, m: int, names: PatternNames, numbers: NDArray[np.int64]) -> int:
+    """Note the occurrences of patterns by their numbers, as ``find_broken`` does; return how many."""
+    group, asked, row, found = work.group, work.asked, work.row, work.found
+    size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
+    count = 0
+    for i in range(size):
+        a = labels[i]
+        if is_among(names.numbers, key_of_one(asked, a), numbers):
+            count = note_broken(found, count, facts[i], -1, -1)
+        if m < 2:
+            continue
+        for j in range(i + 1, size):
+            b, ab = labels[j], common[i, j]
+            if is_among(names.numbers, key_of_two(asked, a, b, ab), numbers):
+                count = note_broken(found, count, facts[i], facts[j], -1)
+            if m < 3:
+                continue
+            for h in range(j + 1, size):
+                key = key_of_three(asked, a, b, labels[h], ab, common[i, h], common[j, h])
+                if is_among(names.numbers, key, numbers):
+                    count = note_broken(found, count, facts[i], facts[j], facts[h])
+        if count == len(found):
+            return count
+    if asked.whole:
+        for i in range(size):
+            vertex = group.owner[facts[i]]
+            if facts[i] != group.first_fact[vertex] or group.depth[vertex] == 0:
+                continue
+            if is_among(names.numbers, key_of_vertex(group, asked, names.clauses, vertex), numbers):
+                count = note_broken(found, count, facts[i], -2, -1)
+    return count
+
+
+@jit
+def mark_stuck(work: GroupWork, count: int, stuck: NDArray[np.bool_]) -> None:
+    """Mark the absent labels of the first ``count`` occurrences, which cannot be deleted."""
+    group, found = work.group, work.found
+    for at in range(count):
+        for place in range(3):
+            fact = found[at, place]
+            if fact >= 0:
+                last = group.first_fact[group.owner[fact] + 1] if found[at, 1] == -2 else fact + 1
+                for other in range(fact, last):
+                    stuck[group.absent[other]] = True
+
+
+@jit
+def mark_excessive(
+    group: FactGroup,
+    asked: Asked,
+    limit: ShareLimit,
+    counted: ShareSums,
+    dirty: NDArray[np.bool_],
+) -> bool:
+    """Mark the records that may match a pattern at which a value has too large a share.
+
+    Returns whether there is such a pattern.
+    """
+    shares, names = counted.shares, counted.names
+    entries, span = len(limit.attribute), span_of(group)
+    excessive = False
+    before = -1
+    for at in range(len(shares.keys)):
+        if shares.keys[at] == 0 or shares.sums[at] == 0:
+            continue
+        place, entry = (shares.keys[at] - 1) // entries, (shares.keys[at] - 1) % entries
+        if entry < limit.attributes or excess_at(limit, shares, place, entry) <= 0:
+            continue
+        excessive = True
+        number = place // span
+        if number == 0:
+            dirty[:] = True
+        elif number != before:
+            mark_matching(group, asked, names.clauses, names.numbers.keys[names.numbers.last[number]], dirty)
+        before = number
+    return excessive
+
+
+@jit
+def limit_record(
+    work: GroupWork,
+    tables: Tables,
+    bounds: ShareBounds,
+    counted: ShareSums,
+    record: int,
+    stuck: NDArray[np.bool_],
+    broken: bool,
+) -> tuple[Tables, ShareSums, bool]:
+    """Delete facts of a record where shares are too large, and where it is ``broken``: too few match.
+
+    Returns the tables, and whether enough records match each of its patterns then. Marks in ``stuck`` the
+    absent values that are in the way.
+    """
+    group, row = work.group, work.row
+    base = group.first_vertex[record]
+    gather_all(group, record, row)
+    names, codes = list_places(work, bounds, counted.names, record)
+    counted = ShareSums(names, counted.shares)
+    excessive = find_excessive(group, bounds, counted.shares, codes, base)
+    count = note_excessive(work, bounds.limit.m, names, excessive)
+    if count == 0 and not broken:
+        return tables, counted, True
+    counted = add_places(bounds, counted, codes, base, -1)
+    tables, left = delete_noted(work, tables, record, count)
+    mark_stuck(work, left, stuck)
+    tables, mended = mend_record(work, tables, record)
+    refresh_values(group, bounds.below, record)
+    gather_all(group, record, row)
+    names, codes = list_places(work, bounds, names, record)
+    return tables, add_places(bounds, ShareSums(names, counted.shares), codes, base, 1), mended
+
+
+@jit
+def limit_shares(work: GroupWork, limit: ShareLimit, below: ValuesBelow, stuck: NDArray[np.bool_]) -> bool:
+    """Delete facts record by record until no share is too large, and enough records match each pattern.
+
+    Returns whether that could be done; if not, ``stuck`` tells by label which absent values were in the way.
+    """
+    group, asked = work.group, work.asked
+    bounds = ShareBounds(limit, below, make_scratch(limit))
+    tables = count_group(work)
+    counted = count_shares(work, bounds)
+    records = len(group.first_vertex) - 1
+    dirty, broken = np.zeros(records, np.bool_), np.zeros(records, np.bool_)
+    work.changed[0] = 0
+    moved = excessive = True
+    while moved:
+        moved = False
+        stuck[:] = False
+        excessive = mark_excessive(group, asked, limit, counted, dirty)
+        for record in range(records):
+            if not dirty[record] and not broken[record]:
+                continue
+            visits = tables.patterns.used[1]
+            tables = widen_tables(work, tables)
+            tables, counted, mended = limit_record(
+                work, tables, bounds, counted, record, stuck, broken[record]
+            )
+            if not mended:
+                return False
+            dirty[record] = broken[record] = False
+            moved |= tables.patterns.used[1] != visits
+            mark_holders(work, tables, broken)
+    return not excessive

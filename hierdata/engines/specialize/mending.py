@@ -2,21 +2,119 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.specialize.groups import GroupRecords, Room, bits_of, make_room, records_of
-from hierdata.engines.specialize.improving import improve_group, propose_kinds, propose_parts
-from hierdata.engines.specialize.kernel_change import restore_group
-from hierdata.engines.specialize.kernel_facts import FactGroup, count_group
-from hierdata.engines.specialize.kernel_limiting import limit_shares
-from hierdata.engines.specialize.kernel_mending import UNLIMITED, loss_of_group, mend_group
-from hierdata.engines.specialize.kernel_table import Asked, PatternTable, make_table
-from hierdata.engines.specialize.sensitive import SensitiveEntries
+from hierdata.engines.specialize.facts import (
+    GroupRecords,
+    SensitiveEntries,
+    bits_of,
+    records_of,
+    start_work,
+)
+from hierdata.engines.specialize.kernel_mending import (
+    UNLIMITED,
+    loss_of_group,
+    mend_group,
+    mend_marked,
+    relabel_records,
+    restore_group,
+)
+from hierdata.engines.specialize.kernel_patterns import (
+    Asked,
+    FactGroup,
+    GroupWork,
+    Tables,
+    count_group,
+)
+from hierdata.engines.specialize.kernel_shares import limit_shares
 from hierdata.privacy import BoundedKnowledge
+
+LEAST_GAIN = 0.005
+"""The share of the loss that a round must save for another one."""
+Proposals: TypeAlias = Callable[[FactGroup, Asked], Iterator[NDArray[np.int64]]]
+"""Yields what all facts would show: each proposal by the labels that they have when it is asked for."""
+
+
+def improve_group(work: GroupWork, tables: Tables, proposals: Sequence[Proposals], rounds: int) -> bool:
+    """Try all proposals on a mended group, so many times; keep those after which less is lost.
+
+    One record after the other deletes what only it shows, so what all of them delete may be what enough of
+    them could show. A proposal shows it again in all of them; then the group is mended again. Returns whether
+    the last round saved more than a little.
+    """
+    group = work.group
+    every = np.ones(len(group.first_vertex) - 1, np.bool_)
+    lost = loss_of_group(group)
+    for _ in range(rounds):
+        before = lost
+        for labels in chain.from_iterable(propose(group, work.asked) for propose in proposals):
+            tables, lost = _try_labels(work, tables, labels, lost)
+        tables = restore_group(work, tables, every)
+        lost = loss_of_group(group)
+        if before - lost <= LEAST_GAIN * before:
+            return False
+    return True
+
+
+def propose_kinds(group: FactGroup, asked: Asked) -> Iterator[NDArray[np.int64]]:
+    """Propose all of a kind: removed vertices, absent values of each column.
+
+    Removed vertices also without values, so that their subtrees can be shown.
+    """
+    yield _show(group, group.label == 0)
+    yield np.where(find_topmost(group), group.absent, _show(group, group.label == 0))
+    for label in range(1, asked.absents + 1):
+        yield _show(group, group.label == label)
+
+
+def propose_parts(group: FactGroup, asked: Asked) -> Iterator[NDArray[np.int64]]:
+    """Propose parts of a kind: removed vertices with one of their values, and the absent values of a node."""
+    for label in range(1, asked.absents + 1):
+        hidden = find_topmost(group) & (group.absent != label)
+        yield np.where(hidden, group.absent, _show(group, group.label == 0))
+    for shown in np.unique(group.shown[(group.label > 0) & (group.label != group.shown)]).tolist():
+        yield _show(group, (group.shown == shown) & (group.label > 0))
+
+
+def _show(group: FactGroup, which: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return np.where(which, group.shown, group.label)
+
+
+def find_topmost(group: FactGroup) -> NDArray[np.bool_]:
+    """Return which facts are of vertices that are removed while their parents are not."""
+    firsts = group.first_fact[:-1]
+    there = firsts < group.first_fact[1:]
+    gone = np.zeros(len(firsts), np.bool_)
+    gone[there] = group.label[firsts[there]] == 0
+    vertices = np.arange(len(gone))
+    above = group.path[vertices, np.maximum(group.depth - 1, 0)]
+    found: NDArray[np.bool_] = (gone & ~gone[above])[group.owner]
+    return found
+
+
+def _try_labels(work: GroupWork, tables: Tables, labels: NDArray[np.int64], lost: int) -> tuple[Tables, int]:
+    """Show facts by other labels and mend; go back unless less is lost. Return the tables and the loss."""
+    group = work.group
+    before = group.label.copy()
+    if (labels == before).all():
+        return tables, lost
+    records = len(group.first_vertex) - 1
+    dirty = np.zeros(records, np.bool_)
+    tables = relabel_records(work, tables, labels, dirty)
+    allowed = lost - loss_of_group(group) - 1
+    tables, saved = mend_marked(work, tables, dirty, allowed)
+    if saved:
+        return tables, loss_of_group(group)
+    dirty[:] = False
+    tables = relabel_records(work, tables, before, dirty)
+    return tables, lost
+
 
 TRACE = 1.0
 """How much more an absent value counts than it loses where as many records have one as a node needs."""
@@ -61,18 +159,16 @@ def mend(
     """
     group, published = records.group(cut)
     asked = _ask(group, knowledge)
-    room = make_room(group)
+    work = start_work(group, asked)
     for attempt in count():
-        begun, tables = delete_facts(group, asked, room, most)
+        begun, tables = delete_facts(work, most)
         if begun > most:
             return None
         if tables is not None:
             every = np.ones(len(group.first_vertex) - 1, np.bool_)
-            tables = restore_group(group, asked, *tables, room.row, room.changed, every)
-            improved = asked.m <= MOST_IMPROVED and improve_group(
-                group, asked, tables, room, (propose_kinds,), 1
-            )
-            stuck = None if sensitive is None else limit_values(records, group, asked, sensitive, room)
+            tables = restore_group(work, tables, every)
+            improved = asked.m <= MOST_IMPROVED and improve_group(work, tables, (propose_kinds,), 1)
+            stuck = None if sensitive is None else limit_values(records, work, sensitive)
             if stuck is None:
                 return Mended(group, published, loss_of_group(group), begun, improved)
             if not delete_everywhere(group, published, stuck):
@@ -89,9 +185,8 @@ def improve(mended: Mended, knowledge: BoundedKnowledge) -> Mended:
     if not mended.improved:
         return mended
     group = mended.group._replace(label=mended.group.label.copy())
-    asked, room = _ask(group, knowledge), make_room(group)
-    tables = count_group(group, asked, make_table(12), room.row)
-    improved = improve_group(group, asked, tables, room, (propose_kinds, propose_parts), MORE_ROUNDS)
+    work = start_work(group, _ask(group, knowledge))
+    improved = improve_group(work, count_group(work), (propose_kinds, propose_parts), MORE_ROUNDS)
     return Mended(group, mended.published, loss_of_group(group), mended.begun, improved)
 
 
@@ -101,50 +196,47 @@ def _ask(group: FactGroup, knowledge: BoundedKnowledge) -> Asked:
     return Asked(knowledge.k, knowledge.m, absents, False, knowledge.vertex == "whole", labels, depths)
 
 
-def delete_facts(
-    group: FactGroup, asked: Asked, room: Room, most: int
-) -> tuple[int, tuple[PatternTable, PatternTable] | None]:
+def delete_facts(work: GroupWork, most: int) -> tuple[int, Tables | None]:
     """Delete facts until every pattern is matched by none or enough records.
 
     Returns what was lost before absent values counted, and the tables of patterns: None where deletion fails,
     or more than ``most`` was lost by then.
     """
+    group, asked = work.group, work.asked
     begun = 0
     for _ in range(ATTEMPTS):
         group.label[:] = group.shown
-        if delete_by_stages(group, asked._replace(blind=True), room) is None:
+        if delete_by_stages(work._replace(asked=asked._replace(blind=True))) is None:
             return begun, None
         begun = loss_of_group(group)
         if begun > most:
             return begun, None
         weigh_traces(group, asked)
-    return begun, delete_by_stages(group, asked, room)
+    return begun, delete_by_stages(work)
 
 
-def delete_by_stages(group: FactGroup, asked: Asked, room: Room) -> tuple[PatternTable, PatternTable] | None:
+def delete_by_stages(work: GroupWork) -> Tables | None:
     """Mend patterns of one fact, of two and so on; return the tables of the last ones, None if that fails."""
-    tables: tuple[PatternTable, PatternTable] | None = None
-    for facts in range(1, asked.m + 1):
-        stage = asked._replace(m=facts)
-        table, clauses, mended = mend_group(group, stage, room.row, room.found, room.changed)
+    tables: Tables | None = None
+    for facts in range(1, work.asked.m + 1):
+        tables, mended = mend_group(work._replace(asked=work.asked._replace(m=facts)))
         if not mended:
             return None
-        tables = table, clauses
     return tables
 
 
 def limit_values(
-    records: GroupRecords, group: FactGroup, asked: Asked, sensitive: SensitiveEntries, room: Room
+    records: GroupRecords, work: GroupWork, sensitive: SensitiveEntries
 ) -> NDArray[np.bool_] | None:
     """Delete facts until no sensitive value has too large a share, in patterns of one fact, of two and so on.
 
     Returns by label which absent values were in the way, None if it could be done.
     """
-    stuck = np.zeros(len(group.first_holder), np.bool_)
+    stuck = np.zeros(len(work.group.first_holder), np.bool_)
     below = sensitive.at(records)
-    for most in range(1, asked.m + 1):
+    for most in range(1, work.asked.m + 1):
         limit = sensitive.limit(records, most)
-        if not limit_shares(group, asked, limit, below, room.row, room.found, room.changed, stuck):
+        if not limit_shares(work, limit, below, stuck):
             return stuck
     return None
 

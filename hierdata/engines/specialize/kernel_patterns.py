@@ -1,4 +1,10 @@
-"""What the records of a group show now, and the patterns that they match."""
+"""Counts of records by pattern, in open addressing; patterns are exact keys of 63 bits.
+
+A key has the depths of the lowest common ancestors of each pair of vertices of up to three facts, and behind
+these the labels of the facts in ascending order. Different patterns have different keys. Keys that differ in
+their last bits only are neighbours in a table: the patterns of a record that have two facts in common are
+counted one after the other, and mostly differ in the last label.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +14,192 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import inline_kernel, jit, part
-from hierdata.engines.specialize.kernel_table import (
-    CLAUSE,
-    Asked,
-    PatternTable,
-    add_key,
-    intern,
-    key_of_one,
-    key_of_three,
-    key_of_two,
-    make_room,
-    make_table,
-    widen_clauses,
-)
+
+_NEIGHBOURS = 6
+"""The bits of a key by which it is moved from where keys with the same other bits are."""
+CLAUSE = 62
+"""The bit of keys that stand for what one vertex shows in all its fields."""
+
+
+class Asked(NamedTuple):
+    """What is asked of patterns: at least ``k`` records match each of up to ``m`` facts.
+
+    The labels from 1 to ``absents`` are those of absent values; ``blind``: these are no facts. ``whole``:
+    what a vertex shows in all its fields is a pattern too. ``label_bits`` and ``depth_bits`` hold a label and
+    a depth.
+    """
+
+    k: int
+    m: int
+    absents: int
+    blind: bool
+    whole: bool
+    label_bits: int
+    depth_bits: int
+
+
+class PatternTable(NamedTuple):
+    """Records that match each key, in open addressing; ``last`` is the last visit that counted a key.
+
+    ``used`` has the number of keys and the number of visits.
+    """
+
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int32]
+    last: NDArray[np.int32]
+    used: NDArray[np.int64]
+
+
+@jit
+def make_table(bits: int) -> PatternTable:
+    """Return an empty table with room for 2^bits keys."""
+    room = 1 << bits
+    used = np.array([0, 1], np.int64)
+    return PatternTable(np.zeros(room, np.int64), np.zeros(room, np.int32), np.zeros(room, np.int32), used)
+
+
+@inline_kernel
+def find_key(keys: NDArray[np.int64], key: int) -> int:
+    """Return where a key is in open addressing, or the empty place where it belongs."""
+    mask = len(keys) - 1
+    mixed = np.uint64(key >> _NEIGHBOURS) * np.uint64(0x9E3779B97F4A7C15)
+    at = (np.int64(mixed >> np.uint64(20)) + (key & ((1 << _NEIGHBOURS) - 1))) & mask
+    while keys[at] != 0 and keys[at] != key:
+        at = (at + 1) & mask
+    return int(at)
+
+
+@inline_kernel
+def find_slot(table: PatternTable, key: int) -> int:
+    """Return where a key of a table is, or the empty place where it belongs."""
+    return find_key(table.keys, key)
+
+
+@jit
+def make_room(table: PatternTable, more: int) -> PatternTable:
+    """Return the table, or a larger one that can take ``more`` keys."""
+    if (table.used[0] + more) * 3 < len(table.keys) * 2:
+        return table
+    bits = 1
+    while (1 << bits) * 2 <= (table.used[0] + more) * 3:
+        bits += 1
+    wider = make_table(bits)
+    for at in range(len(table.keys)):
+        if table.keys[at] != 0 and table.counts[at] != 0:
+            slot = find_slot(wider, table.keys[at])
+            wider.keys[slot] = table.keys[at]
+            wider.counts[slot] = table.counts[at]
+            wider.last[slot] = table.last[at]
+            wider.used[0] += 1
+    wider.used[1] = table.used[1]
+    return wider
+
+
+@inline_kernel
+def key_of_one(asked: Asked, a: int) -> int:
+    """Return the key of one fact."""
+    return a
+
+
+@inline_kernel
+def key_of_two(asked: Asked, a: int, b: int, ab: int) -> int:
+    """Return the key of two facts by their labels and common depth."""
+    if a > b:
+        a, b = b, a
+    return (((ab << (2 * asked.label_bits)) | a) << asked.label_bits) | b
+
+
+@inline_kernel
+def key_of_three(asked: Asked, a: int, b: int, c: int, ab: int, ac: int, bc: int) -> int:
+    """Return the key of three facts by their labels and common depths; the order of facts does not matter."""
+    if a > b:
+        a, b, ac, bc = b, a, bc, ac
+    if b > c:
+        b, c, ab, ac = c, b, ac, ab
+        if a > b:
+            a, b, ac, bc = b, a, bc, ac
+    if a == b and ac > bc:
+        ac, bc = bc, ac
+    if b == c and ab > ac:
+        ab, ac = ac, ab
+        if a == b and ac > bc:
+            ac, bc = bc, ac
+    bits, deep = asked.label_bits, asked.depth_bits
+    depths = (((ab << deep) | ac) << deep) | bc
+    return (((((depths << bits) | a) << bits) | b) << bits) | c
+
+
+@inline_kernel
+def note_key(changed: NDArray[np.int64], key: int) -> None:
+    """Note a key if there is room; more than fit are counted only."""
+    if changed[0] + 1 < len(changed):
+        changed[changed[0] + 1] = key
+    changed[0] += 1
+
+
+@inline_kernel
+def add_key(table: PatternTable, key: int, step: int, k: int, changed: NDArray[np.int64]) -> None:
+    """Count a key once in this visit; note it where a pattern begins to be matched by too few.
+
+    ``changed`` has the number of noted keys first. A key that the visit before counted has only come back.
+    """
+    slot = find_slot(table, key)
+    visit = table.used[1]
+    if table.keys[slot] == 0:
+        table.keys[slot] = key
+        table.used[0] += 1
+    elif table.last[slot] == visit:
+        return
+    if step > 0:
+        table.counts[slot] += 1
+        if table.last[slot] != visit - 1 and table.counts[slot] < k:
+            note_key(changed, key)
+    else:
+        table.counts[slot] -= 1
+        if table.counts[slot] == k - 1:
+            note_key(changed, key)
+    table.last[slot] = visit
+
+
+@part
+def number_key(numbered: PatternTable, key: int) -> int:
+    """Return the number of a key; new ones are numbered. There must be room for it (``widen_clauses``)."""
+    slot = find_slot(numbered, key)
+    if numbered.keys[slot] == 0:
+        numbered.keys[slot] = key
+        numbered.used[0] += 1
+        numbered.counts[slot] = numbered.used[0]
+        numbered.last[numbered.used[0]] = slot
+    return int(numbered.counts[slot])
+
+
+@part
+def intern(clauses: PatternTable, prefix: int, label: int, bits: int) -> int:
+    """Return the number of a sequence of labels by that of its beginning; new ones are numbered."""
+    return number_key(clauses, ((prefix << bits) | label) + 1)
+
+
+@jit
+def widen_clauses(clauses: PatternTable, more: int) -> PatternTable:
+    """Return the sequences of labels in a table with room for ``more``; numbers do not change.
+
+    ``last[number]`` is the slot of a sequence.
+    """
+    if (clauses.used[0] + more) * 2 < len(clauses.keys):
+        return clauses
+    bits = 1
+    while (1 << bits) <= (clauses.used[0] + more) * 3:
+        bits += 1
+    wider = make_table(bits)
+    for at in range(len(clauses.keys)):
+        if clauses.keys[at] != 0:
+            slot = find_slot(wider, clauses.keys[at])
+            wider.keys[slot] = clauses.keys[at]
+            wider.counts[slot] = clauses.counts[at]
+            wider.last[clauses.counts[at]] = slot
+    wider.used[0] = clauses.used[0]
+    return wider
+
 
 MANY_SIBLINGS = 64
 """Of more siblings, those that look alike are found by a table instead of by comparing each two."""
@@ -70,6 +249,27 @@ class Row(NamedTuple):
     marks: NDArray[np.bool_]
     size: NDArray[np.int64]
     alike: NDArray[np.int64]
+
+
+class GroupWork(NamedTuple):
+    """A group, what is asked of its patterns, and room to look at one record after the other.
+
+    ``found[i]`` is an occurrence of a pattern: up to three facts, and the labels at which it was found.
+    ``changed`` has the number of noted keys first, then the keys; more than fit are counted only.
+    """
+
+    group: FactGroup
+    asked: Asked
+    row: Row
+    found: NDArray[np.int64]
+    changed: NDArray[np.int64]
+
+
+class Tables(NamedTuple):
+    """How many records match each pattern, and the numbers of what whole vertices show (``intern``)."""
+
+    patterns: PatternTable
+    clauses: PatternTable
 
 
 @inline_kernel
@@ -165,11 +365,12 @@ def sort_facts(group: FactGroup, row: Row, first: int, end: int) -> None:
 
 
 @part
-def gather_facts(group: FactGroup, asked: Asked, record: int, row: Row) -> int:
+def gather_facts(work: GroupWork, record: int) -> int:
     """Gather what a record shows now, those with marked labels first; return how many these are.
 
     Either are in the order of their labels.
     """
+    group, asked, row = work.group, work.asked, work.row
     size = 0
     row.size[1] += 1
     for vertex in range(group.first_vertex[record], group.first_vertex[record + 1]):
@@ -245,20 +446,13 @@ def starts_vertex(group: FactGroup, row: Row, at: int) -> bool:
 
 
 @part
-def count_record(
-    group: FactGroup,
-    asked: Asked,
-    table: PatternTable,
-    clauses: PatternTable,
-    row: Row,
-    marked: int,
-    step: int,
-    changed: NDArray[np.int64],
-) -> None:
+def count_record(work: GroupWork, tables: Tables, marked: int, step: int) -> None:
     """Count the patterns of a gathered record that have one of its first ``marked`` facts.
 
     There must be room for ``count_enumerated`` keys.
     """
+    group, asked, row, changed = work.group, work.asked, work.row, work.changed
+    table = tables.patterns
     compare_paths(group, row)
     table.used[1] += 1
     size, labels, common = row.size[0], row.labels, row.common
@@ -278,22 +472,27 @@ def count_record(
     if asked.whole and not asked.blind:
         for i in range(marked):
             if starts_vertex(group, row, i):
-                key = key_of_vertex(group, asked, clauses, group.owner[row.facts[i]])
+                key = key_of_vertex(group, asked, tables.clauses, group.owner[row.facts[i]])
                 add_key(table, key, step, asked.k, changed)
 
 
 @jit
-def count_group(
-    group: FactGroup, asked: Asked, clauses: PatternTable, row: Row
-) -> tuple[PatternTable, PatternTable]:
-    """Return the table of all patterns of all records."""
-    table = make_table(12)
-    changed = np.zeros(1, np.int64)
+def count_group(work: GroupWork) -> Tables:
+    """Return the tables of all patterns of all records."""
+    row, m = work.row, work.asked.m
+    work = GroupWork(work.group, work.asked, row, work.found, np.zeros(1, np.int64))  # notes no keys
+    tables = Tables(make_table(12), make_table(12))
     row.marks[:] = True
-    for record in range(len(group.first_vertex) - 1):
-        marked = gather_facts(group, asked, record, row)
-        table = make_room(table, count_enumerated(marked, marked, asked.m) + marked)
-        clauses = widen_clauses(clauses, marked)
-        count_record(group, asked, table, clauses, row, marked, 1, changed)
+    for record in range(len(work.group.first_vertex) - 1):
+        marked = gather_facts(work, record)
+        patterns = make_room(tables.patterns, count_enumerated(marked, marked, m) + marked)
+        tables = Tables(patterns, widen_clauses(tables.clauses, marked))
+        count_record(work, tables, marked, 1)
     row.marks[:] = False
-    return table, clauses
+    return tables
+
+
+@jit
+def widen_tables(work: GroupWork, tables: Tables) -> Tables:
+    """Return the tables with room for all sequences of labels of one more change of a record."""
+    return Tables(tables.patterns, widen_clauses(tables.clauses, 64 * len(work.row.facts)))

@@ -1,0 +1,350 @@
+"""The facts of a collection by column: quasi-identifiers of a vertex type, or that its vertices are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import BoundedValues
+from hierdata.engines.specialize.kernel_patterns import Asked, FactGroup, GroupWork, Row
+from hierdata.engines.specialize.kernel_shares import ShareLimit, ValuesBelow
+from hierdata.forest.forest import Forest
+from hierdata.forest.nesting import NodeNesting, nest_nodes
+from hierdata.ground.errors import InputError
+
+
+@dataclass(frozen=True)
+class Column(NodeNesting):
+    """One quasi-identifier of a vertex type; ``position`` None: the presence of vertices that have none.
+
+    ``losses`` has the loss of each node, ``full`` that of suppression.
+    """
+
+    kind: int
+    position: int | None
+    losses: NDArray[np.int64]
+    full: int
+
+    @cached_property
+    def upward(self) -> NDArray[np.int64]:
+        """All nodes, the deepest first."""
+        return np.argsort(-self.depths, kind="stable")
+
+    @cached_property
+    def chains(self) -> NDArray[np.int64]:
+        """By depth, the ancestor of each node; -1 below its own depth."""
+        most = int(self.depths.max(initial=0))
+        chains = np.full((most + 1, len(self.parents)), -1, np.int64)
+        node = np.arange(len(self.parents))
+        at = node.copy()
+        while (at >= 0).any():
+            there = at >= 0
+            chains[self.depths[at[there]], node[there]] = at[there]
+            at = np.where(there, self.parents[at], -1)
+        return chains
+
+
+def columns_of(forest: Forest, *, counted: bool) -> list[Column]:
+    """Return the columns of all vertex types below the root; ``counted``: of the root too."""
+    columns = []
+    weights = None if forest.sought is None else forest.sought.quasi
+    for kind, own in enumerate(forest.hierarchies):
+        if not kind and not counted:
+            continue
+        for position, tree in enumerate(own):
+            weight = 1 if weights is None else weights[kind][position]
+            nest = nest_nodes(tree)
+            columns.append(
+                Column(
+                    nest.parents,
+                    nest.published,
+                    nest.missing,
+                    kind,
+                    position,
+                    forest.losses[kind][position],
+                    weight * forest.scale,
+                )
+            )
+        if not own and kind:
+            columns.append(
+                Column(np.array([-1]), np.ones(1, np.bool_), -1, kind, None, np.zeros(1, np.int64), 0)
+            )
+    return columns
+
+
+@dataclass(frozen=True)
+class FactArrays:
+    """All facts of a forest, in the order of vertices; ``column`` and raw ``node`` of each.
+
+    ``first[v]`` is the first fact of vertex v, ``path`` and ``depth`` as in a FactGroup, over all vertices.
+    ``removable`` tells which vertices may be removed.
+    """
+
+    forest: Forest
+    columns: list[Column]
+    first: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    column: NDArray[np.int64]
+    node: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    path: NDArray[np.int32]
+    removable: NDArray[np.bool_]
+
+    @cached_property
+    def record(self) -> NDArray[np.int64]:
+        """The record of each fact."""
+        return self.forest.record_of[self.owner]
+
+    @cached_property
+    def by_column(self) -> list[NDArray[np.int64]]:
+        """The facts of each column."""
+        order = np.argsort(self.column, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.column, minlength=len(self.columns)))[:-1])
+
+    def count_occurrences(self, m: int) -> list[int]:
+        """Return how many combinations of one fact, of two and so on up to m all records have."""
+        counts = np.bincount(self.record, minlength=self.forest.record_count).astype(np.float64)
+        found = [counts]
+        for q in range(2, m + 1):
+            found.append(found[-1] * np.maximum(counts - q + 1, 0) / q)
+        return [int(own.sum()) for own in found]
+
+
+def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> FactArrays:
+    """Find the facts of a forest; ``removable`` are the vertex types of which vertices may be removed."""
+    kinds = len(forest.hierarchies)
+    own: list[list[int]] = [[] for _ in range(kinds)]
+    for number, column in enumerate(columns):
+        own[column.kind].append(number)
+    counts = np.array(list(map(len, own)), np.int64)[forest.type]
+    first = np.append(0, np.cumsum(counts))
+    owner = np.repeat(np.arange(forest.vertex_count), counts)
+    within = np.arange(len(owner)) - first[owner]
+    starts = np.array([numbers[0] if numbers else 0 for numbers in own], np.int64)
+    column = starts[forest.type[owner]] + within
+    node = np.zeros(len(owner), np.int64)
+    for number, one in enumerate(columns):
+        if one.position is not None:
+            facts = np.flatnonzero(column == number)
+            node[facts] = forest.nodes[forest.first_node[owner[facts]] + one.position]
+    depth, path = _find_paths(forest)
+    return FactArrays(
+        forest, columns, first, owner, column, node, depth, path,
+        np.isin(forest.type, np.array(sorted(removable), np.int64)),
+    )  # fmt: skip
+
+
+def _find_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    depth_of = np.zeros(len(forest.schema.types), np.int64)
+    for kind in forest.schema.types[1:]:
+        depth_of[kind.index] = depth_of[kind.parent] + 1
+    depth = depth_of[forest.type]
+    path = np.full((forest.vertex_count, int(depth_of.max()) + 1), -1, np.int32)
+    at = np.arange(forest.vertex_count)
+    vertices = at.copy()
+    while len(at):
+        path[vertices, depth[at]] = at
+        above = forest.parent[at]
+        vertices, at = vertices[above >= 0], above[above >= 0]
+    return depth, path
+
+
+_MOST_BITS = 62
+_OCCURRENCES = 2**16
+_CHANGES = 2**14
+
+
+def spans(firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of several ranges, one after the other."""
+    counts = ends - firsts
+    starts = np.cumsum(counts) - counts
+    every: NDArray[np.int64] = np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts)
+    return every
+
+
+class GroupRecords:
+    """Some records of a collection as the kernels need them, whatever the cut."""
+
+    def __init__(self, facts: FactArrays, records: NDArray[np.int64]) -> None:
+        forest = facts.forest
+        self.facts = facts
+        self.vertices = spans(forest.roots[records], forest.roots[records + 1])
+        sizes = forest.roots[records + 1] - forest.roots[records]
+        self.first_vertex = np.append(0, np.cumsum(sizes))
+        shift = np.repeat(self.first_vertex[:-1] - forest.roots[records], sizes)
+        path = facts.path[self.vertices]
+        self.path = np.where(path >= 0, path + shift[:, None], -1).astype(np.int32)
+        self.depth = facts.depth[self.vertices]
+        self.first_child = forest.first_child[self.vertices] + shift
+        counts = facts.first[self.vertices + 1] - facts.first[self.vertices]
+        self.first_fact = np.append(0, np.cumsum(counts))
+        self.owner = np.repeat(np.arange(len(self.vertices)), counts)
+        self.own = spans(facts.first[self.vertices], facts.first[self.vertices + 1])
+        self.record = np.repeat(np.arange(len(records)), sizes)[self.owner]
+        constants = np.zeros(len(forest.hierarchies), np.int64)
+        for kind, constant in forest.constants.items():
+            constants[kind] = constant * forest.scale
+        self.constant = constants[forest.type[self.vertices]]
+
+    def group(self, cut: Sequence[NDArray[np.int64]]) -> tuple[FactGroup, NDArray[np.int64]]:
+        """Return the group by a cut, ``cut[column][node]`` being the node that is published (0: absent).
+
+        Also returns the published node of each fact.
+        """
+        facts = self.facts
+        columns = facts.columns
+        column, node = facts.column[self.own], facts.node[self.own]
+        first = np.cumsum([0, *(len(one.parents) for one in columns)])
+        published = np.concatenate([np.zeros(0, np.int64), *cut])[first[column] + node]
+        losses = np.concatenate([np.zeros(0, np.int64), *(one.losses for one in columns)])
+        is_value = np.array([one.position is not None for one in columns], np.bool_)[column]
+        missing = np.array([one.missing for one in columns], np.int64)[column] == node
+        absents = len(columns)
+        gone = is_value & (published == 0)
+        cells, numbers = np.unique((first[column] + published)[~gone], return_inverse=True)
+        shown = column + 1
+        shown[~gone] = absents + 1 + numbers.reshape(-1)
+        absent = np.where(is_value, column + 1, shown)
+        worth = np.zeros((len(column), 3), np.int64)
+        worth[:, 0] = np.where(missing, 0, losses[first[column] + published])
+        worth[:, 1] = np.where(missing, 0, losses[first[column]])
+        worth[:, 2] = np.array([one.full for one in columns], np.int64)[column]
+        labels = absents + 1 + len(cells)
+        held = np.unique(shown * len(self.first_vertex) + self.record)
+        group = FactGroup(
+            self.first_vertex, self.path, self.depth, self.first_child,
+            facts.forest.child_count[self.vertices], facts.removable[self.vertices], self.constant,
+            self.first_fact, self.owner, shown.copy(), shown, absent, worth,
+            np.searchsorted(held // len(self.first_vertex), np.arange(labels + 1)).astype(np.int64),
+            held % len(self.first_vertex), np.ones(absents + 1),
+        )  # fmt: skip
+        return group, published
+
+
+def bits_of(group: FactGroup) -> tuple[int, int]:
+    """Return the bits of a label and of a depth. Raises InputError where keys have no room for them."""
+    labels = len(group.first_holder).bit_length()
+    depths = int(group.path.shape[1]).bit_length()
+    if 3 * (labels + depths) > _MOST_BITS:
+        raise InputError(
+            f"{len(group.first_holder)} different values below the root at {group.path.shape[1]} depths are "
+            "too many to tell combinations of three apart: state a coarser `keep` or `finest` there"
+        )
+    return labels, depths
+
+
+def row_of(group: FactGroup) -> Row:
+    """Return room for the facts of any record of a group."""
+    counts = group.first_fact[group.first_vertex[1:]] - group.first_fact[group.first_vertex[:-1]]
+    most = int(counts.max(initial=1))
+    vertices = int(np.diff(group.first_vertex).max(initial=1))
+    return Row(
+        np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros((most, most), np.int64),
+        np.zeros(len(group.first_holder) + 1, np.bool_), np.zeros(2, np.int64),
+        np.zeros((1 << (2 * vertices).bit_length(), 3), np.int64),
+    )  # fmt: skip
+
+
+def start_work(group: FactGroup, asked: Asked) -> GroupWork:
+    """Return a group and what is asked of it, with room for what is found in its records."""
+    return GroupWork(
+        group, asked, row_of(group), np.zeros((_OCCURRENCES, 6), np.int64), np.zeros(_CHANGES, np.int64)
+    )
+
+
+def records_of(group: FactGroup) -> NDArray[np.int64]:
+    """Return the record of each fact."""
+    facts = np.diff(group.first_fact[group.first_vertex])
+    return np.repeat(np.arange(len(facts)), facts)
+
+
+_ROOM = 2**60
+_FINEST = 2**20
+"""The largest denominator of alpha; a finer one is rounded down, which asks for more."""
+
+
+@dataclass(frozen=True)
+class SensitiveEntries:
+    """All values of the attributes that alpha bounds: by vertex, the entries of each value.
+
+    Entry a is that of all values of the a-th attribute; behind these are the entries of bounded values.
+    ``vertices`` and ``entries`` have each vertex once for its attribute, and again if its value is bounded.
+    """
+
+    alpha: Fraction
+    attribute: NDArray[np.int64]
+    presence: NDArray[np.bool_]
+    attributes: int
+    vertices: NDArray[np.int64]
+    entries: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, forest: Forest, bounded: tuple[BoundedValues, ...], alpha: Fraction) -> SensitiveEntries:
+        """Collect the values of a forest."""
+        attribute = list(range(len(bounded)))
+        vertices, entries = [], []
+        for at, one in enumerate(bounded):
+            there = np.flatnonzero(forest.type == one.kind)
+            codes = forest.sensitive[forest.first_sensitive[there] + one.position]
+            there, codes = there[codes >= 0], codes[codes >= 0]
+            entry_of = np.full(int(codes.max(initial=0)) + 1, -1, np.int64)
+            held = [code for code in np.unique(codes).tolist() if code in one.codes]
+            entry_of[held] = len(attribute) + np.arange(len(held))
+            attribute += [at] * len(held)
+            is_bounded = entry_of[codes] >= 0
+            vertices += [there, there[is_bounded]]
+            entries += [np.full(len(there), at), entry_of[codes[is_bounded]]]
+        presence = np.array([one.presence for one in bounded], np.bool_)
+        every = np.concatenate([np.zeros(0, np.int64), *vertices])
+        order = np.argsort(every, kind="stable")
+        if alpha.denominator > _FINEST:
+            alpha = Fraction(int(alpha * _FINEST), _FINEST)
+        return cls(
+            alpha, np.array(attribute, np.int64), presence[attribute], len(bounded), every[order],
+            np.concatenate([np.zeros(0, np.int64), *entries])[order],
+        )  # fmt: skip
+
+    def at(self, records: GroupRecords) -> ValuesBelow:
+        """Return the values at or below each vertex of a group."""
+        width = len(self.attribute)
+        firsts = np.searchsorted(self.vertices, records.vertices)
+        ends = np.searchsorted(self.vertices, records.vertices, "right")
+        owner = np.repeat(np.arange(len(firsts)), ends - firsts)
+        entry = self.entries[spans(firsts, ends)]
+        above = records.path[owner].astype(np.int64)
+        rows = np.unique((above * width + entry[:, None])[above >= 0])
+        vertex, held = rows // width, rows % width
+        numbers = np.bincount(np.searchsorted(rows, owner * width + entry), minlength=len(rows))
+        depth = records.depth[vertex]
+        parent = records.path[vertex, np.maximum(depth - 1, 0)].astype(np.int64)
+        up = np.where(depth > 0, np.searchsorted(rows, parent * width + held), -1)
+        first = np.searchsorted(vertex, np.arange(len(firsts) + 1))
+        return ValuesBelow(first, held, numbers, up, np.zeros(len(rows), np.int64))
+
+    def limit(self, records: GroupRecords, m: int) -> ShareLimit:
+        """Return what is asked of patterns of up to m facts of a group.
+
+        The unit can be divided by any number of values that a record may show, unless sums would then not
+        fit: weights are rounded up, which asks for more.
+        """
+        firsts = np.searchsorted(self.vertices, records.vertices)
+        ends = np.searchsorted(self.vertices, records.vertices, "right")
+        entry = self.entries[spans(firsts, ends)]
+        owner = np.repeat(np.arange(len(firsts)), ends - firsts)
+        record = np.searchsorted(records.first_vertex, owner, "right")
+        divided = (entry < self.attributes) & ~self.presence[entry]
+        counts = np.bincount((record * self.attributes + entry)[divided])
+        room = _ROOM // (len(records.first_vertex) * self.alpha.denominator)
+        unit = 1
+        for number in range(2, int(counts.max(initial=1)) + 1):
+            unit = min(lcm(unit, number), room)
+        return ShareLimit(
+            m, self.alpha.numerator, self.alpha.denominator, unit, self.attributes, self.attribute,
+            self.presence,
+        )  # fmt: skip
