@@ -24,8 +24,8 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
     scratch,
 )
+from hierdata.engines.alignment.kernels.lower_bounds import CappedValues
 from hierdata.engines.alignment.kernels.representative import ClassBuffers, pair_losses_to
-from hierdata.engines.alignment.kernels.room import CappedValues
 from hierdata.engines.alignment.kernels.vertices import FEW_GROUPS
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import MISSING, Forest, look_up

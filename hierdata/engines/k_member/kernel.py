@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays
-from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, bounds_to_all, histogram_of
+from hierdata.engines.alignment.kernels.lower_bounds import (
+    CappedValues,
+    Histograms,
+    bounds_to,
+    bounds_to_all,
+    find_room,
+    histogram_of,
+    loss_by_room,
+)
 from hierdata.engines.alignment.kernels.representative import (
     ClassBuffers,
     Ordinals,
@@ -19,7 +27,6 @@ from hierdata.engines.alignment.kernels.representative import (
     plant,
     representative_saving,
 )
-from hierdata.engines.alignment.kernels.room import CappedValues, find_room, loss_by_room
 from hierdata.engines.alignment.kernels.vertices import hold, open_alignment
 from hierdata.engines.jit import branching
 

@@ -28,20 +28,27 @@ from hierdata.engines.alignment.kernels.arrays import (
     scratch,
 )
 from hierdata.engines.alignment.kernels.optimal import align_optimally
-from hierdata.engines.alignment.kernels.vertices import fits, join, open_alignment
+from hierdata.engines.alignment.kernels.vertices import fits, join, open_alignment, open_lists
 from hierdata.engines.jit import address_of, call_of, inline_kernel, lean, lowest_bit, signature_of
 
 __all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "aligner", "join"]
 
 # How children are paired.
 GREEDY, BENEFIT, OPTIMAL = range(3)
-# Columns of a frame: the variables of a pair of lists, saved while children of one of its pairs are aligned.
+# Columns of a frame: what a pair of lists remembers while the children of one of its pairs are aligned.
+# First row and length of the two lists; position of the tree of the shorter list that looks for a partner
+# (WALKER); where the search among its partners stands: depth of the shared node, word of the set of
+# partners, partner; the loss of that pair without its children (BOUND); the best partner so far, its loss,
+# whether the caps allow it; the loss of the lists so far; the weight of the lightest tree of the longer
+# list.
 (
     FIRST_A, COUNT_A, FIRST_B, COUNT_B, WALKER, LEVEL, WORD, PARTNER, BOUND, BEST, BEST_AT, BEST_FITS,
     TOTAL, LIGHTEST, FRAME,
 ) = range(15)  # fmt: skip
-# The next task: open a pair of lists, take the next tree of the shorter one, go on with its partners, return
-# the loss of the children.
+# Tasks. _OPEN: begin a pair of lists, all trees suppressed. _WALK: pair the last tree of the shorter list
+# with its best partner, take the next tree; none left: return, or end. _SEARCH: compare the tree with its
+# partners; for a partner with children on both sides, save a frame and open the children one depth down.
+# _RETURN: restore the frame, add what the children lose, go on searching.
 _OPEN, _WALK, _SEARCH, _RETURN = range(4)
 
 INFINITY = 2**62
@@ -89,12 +96,8 @@ def align_in_turn(
     while True:
         way = GREEDY if roots and depth == 0 else pairing
         if task == _OPEN:
-            total = np.int64(0)  # all trees suppressed; each pair then subtracts its gain
-            for at in range(count_a):
-                mates[depth, at] = -1
-                total += scale * rep[first_a + at, WEIGHT]
-            for at in range(count_b):
-                total += scale * rows[first_b + at, WEIGHT]
+            # All trees are suppressed; each pair then subtracts its gain.
+            total = scale * open_lists(first_a, count_a, first_b, count_b, rep, rows, mates[depth])
             from_a = count_a <= count_b
             walk_count = min(count_a, count_b)
             partner_count = max(count_a, count_b)

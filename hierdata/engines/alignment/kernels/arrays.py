@@ -104,6 +104,26 @@ class Scratch(NamedTuple):
     prices: NDArray[np.int64]  # [3, position]: gains of a vertex and of its two children, for ``families``
 
 
+class Lists(NamedTuple):
+    """Two lists of sibling trees in consecutive rows: of the representative, and of the record."""
+
+    first_a: int
+    count_a: int
+    first_b: int
+    count_b: int
+
+
+class Sides(NamedTuple):
+    """The representative of a class of ``size`` records, the records, and how the two are aligned."""
+
+    size: int
+    settings: Settings
+    work: Scratch
+    rep: NDArray[np.int32]  # [vertex, column]
+    rows: NDArray[np.int32]  # [vertex, column]
+    rules: Rules
+
+
 class AlignmentArrays(NamedTuple):
     """The records of a forest, and the rules and the working memory for aligning them."""
 

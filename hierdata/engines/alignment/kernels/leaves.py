@@ -6,7 +6,6 @@ A vertex counts as a leaf if nothing below it is aligned, even if it has childre
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import (
     CAP,
@@ -23,9 +22,8 @@ from hierdata.engines.alignment.kernels.arrays import (
     ROOM,
     SLOT_COUNT,
     STUCK,
-    Rules,
-    Scratch,
-    Settings,
+    Lists,
+    Sides,
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
@@ -35,20 +33,7 @@ _FREE = 2**62 - 1  # room of a vertex without caps
 
 
 @part
-def leaves_gain(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    count_b: int,
-    size: int,
-    counting: bool,
-    depth: int,
-    settings: Settings,
-    work: Scratch,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-) -> np.int64:
+def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.int64:
     """Return the largest gain of two lists of leaves of one type with one node in a tree.
 
     ``desk[MATE, i]`` receives the partner of the i-th leaf. With ``counting`` pairs that gain nothing are
@@ -62,6 +47,8 @@ def leaves_gain(
     through the assignment solver. Of partners that share an equally deep node the one whose groups have most
     room is taken, which leaves room for rare groups in the class.
     """
+    first_a, count_a, first_b, count_b = lists
+    size, settings, work, rep, rows, rules = sides
     scale = settings.scale
     first_slot = settings.first_slot
     free = work.free[depth]
@@ -179,9 +166,7 @@ def leaves_gain(
                     desk[STUCK, i] = 1
                     stuck = True
     if stuck:
-        total += _unstick(
-            first_a, count_a, first_b, size, counting, depth, lowest, settings, work, rep, rows, rules
-        )
+        total += _match_stuck(lists, counting, depth, lowest, sides)
     for j in range(count_b):
         node = rows[first_b + j, FIRST_NODE]
         for level in range(lowest, levels):
@@ -194,21 +179,10 @@ def leaves_gain(
 
 
 @lean
-def _unstick(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    size: int,
-    counting: bool,
-    depth: int,
-    lowest: int,
-    settings: Settings,
-    work: Scratch,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-) -> np.int64:
+def _match_stuck(lists: Lists, counting: bool, depth: int, lowest: int, sides: Sides) -> np.int64:
     """Match all leaves below the topmost node of each stuck leaf again; return the change of the gain."""
+    first_a, count_a, first_b, _ = lists
+    size, settings, work, rep, rows, rules = sides
     desk = work.desk[depth]
     partners = work.partners[depth]
     gains = work.gains[depth]

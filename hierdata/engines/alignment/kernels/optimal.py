@@ -3,6 +3,21 @@
 The gain of a pair of vertices is what it saves compared with suppressing both: by its own quasi-identifiers,
 and by the best pairs of its children. Both are at least 0, so a matching that is optimal for two lists of
 children is part of an optimal matching above them.
+
+``align_optimally`` is a recursion over pairs of lists, written as a loop with a stack, because the compiler's
+cache cannot hold recursive functions. A **frame** is a row of the stack: what a pair of lists remembers while
+the children of one of its pairs of vertices are aligned. A **run** is the vertices of one type in a list.
+In each round the loop does one of four tasks:
+
+- ``_OPEN`` begins a pair of lists.
+- ``_RUN`` finds the next vertex type that both lists have. Runs of leaves are matched at once, and the task
+  stays. Otherwise all pairs are priced, or those that may gain something are marked in ``near``; ``_FILL``
+  follows. If no type is left, the lists are done: ``_RETURN`` follows, or the end.
+- ``_FILL`` compares the marked pairs, and notes what each gains as an edge. For a pair with children on both
+  sides it saves a frame and goes one depth down, to ``_OPEN`` with the children. When no pair is left, it
+  matches the runs by the edges; ``_RUN`` follows.
+- ``_RETURN`` goes one depth up, restores the frame, and notes the edge of the pair with what its children
+  gain; ``_FILL`` follows.
 """
 
 from __future__ import annotations
@@ -20,26 +35,25 @@ from hierdata.engines.alignment.kernels.arrays import (
     MATE,
     OWN,
     QUASI_COUNT,
-    WEIGHT,
+    Lists,
     Rules,
     Scratch,
     Settings,
+    Sides,
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
-from hierdata.engines.alignment.kernels.families import price_families
-from hierdata.engines.alignment.kernels.few_leaves import few_leaves_gain
+from hierdata.engines.alignment.kernels.candidates import find_candidates, price_families
 from hierdata.engines.alignment.kernels.leaves import leaves_gain
-from hierdata.engines.alignment.kernels.long_lists import find_best
-from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, own_gain
+from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, open_lists, own_gain
 from hierdata.engines.jit import lean, lowest_bit
 
-# Columns of a frame: the two lists; the runs of one vertex type that are being matched; the pair whose
-# children are being aligned and its own gain; the gain of the lists so far.
+# Columns of a frame: first row and length of the two lists; first position and length of the two runs that
+# are being matched; positions in the runs of the pair whose children are being aligned, and what it gains
+# without them; what the runs before have gained.
 (
     FIRST_A, COUNT_A, FIRST_B, COUNT_B, RUN_A, LENGTH_A, RUN_B, LENGTH_B, AT_A, AT_B, OWN_GAIN, GAINED,
 ) = range(12)  # fmt: skip
-# The next task: open a pair of lists, take their next vertex type, return the gain of children, go on with
-# the pairs of the type.
+# Tasks, see above.
 _OPEN, _RUN, _RETURN, _FILL = range(4)
 
 
@@ -73,14 +87,9 @@ def align_optimally(
     first_slot = settings.first_slot
     scale = settings.scale
     pair_row, pair_losses, caps, losses, ancestors, nests = rules
+    sides = Sides(size, settings, work, rep, rows, rules)
     open_alignment(caps, full)
-    loss = np.int64(0)
-    for at in range(count_a):
-        mates[0, at] = -1
-        loss += rep[first_a + at, WEIGHT]
-    for at in range(count_b):
-        loss += rows[first_b + at, WEIGHT]
-    loss *= scale
+    loss = scale * open_lists(first_a, count_a, first_b, count_b, rep, rows, mates[0])
     depth = 0
     task = _OPEN
     gained = own = np.int64(0)
@@ -115,13 +124,7 @@ def align_optimally(
             else:
                 i = j = 0
                 y = first_b + run_b
-                if depth > 0:
-                    few = few_leaves_gain(
-                        first_a + run_a, length_a, y, length_b, size, settings, rep, rows, rules, full,
-                    )  # fmt: skip
-                    if few >= 0:
-                        gained += few
-                        continue
+                runs = Lists(first_a + run_a, length_a, y, length_b)
                 task = _FILL
                 if rows[y, QUASI_COUNT] == 1 and nests[rows[y, FIRST_NODE]] and length_a > 1:
                     leaves = 0
@@ -132,10 +135,7 @@ def align_optimally(
                     for at in range(length_b if not leaf else 0):
                         leaves += rows[first_b + run_b + at, CHILD_COUNT] == 0
                     if leaf or leaves == length_b:
-                        gained += leaves_gain(
-                            first_a + run_a, length_a, y, length_b, size, depth == 0, depth,
-                            settings, work, rep, rows, rules,
-                        )  # fmt: skip
+                        gained += leaves_gain(runs, depth == 0, depth, sides)
                         for at in range(length_a if depth == 0 else 0):
                             if desk[0, MATE, at] >= 0:
                                 mates[0, run_a + at] = run_b + desk[0, MATE, at]
@@ -144,23 +144,14 @@ def align_optimally(
                 times = gain_factor(loss, min(length_a, length_b)) if depth == 0 else 1
                 for at in range(length_a):
                     desk[depth, DEGREE, at] = 0
-                if price_families(
-                    first_a + run_a, length_a, y, length_b, times, size, depth,
-                    settings, work, rep, rows, rules,
-                ):  # fmt: skip
+                if price_families(runs, times, depth, sides):
                     i = length_a
                 elif min(length_a, length_b) > settings.long:
-                    find_best(
-                        first_a + run_a, length_a, y, length_b, size, depth,
-                        settings, work, rep, rows, rules,
-                    )  # fmt: skip
+                    find_candidates(runs, depth, sides)
                 elif depth == 0:
-                    _everybody(length_a, length_b, near[depth])
+                    _mark_all(length_a, length_b, near[depth])
                 else:
-                    _find_near(
-                        first_a + run_a, length_a, first_b + run_b, length_b,
-                        depth, scale, work, rep, rows, rules,
-                    )  # fmt: skip
+                    _mark_near(runs, depth, sides)
 
         if task == _RETURN:
             below = gained
@@ -195,20 +186,12 @@ def align_optimally(
                         if not fits(x, y, size, first_slot, rep, rows, caps, full):
                             continue
                         own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
-                        below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
-                            below = few_leaves_gain(
-                                rep[x, FIRST_CHILD], rep[x, CHILD_COUNT], rows[y, FIRST_CHILD],
-                                rows[y, CHILD_COUNT], size, settings, rep, rows, rules, full,
-                            )  # fmt: skip
-                        if own == 0 and below == 0 and times == 1:
-                            continue
-                        if below < 0:
                             task = _OPEN
-                            continue
-                        partners[depth, i, desk[depth, DEGREE, i]] = j
-                        gains[depth, i, desk[depth, DEGREE, i]] = times * (own + below) + (times > 1)
-                        desk[depth, DEGREE, i] += 1
+                        elif own > 0 or times > 1:
+                            partners[depth, i, desk[depth, DEGREE, i]] = j
+                            gains[depth, i, desk[depth, DEGREE, i]] = times * own + (times > 1)
+                            desk[depth, DEGREE, i] += 1
                 if task == _FILL:
                     i += 1
             if task == _OPEN:
@@ -243,24 +226,16 @@ def align_optimally(
 
 
 @lean
-def _find_near(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    count_b: int,
-    depth: int,
-    scale: int,
-    work: Scratch,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-) -> None:
+def _mark_near(lists: Lists, depth: int, sides: Sides) -> None:
     """Mark pairs with positive gain in ``near``, ignoring caps; some pairs without gain may be marked too.
 
     A pair is marked if both share a node other than the root at a quasi-identifier of their own or of a
     child. All pairs are marked if sharing a root gains something too, or if children have children on both
     sides.
     """
+    first_a, count_a, first_b, count_b = lists
+    _, settings, work, rep, rows, rules = sides
+    scale = settings.scale
     near = work.near[depth]
     under = work.under
     losses = rules.losses
@@ -269,7 +244,7 @@ def _find_near(
     words = (count_b + 63) >> 6
     one = np.uint64(1)
     none = np.uint64(0)
-    everybody = False
+    mark_all = False
     deep_a = deep_b = False
     for i in range(count_a):
         for word in range(words):
@@ -291,8 +266,8 @@ def _find_near(
                         under[above, j >> 6] |= one << np.uint64(j & 63)
                         if rules.nests[node]:
                             break
-            everybody = everybody or bool(least > 0)
-    everybody = everybody or (deep_a and deep_b)
+            mark_all = mark_all or bool(least > 0)
+    mark_all = mark_all or (deep_a and deep_b)
     for i in range(count_a):
         x = first_a + i
         for u in range(rep[x, FIRST_CHILD] - 1, rep[x, FIRST_CHILD] + rep[x, CHILD_COUNT]):
@@ -318,12 +293,12 @@ def _find_near(
                         under[above, j >> 6] = none
                         if rules.nests[node]:
                             break
-    if everybody:
-        _everybody(count_a, count_b, near)
+    if mark_all:
+        _mark_all(count_a, count_b, near)
 
 
 @lean
-def _everybody(count_a: int, count_b: int, near: NDArray[np.uint64]) -> None:
+def _mark_all(count_a: int, count_b: int, near: NDArray[np.uint64]) -> None:
     """Mark all pairs of two lists in ``near``."""
     for i in range(count_a):
         for word in range((count_b + 63) >> 6):

@@ -20,6 +20,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     SHOWN,
     SLOT_COUNT,
     STAMP,
+    WEIGHT,
     Rules,
     Settings,
 )
@@ -62,6 +63,26 @@ def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
     last = full.shape[0] - 1
     full[last, MASK] = mask | (one << FEW_GROUPS) if few else 0
     full[last, STAMP] += 1
+
+
+@inline_kernel
+def open_lists(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    mates: NDArray[np.int64],
+) -> np.int64:
+    """Leave all trees of two lists without a partner; return their weight, which suppression loses."""
+    weight = np.int64(0)
+    for at in range(count_a):
+        mates[at] = -1
+        weight += rep[first_a + at, WEIGHT]
+    for at in range(count_b):
+        weight += rows[first_b + at, WEIGHT]
+    return weight
 
 
 @lean
