@@ -279,5 +279,5 @@ def test_a_vertex_without_quasi_identifiers_has_no_node_whatever_stood_in_memory
     monkeypatch.setattr(Alignment, "__init__", prepared)
     classes = ExchangedClasses(built.forest, bind(built, model), before, "greedy", 10)
     assert before.class_count
-    assert (classes.standing.rows[:, 0, QUASI_COUNT] == 0).all()
-    assert (classes.standing.rows[:, 0, FIRST_NODE] == -1).all()
+    assert (classes.current.rows[:, 0, QUASI_COUNT] == 0).all()
+    assert (classes.current.rows[:, 0, FIRST_NODE] == -1).all()

@@ -55,7 +55,7 @@ def open_values(
 def test_open_values_are_those_with_which_the_models_hold(model: TCloseness) -> None:
     seen = Counter[str]()
     for _, classes in searches(model, range(9000, 9024)):
-        checks = classes._ground.checks
+        checks = classes._data.checks
         size = min(4, classes.largest) if checks.words else 0
         for first in range(0, 14 - size if size else 0, 2):
             count = classes._build([*range(first, first + size)])
@@ -112,8 +112,8 @@ def test_vertices_are_published_where_the_models_hold(model: TCloseness) -> None
 
 def gains_by_hand(classes: ExchangedClasses, record: int) -> tuple[list[int], list[int]]:
     """What each exchange of a record gains with all classes aligned and judged: swaps, and moves."""
-    standing = classes.standing
-    own = int(standing.class_of[record])
+    current = classes.current
+    own = int(current.class_of[record])
     stay = [one for one in classes._members(own) if one != record] if own >= 0 else []
     if own >= 0 and not stay:
         return [], []
@@ -124,11 +124,11 @@ def gains_by_hand(classes: ExchangedClasses, record: int) -> tuple[list[int], li
             aligned = classes._align_class(records)
             if aligned is None:
                 return 0
-            found += len(records) * aligned[-1] - int(standing.sizes[at] * standing.saved[at])
+            found += len(records) * aligned[-1] - int(current.sizes[at] * current.saved[at])
         return found
 
     swaps, moves = [gain({own: [*stay, record]})] if own >= 0 else [], []
-    for to in range(len(standing.sizes)):
+    for to in range(len(current.sizes)):
         members = classes._members(to)
         if to == own:
             continue
@@ -148,7 +148,7 @@ def test_no_swap_gains_more_than_the_exchange_that_is_found(model: TCloseness) -
         for record in range(built.forest.record_count):
             swaps, moves = gains_by_hand(classes, record)
             before, classes._found[0, GAIN] = classes.total_saving(), 0
-            is_in = classes.standing.class_of[record] >= 0
+            is_in = classes.current.class_of[record] >= 0
             classes.visit(np.array([record]), 0)
             gain, weighed = classes.total_saving() - before, int(classes._found[0, GAIN])
             assert gain == weighed or not (is_in or weighed), "other suppressed records may have joined too"

@@ -12,18 +12,24 @@ from hierdata.engines.alignment.kernels.arrays import QUASI_COUNT
 from hierdata.engines.alignment.kernels.closeness import ClosenessChecks
 from hierdata.engines.alignment.lower_bounds import node_paths
 from hierdata.engines.local_search.kernel_moves import EXCHANGE
-from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing, trace_all
+from hierdata.engines.local_search.kernel_state import (
+    NOBODY,
+    CurrentClasses,
+    SearchBuffers,
+    SearchInput,
+    trace_all,
+)
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 
-def ground_of(alignment: Alignment, caps: Caps, checks: ClosenessChecks, room: int) -> SearchInput:
+def pack_input(alignment: Alignment, caps: Caps, checks: ClosenessChecks, room: int) -> SearchInput:
     """Build the fixed input: records as rows and paths, and the caps of classes of up to ``room`` records."""
     forest = alignment.forest
     passes, worth, _ = node_paths(forest)
     counts = np.add.reduceat(alignment.rows[:, QUASI_COUNT].astype(np.int64), forest.roots[:-1])
     most = int(counts.max(initial=0))
     longest = min(len(alignment.rules.losses), most * alignment.rules.ancestors.shape[1])
-    ground = SearchInput(
+    data = SearchInput(
         roots=forest.roots,
         rows=alignment.rows,
         caps_of=np.stack([pack_caps(caps, size) for size in range(room + 1)]),
@@ -33,36 +39,36 @@ def ground_of(alignment: Alignment, caps: Caps, checks: ClosenessChecks, room: i
         lengths=np.zeros(forest.record_count, np.int64),
         checks=checks,
     )
-    trace_all(ground, np.zeros((0, 0), np.int64), np.zeros(len(alignment.rules.losses), np.int64))
-    return ground
+    trace_all(data, np.zeros((0, 0), np.int64), np.zeros(len(alignment.rules.losses), np.int64))
+    return data
 
 
-def empty_standing(
+def begin_classes(
     alignment: Alignment,
-    ground: SearchInput,
+    data: SearchInput,
     given: Partition,
     sizes: NDArray[np.int64],
     room: int,
     near: int,
-) -> Standing:
+) -> CurrentClasses:
     """Build the arrays of the current classes, without the alignments of their records."""
-    records, longest, _ = ground.paths.shape
+    records, longest, _ = data.paths.shape
     classes = len(sizes)
     vertices, width = alignment.representative.shape
-    return Standing(
+    return CurrentClasses(
         class_of=given.equivalence_class.copy(),
         sizes=sizes.astype(np.int64),
         order=np.full((classes, room), SUPPRESSED, np.int64),
         saved=np.zeros(classes, np.int64),
         rows=np.zeros((classes, vertices, width), np.int32),
-        open_=np.zeros((classes, vertices, ground.checks.words), np.int64),
+        open_=np.zeros((classes, vertices, data.checks.words), np.int64),
         paths=np.zeros((classes, longest, 2), np.int32),
         lengths=np.zeros(classes, np.int64),
         rest_saved=np.zeros(records, np.int64),
         rest_rows=np.zeros((records, vertices, width), np.int32),
         rest_paths=np.zeros((records, longest, 2), np.int32),
         rest_lengths=np.zeros(records, np.int64),
-        rest_open=np.zeros((records, vertices, ground.checks.words), np.int64),
+        rest_open=np.zeros((records, vertices, data.checks.words), np.int64),
         changed=np.zeros(classes, np.int64),
         seen=np.full(records, -1, np.int64),
         seen_near=np.full((records, near), NOBODY, np.int64),

@@ -3,19 +3,141 @@
 A class of s records keeps ``s * saved``, where ``saved`` is what each member keeps by its representative: the
 weights of the vertices minus the losses of their nodes, times the scale. The total loss is the weight of all
 records times the scale, minus what all classes keep. So the gain of an exchange is the increase of what the
-two classes keep. An exchange is aligned only if the bound by paths says that it may be the best.
+two classes keep. An exchange is aligned only if the bound by paths says that it may be the best. Its gain is
+exact for closeness (``kernel_closeness``): vertices where such a model fails count as suppressed.
+
+Several suppressed records may join a class at once. A single newcomer seldom outweighs what all members of
+the class lose by its joining, for instance if many equal records each have one sensitive level; several may.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from hierdata.engines.alignment.kernels.arrays import Rules, Scratch, Settings
-from hierdata.engines.alignment.kernels.representative import Ordinals
+from hierdata.engines.alignment.kernels.anonytree import align
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules
+from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
 from hierdata.engines.jit import lean, part
-from hierdata.engines.local_search.kernel_gains import UNKNOWN, gain_of
-from hierdata.engines.local_search.kernel_paths import clear_paths, common_worth, insert_best, mark_paths
-from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing
+from hierdata.engines.local_search.kernel_closeness import close_saving, close_saving_with
+from hierdata.engines.local_search.kernel_state import (
+    NOBODY,
+    CurrentClasses,
+    ExchangeSearch,
+    SearchBuffers,
+    at_size,
+    build,
+    clear_paths,
+    common_worth,
+    insert_best,
+    join_record,
+    mark_paths,
+)
+
+UNKNOWN = -(2**63)
+_UNFIT = UNKNOWN + 1
+"""Of a class that a record leaves: its gain is not computed yet, or it may not be published."""
+
+
+@lean
+def _saving_with(
+    rep: Rows, open_: Ordinals, size: int, record: int, rules: Rules, search: ExchangeSearch
+) -> np.int64:
+    """Return the saving of a representative of ``size`` members with a record; -1 if that does not fit."""
+    settings, work, data = search.settings, search.work, search.data
+    root = data.roots[record]
+    if data.checks.words > 0:
+        return close_saving_with(
+            rep, open_, size, root, search.buffers.queue, settings, work, data.rows, rules, data.checks
+        )
+    loss = align(0, 1, root, 1, size, True, settings, work, rep, data.rows, rules)
+    if work.mates[0, 0] < 0:
+        return np.int64(-1)
+    return (settings.scale * np.int64(rep[0, WEIGHT] + data.rows[root, WEIGHT]) - loss) // 2
+
+
+@lean
+def _gain_without(record: int, own: int, search: ExchangeSearch) -> np.int64:
+    """Return the gain of a class that a record leaves, with the others aligned again; _UNFIT if they fail."""
+    classes, buffers = search.classes, search.buffers
+    stay = classes.sizes[own]
+    smaller = at_size(search, stay - 1)
+    vertices = build(classes.order[own], 0, stay, record, 0, 0, smaller, search)
+    if vertices == 0:
+        return np.int64(_UNFIT)
+    saved = close_saving(
+        buffers.rep, vertices, stay - 1, buffers.behind, buffers.open_, search.settings.scale,
+        search.rules.losses, search.data.checks,
+    )  # fmt: skip
+    return (stay - 1) * saved - stay * classes.saved[own] if saved >= 0 else np.int64(_UNFIT)
+
+
+@lean
+def _move_saving(record: int, own: int, to: int, search: ExchangeSearch) -> np.int64:
+    """Return the gain of a move, with both classes aligned again; 0 if a root does not fit.
+
+    The target class is aligned again only if the move gains something with the record aligned to it as it is.
+    """
+    classes, buffers, checks = search.classes, search.buffers, search.data.checks
+    scale, losses = search.settings.scale, search.rules.losses
+    size = classes.sizes[to]
+    larger = at_size(search, size + 1)
+    joined = _saving_with(classes.rows[to], classes.open_[to], size, record, larger, search)
+    left = np.int64(0)
+    if own >= 0 and joined >= 0:
+        if buffers.left[0] == UNKNOWN:
+            buffers.left[0] = _gain_without(record, own, search)
+        left = buffers.left[0]
+        if left == _UNFIT:
+            return np.int64(0)
+    here = size * classes.saved[to] - left
+    if joined < 0 or (size + 1) * joined <= here:
+        return np.int64(0)
+    for at in range(size):
+        buffers.records[at] = classes.order[to, at]
+    buffers.records[size] = record
+    vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, larger, search)
+    if vertices == 0:
+        return np.int64(0)
+    saved = close_saving(
+        buffers.rep, vertices, size + 1, buffers.behind, buffers.open_, scale, losses, checks
+    )
+    return (size + 1) * saved - here if saved >= 0 else np.int64(0)
+
+
+@lean
+def gain_of(
+    record: int,
+    to: int,
+    who: int,
+    promised: np.int64,
+    bar: np.int64,
+    search: ExchangeSearch,
+) -> np.int64:
+    """Return the gain of an exchange by alignments; 0 if a root does not fit or if it cannot exceed ``bar``.
+
+    ``promised`` is an upper bound of the gain in the record's own class.
+    """
+    classes = search.classes
+    own = classes.class_of[record]
+    if who == NOBODY:
+        return _move_saving(record, own, to, search)
+    size = classes.sizes[to]
+    fitting = at_size(search, size)
+    joined = _saving_with(classes.rest_rows[who], classes.rest_open[who], size - 1, record, fitting, search)
+    if joined < 0:
+        return np.int64(0)
+    gain: np.int64 = size * (joined - classes.saved[to])
+    if own < 0 or own == to:
+        return gain
+    if gain + promised <= bar:
+        return np.int64(0)
+    size = classes.sizes[own]
+    fitting = at_size(search, size)
+    joined = _saving_with(
+        classes.rest_rows[record], classes.rest_open[record], size - 1, who, fitting, search
+    )
+    return gain + size * (joined - classes.saved[own]) if joined >= 0 else np.int64(0)
+
 
 GAIN, TO, WHO, PROMISED, HERE, EXCHANGE = range(6)
 """Columns of an exchange: its gain; the other class; the record that comes from there (NOBODY for a move; the
@@ -24,22 +146,21 @@ paths, in total and in the record's own class."""
 
 
 @part
-def nearest_classes(
-    record: int, largest: int, ground: SearchInput, standing: Standing, buffers: SearchBuffers
-) -> int:
+def nearest_classes(record: int, largest: int, search: ExchangeSearch) -> int:
     """Fill ``buffers.near`` with the other classes that would gain most if the record joins, by paths.
 
     The paths of the record must be in ``buffers.passed``. Of equal classes the first comes first. Return how
     many there are.
     """
+    data, classes, buffers = search.data, search.classes, search.buffers
     near, gains = buffers.near, buffers.near_gains
     count = 0
-    for other in range(len(standing.sizes)):
-        size = standing.sizes[other]
-        if other == standing.class_of[record] or size == 0 or size > largest:
+    for other in range(len(classes.sizes)):
+        size = classes.sizes[other]
+        if other == classes.class_of[record] or size == 0 or size > largest:
             continue
-        common = common_worth(standing.paths[other], standing.lengths[other], buffers.passed, ground.worth)
-        gain = (size + 1) * common - size * standing.saved[other]
+        common = common_worth(classes.paths[other], classes.lengths[other], buffers.passed, data.worth)
+        gain = (size + 1) * common - size * classes.saved[other]
         count = insert_best(near, gains, count, other, gain)
     return count
 
@@ -62,18 +183,18 @@ def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: 
 
 
 @lean
-def _compare(record: int, near_count: int, standing: Standing, buffers: SearchBuffers) -> bool:
+def _compare(record: int, near_count: int, classes: CurrentClasses, buffers: SearchBuffers) -> bool:
     """Mark the near classes that are fresh: changed since the record's last visit, or not near it then.
 
     All are fresh if the record's own class has changed, or at the first visit; return whether that is so. The
     visit is recorded.
     """
-    seen = standing.seen[record]
-    own = standing.class_of[record]
-    is_new: bool = seen < 0 or (own >= 0 and standing.changed[own] > seen)
-    before = standing.seen_near[record]
+    seen = classes.seen[record]
+    own = classes.class_of[record]
+    is_new: bool = seen < 0 or (own >= 0 and classes.changed[own] > seen)
+    before = classes.seen_near[record]
     for at in range(near_count):
-        buffers.fresh[at] = is_new or standing.changed[buffers.near[at]] > seen
+        buffers.fresh[at] = is_new or classes.changed[buffers.near[at]] > seen
         if not buffers.fresh[at]:
             known = False
             for place in range(len(before)):
@@ -81,7 +202,7 @@ def _compare(record: int, near_count: int, standing: Standing, buffers: SearchBu
             buffers.fresh[at] = not known
     for at in range(len(before)):
         before[at] = buffers.near[at] if at < near_count else NOBODY
-    standing.seen[record] = standing.clock[0]
+    classes.seen[record] = classes.clock[0]
     return is_new
 
 
@@ -91,45 +212,44 @@ def _find_promising(
     near_count: int,
     least: int,
     largest: int,
-    ground: SearchInput,
-    standing: Standing,
-    buffers: SearchBuffers,
+    search: ExchangeSearch,
 ) -> int:
     """Fill ``buffers.chosen`` with the exchanges that promise a gain by paths; return how many there are.
 
     Exchanges that were weighed before, between classes that have not changed since, are left out.
     """
-    worth, chosen = ground.worth, buffers.chosen
+    data, classes, buffers = search.data, search.classes, search.buffers
+    worth, chosen = data.worth, buffers.chosen
     passed, passed_rest = buffers.passed, buffers.passed_rest
-    own = standing.class_of[record]
+    own = classes.class_of[record]
     size = kept = here = np.int64(0)
     count = 0
-    is_new = _compare(record, near_count, standing, buffers)
+    is_new = _compare(record, near_count, classes, buffers)
     if own >= 0:
-        size = standing.sizes[own]
-        kept = size * standing.saved[own]
-        mark_paths(standing.rest_paths[record], standing.rest_lengths[record], passed_rest)
-        again = size * common_worth(ground.paths[record], ground.lengths[record], passed_rest, worth)
+        size = classes.sizes[own]
+        kept = size * classes.saved[own]
+        mark_paths(classes.rest_paths[record], classes.rest_lengths[record], passed_rest)
+        again = size * common_worth(data.paths[record], data.lengths[record], passed_rest, worth)
         if is_new:
             count = _note(chosen, count, again - kept, again - kept, own, record)
     for at in range(near_count):
         other = buffers.near[at]
         if not buffers.fresh[at]:
             continue
-        there = standing.sizes[other]
+        there = classes.sizes[other]
         if (own < 0 or size > least) and there < largest:
-            here = (size - 1) * standing.rest_saved[record] - kept if own >= 0 else np.int64(0)
+            here = (size - 1) * classes.rest_saved[record] - kept if own >= 0 else np.int64(0)
             count = _note(chosen, count, here + buffers.near_gains[at], here, other, NOBODY)
         for member in range(there if there > 1 else 0):
-            who = standing.order[other, member]
+            who = classes.order[other, member]
             here = np.int64(0)
             if own >= 0:
-                here = size * common_worth(ground.paths[who], ground.lengths[who], passed_rest, worth) - kept
-            common = common_worth(standing.rest_paths[who], standing.rest_lengths[who], passed, worth)
-            promised = there * (common - standing.saved[other]) + here
+                here = size * common_worth(data.paths[who], data.lengths[who], passed_rest, worth) - kept
+            common = common_worth(classes.rest_paths[who], classes.rest_lengths[who], passed, worth)
+            promised = there * (common - classes.saved[other]) + here
             count = _note(chosen, count, promised, here, other, who)
     if own >= 0:
-        clear_paths(standing.rest_paths[record], standing.rest_lengths[record], passed_rest)
+        clear_paths(classes.rest_paths[record], classes.rest_lengths[record], passed_rest)
     return count
 
 
@@ -139,12 +259,7 @@ def seek(
     start: int,
     least: int,
     largest: int,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    ground: SearchInput,
-    standing: Standing,
-    buffers: SearchBuffers,
+    search: ExchangeSearch,
     found: Ordinals,
     tally: Ordinals,
 ) -> tuple[int, int]:
@@ -154,16 +269,17 @@ def seek(
     then the first one. ``tally[0]`` counts the exchanges that were aligned. Return the position of the record
     in ``visits``, and the number of exchanges found.
     """
+    data, classes, buffers = search.data, search.classes, search.buffers
     wanted = len(found)
     for at in range(start, len(visits)):
         record = visits[at]
-        own = standing.class_of[record]
-        if own >= 0 and (standing.sizes[own] < 2 or standing.sizes[own] > largest):
+        own = classes.class_of[record]
+        if own >= 0 and (classes.sizes[own] < 2 or classes.sizes[own] > largest):
             continue
-        mark_paths(ground.paths[record], ground.lengths[record], buffers.passed)
-        near_count = nearest_classes(record, largest, ground, standing, buffers)
-        chosen = _find_promising(record, near_count, least, largest, ground, standing, buffers)
-        clear_paths(ground.paths[record], ground.lengths[record], buffers.passed)
+        mark_paths(data.paths[record], data.lengths[record], buffers.passed)
+        near_count = nearest_classes(record, largest, search)
+        chosen = _find_promising(record, near_count, least, largest, search)
+        clear_paths(data.paths[record], data.lengths[record], buffers.passed)
         buffers.left[0] = UNKNOWN
         count = 0
         for which in range(chosen):
@@ -171,10 +287,7 @@ def seek(
             bar = found[wanted - 1, GAIN] if count == wanted else np.int64(0)
             if exchange[PROMISED] <= bar and exchange[WHO] != NOBODY:
                 continue
-            gain = gain_of(
-                record, exchange[TO], exchange[WHO], exchange[HERE], bar,
-                settings, work, rules, ground, standing, buffers,
-            )  # fmt: skip
+            gain = gain_of(record, exchange[TO], exchange[WHO], exchange[HERE], bar, search)
             tally[0] += 1
             if gain <= bar:
                 continue
@@ -190,3 +303,90 @@ def seek(
         if count > 0 or own < 0:
             return at, count
     return len(visits), 0
+
+
+@lean
+def _find_companions(record: int, visits: Ordinals, search: ExchangeSearch) -> int:
+    """Fill ``buffers.company`` with other suppressed records, by their possible saving with this one.
+
+    The saving is bounded by paths; those of the record must be in ``buffers.passed``. The largest come first,
+    equal ones in the order of ``visits``. Return how many there are.
+    """
+    data, classes, buffers = search.data, search.classes, search.buffers
+    company, commons = buffers.company, buffers.company_commons
+    count = 0
+    for other in visits:
+        if classes.class_of[other] >= 0 or other == record:
+            continue
+        common = common_worth(data.paths[other], data.lengths[other], buffers.passed, data.worth)
+        count = insert_best(company, commons, count, other, common)
+    return count
+
+
+@lean
+def _find_party(at: int, record: int, count: int, largest: int, search: ExchangeSearch) -> None:
+    """Find the number of companions with which a record gains most in the at-th near class.
+
+    They are aligned one after the other to the class as it is. Records whose roots do not fit are skipped.
+    Where models have a closeness, the members are aligned again, and what fails then is not gained.
+    """
+    classes, buffers, checks = search.classes, search.buffers, search.data.checks
+    to = buffers.near[at]
+    first = classes.sizes[to]
+    kept = first * classes.saved[to]
+    party = buffers.parties[at]
+    buffers.party_sizes[at] = 0
+    buffers.party_gains[at] = 0
+    size = first
+    if checks.words > 0:
+        smaller = at_size(search, first)
+        if build(classes.order[to], 0, first, NOBODY, 0, 0, smaller, search) == 0:
+            return
+    for place in range(-1, count):
+        joining = record if place < 0 else buffers.company[place]
+        if size == largest:
+            break
+        rep = classes.rows[to] if size == first and checks.words == 0 else buffers.rep
+        vertices = join_record(joining, size, rep, at_size(search, size + 1), search)
+        if vertices == 0:
+            if place < 0:
+                break
+            continue
+        party[size - first] = joining
+        size += 1
+        saved = close_saving(
+            buffers.rep, vertices, size, buffers.behind, buffers.open_, search.settings.scale,
+            search.rules.losses, checks,
+        )  # fmt: skip
+        gain = size * saved - kept
+        if gain > buffers.party_gains[at]:
+            buffers.party_gains[at] = gain
+            buffers.party_sizes[at] = size - first
+
+
+@lean
+def gather(record: int, visits: Ordinals, largest: int, search: ExchangeSearch, tally: Ordinals) -> int:
+    """Find other suppressed records with which a record may join near classes; write ``buffers.parties``.
+
+    Classes that gain nothing with the record, however many join, are skipped. ``tally[0]`` counts the classes
+    that were tried. Return the number of near classes.
+    """
+    data, classes, buffers = search.data, search.classes, search.buffers
+    mark_paths(data.paths[record], data.lengths[record], buffers.passed)
+    near_count = nearest_classes(record, largest, search)
+    promising = False
+    for at in range(near_count):
+        size = classes.sizes[buffers.near[at]]
+        kept = size * classes.saved[buffers.near[at]]
+        common = (buffers.near_gains[at] + kept) // (size + 1)
+        buffers.fresh[at] = size < largest and largest * common > kept
+        promising = promising or buffers.fresh[at]
+    count = _find_companions(record, visits, search) if promising else 0
+    clear_paths(data.paths[record], data.lengths[record], buffers.passed)
+    for at in range(near_count):
+        buffers.party_sizes[at] = 0
+        buffers.party_gains[at] = 0
+        if buffers.fresh[at] and count > 0:
+            _find_party(at, record, count, largest, search)
+            tally[0] += 1
+    return near_count

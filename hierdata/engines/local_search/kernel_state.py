@@ -1,7 +1,10 @@
-"""The current classes of local search: their representatives, and the rest of each record.
+"""The current classes of local search: their representatives, the rest of each record, and paths.
 
 The **rest** of a record is the alignment of the other members of its class in their order. To weigh a
 newcomer in the record's place takes one alignment with the rest.
+
+The **paths** of a tree are the hierarchy nodes that its values pass, with counts. What two trees have in
+common there bounds the saving of their alignment from above (``hierdata.engines.alignment.lower_bounds``).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
+    QUASI_COUNT,
     SLOT_COUNT,
     Rules,
     Scratch,
@@ -34,7 +38,87 @@ from hierdata.engines.alignment.kernels.representative import (
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
 from hierdata.engines.jit import lean, part
 from hierdata.engines.local_search.kernel_closeness import find_open
-from hierdata.engines.local_search.kernel_paths import trace
+
+
+@part
+def trace(
+    rep: Rows,
+    first: int,
+    count: int,
+    open_: Ordinals,
+    worth: Ordinals,
+    passes: Ordinals,
+    passed: Ordinals,
+    paths: Rows,
+) -> int:
+    """Write the nodes that the values of a tree pass, with counts, to ``paths``; return how many nodes.
+
+    Vertices without open values (``open_[vertex, word]``; no word: all have some) are left out.
+    """
+    length = 0
+    words = open_.shape[1]
+    for v in range(first, first + count):
+        is_open = words == 0
+        for word in range(words):
+            is_open = is_open or open_[v, word] != 0
+        if not is_open:
+            continue
+        for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
+            own = rep[v, at]
+            for level in range(passes.shape[1]):
+                node = passes[own, level]
+                if node >= 0 and worth[node] > 0:
+                    if passed[node] == 0:
+                        paths[length, 0] = node
+                        length += 1
+                    passed[node] += 1
+    for at in range(length):
+        paths[at, 1] = passed[paths[at, 0]]
+        passed[paths[at, 0]] = 0
+    return length
+
+
+@part
+def mark_paths(paths: Rows, length: int, passed: Ordinals) -> None:
+    """Write the counts of the paths of a tree to ``passed``, which must be 0."""
+    for at in range(length):
+        passed[paths[at, 0]] = paths[at, 1]
+
+
+@part
+def clear_paths(paths: Rows, length: int, passed: Ordinals) -> None:
+    """Set ``passed`` to 0 again."""
+    for at in range(length):
+        passed[paths[at, 0]] = 0
+
+
+@part
+def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
+    """Return an upper bound of the saving of two trees: the worth of all nodes that values of both pass."""
+    most = np.int64(0)
+    for at in range(length):
+        node = paths[at, 0]
+        most += worth[node] * min(np.int64(paths[at, 1]), passed[node])
+    return most
+
+
+@part
+def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: np.int64) -> int:
+    """Insert one into the list of the ``best``, if there is room or its value is above the least.
+
+    The list is descending by ``values``; of equal values the earlier entry comes first. Return its length.
+    """
+    if count == len(best) and value <= values[count - 1]:
+        return count
+    place = min(count, len(best) - 1)
+    while place > 0 and values[place - 1] < value:
+        values[place] = values[place - 1]
+        best[place] = best[place - 1]
+        place -= 1
+    values[place] = value
+    best[place] = one
+    return min(count + 1, len(best))
+
 
 NOBODY = -1
 
@@ -52,7 +136,7 @@ class SearchInput(NamedTuple):
     checks: ClosenessChecks
 
 
-class Standing(NamedTuple):
+class CurrentClasses(NamedTuple):
     """The current classes, and for each record the rest of its class.
 
     Exchanges between a record and a class are not weighed again unless one of the two classes has changed
@@ -107,20 +191,35 @@ class SearchBuffers(NamedTuple):
     party_gains: Ordinals  # [position of the class]: gain if they join
 
 
+class ExchangeSearch(NamedTuple):
+    """All arrays of the search; the caps of ``rules`` are undefined, see ``at_size``."""
+
+    settings: Settings
+    work: Scratch
+    rules: Rules
+    data: SearchInput
+    classes: CurrentClasses
+    buffers: SearchBuffers
+
+
 @part
-def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
+def at_size(search: ExchangeSearch, size: int) -> Rules:
     """Return the rules for a class of ``size`` records."""
-    return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors, rules.nests)
+    rules = search.rules
+    return Rules(
+        rules.pair_row, rules.pair_losses, search.data.caps_of[size], rules.losses, rules.ancestors,
+        rules.nests,
+    )  # fmt: skip
 
 
 @lean
-def trace_all(ground: SearchInput, open_: Ordinals, passed: Ordinals) -> None:
+def trace_all(data: SearchInput, open_: Ordinals, passed: Ordinals) -> None:
     """Compute the paths of all records; ``open_`` must be without words."""
-    for record in range(len(ground.roots) - 1):
-        first = ground.roots[record]
-        ground.lengths[record] = trace(
-            ground.rows, first, ground.roots[record + 1] - first, open_, ground.worth, ground.passes, passed,
-            ground.paths[record],
+    for record in range(len(data.roots) - 1):
+        first = data.roots[record]
+        data.lengths[record] = trace(
+            data.rows, first, data.roots[record + 1] - first, open_, data.worth, data.passes, passed,
+            data.paths[record],
         )  # fmt: skip
 
 
@@ -154,22 +253,14 @@ def read_class(
 
 
 @lean
-def join_record(
-    record: int,
-    have: int,
-    rep: Rows,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    ground: SearchInput,
-    buffers: SearchBuffers,
-) -> int:
+def join_record(record: int, have: int, rep: Rows, rules: Rules, search: ExchangeSearch) -> int:
     """Align a record with a representative of ``have`` records; write ``buffers.rep`` and ``buffers.behind``.
 
     The members behind ``rep`` must be in ``buffers.behind`` already. Return the number of vertices, 0 if the
     root does not fit.
     """
-    root, rows = ground.roots[record], ground.rows
+    settings, work, buffers = search.settings, search.work, search.buffers
+    root, rows = search.data.roots[record], search.data.rows
     if rep[0, SLOT_COUNT] > 0:
         open_alignment(rules.caps, work.full)
         if not fits(0, root, have, settings.first_slot, rep, rows, rules.caps, work.full):
@@ -191,27 +282,25 @@ def build(
     skipped: int,
     have: int,
     count: int,
-    settings: Settings,
-    work: Scratch,
     rules: Rules,
-    ground: SearchInput,
-    buffers: SearchBuffers,
+    search: ExchangeSearch,
 ) -> int:
     """Align the records from position ``first`` on, without the one ``skipped``, and write ``buffers.rep``.
 
     It has ``have`` records already, on ``count`` vertices. ``rules`` must be those of the size that the class
     will have. Return the number of vertices, 0 if a root does not fit.
     """
+    data, buffers = search.data, search.buffers
     for at in range(first, size):
         record = records[at]
         if record == skipped:
             continue
         if have == 0:
-            root = ground.roots[record]
-            count = ground.roots[record + 1] - root
-            plant(root, count, settings.first_slot, ground.rows, buffers.rep, buffers.behind)
+            root = data.roots[record]
+            count = data.roots[record + 1] - root
+            plant(root, count, search.settings.first_slot, data.rows, buffers.rep, buffers.behind)
         else:
-            count = join_record(record, have, buffers.rep, settings, work, rules, ground, buffers)
+            count = join_record(record, have, buffers.rep, rules, search)
             if count == 0:
                 return 0
         have += 1
@@ -226,58 +315,50 @@ def enter(
     open_: Ordinals,
     saved: int,
     newcomer: int,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    ground: SearchInput,
-    standing: Standing,
-    buffers: SearchBuffers,
+    search: ExchangeSearch,
 ) -> None:
     """Enter the representative of a class, and compute the rests of its members, except that of a newcomer.
 
     A newcomer has the rest of the record whose place it takes.
     """
-    size = standing.sizes[own]
-    standing.changed[own] = standing.clock[0]
-    standing.saved[own] = saved
-    copy_rows(rep, count, standing.rows[own])
+    data, classes, buffers = search.data, search.classes, search.buffers
+    size = classes.sizes[own]
+    classes.changed[own] = classes.clock[0]
+    classes.saved[own] = saved
+    copy_rows(rep, count, classes.rows[own])
     for v in range(count):
         for word in range(open_.shape[1]):
-            standing.open_[own, v, word] = open_[v, word]
-    standing.lengths[own] = trace(
-        rep, 0, count, open_, ground.worth, ground.passes, buffers.passed, standing.paths[own]
+            classes.open_[own, v, word] = open_[v, word]
+    classes.lengths[own] = trace(
+        rep, 0, count, open_, data.worth, data.passes, buffers.passed, classes.paths[own]
     )
     if size < 2:
         return
-    fitting = at_size(rules, ground.caps_of, size)
-    order = standing.order[own]
+    fitting = at_size(search, size)
+    order = classes.order[own]
     before = 0  # vertices of the prefix: the members before the one that is left out
     for at in range(size):
         record = order[at]
         if record != newcomer:
-            _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            vertices = build(
-                order, at + 1, size, NOBODY, at, before, settings, work, fitting, ground, buffers
+            _copy_class(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
+            vertices = build(order, at + 1, size, NOBODY, at, before, fitting, search)
+            copy_rows(buffers.rep, vertices, classes.rest_rows[record])
+            classes.rest_saved[record] = representative_saving(
+                buffers.rep, vertices, search.settings.scale, search.rules.losses
             )
-            copy_rows(buffers.rep, vertices, standing.rest_rows[record])
-            standing.rest_saved[record] = representative_saving(
-                buffers.rep, vertices, settings.scale, rules.losses
-            )
-            find_open(
-                buffers.rep, vertices, size - 1, buffers.behind, ground.checks, standing.rest_open[record]
-            )
-            standing.rest_lengths[record] = trace(
-                buffers.rep, 0, vertices, standing.rest_open[record], ground.worth, ground.passes,
-                buffers.passed, standing.rest_paths[record],
+            find_open(buffers.rep, vertices, size - 1, buffers.behind, data.checks, classes.rest_open[record])
+            classes.rest_lengths[record] = trace(
+                buffers.rep, 0, vertices, classes.rest_open[record], data.worth, data.passes,
+                buffers.passed, classes.rest_paths[record],
             )  # fmt: skip
         if at + 1 < size:
-            _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            before = build(order, at, at + 1, NOBODY, at, before, settings, work, fitting, ground, buffers)
-            _take_up(before, at + 1, buffers.rep, buffers.behind, buffers.prefix, buffers.prefix_behind)
+            _copy_class(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
+            before = build(order, at, at + 1, NOBODY, at, before, fitting, search)
+            _copy_class(before, at + 1, buffers.rep, buffers.behind, buffers.prefix, buffers.prefix_behind)
 
 
 @lean
-def _take_up(vertices: int, size: int, rep: Rows, behind: Ordinals, to: Rows, to_behind: Ordinals) -> None:
+def _copy_class(vertices: int, size: int, rep: Rows, behind: Ordinals, to: Rows, to_behind: Ordinals) -> None:
     """Copy a representative of ``size`` records, and its members' vertices."""
     copy_rows(rep, vertices, to)
     copy_members(behind, size, vertices, to_behind)

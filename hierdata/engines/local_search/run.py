@@ -15,11 +15,10 @@ from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE
 from hierdata.engines.alignment.kernels.representative import representative_saving
 from hierdata.engines.base import Constraints
-from hierdata.engines.local_search.arrays import Prefixes, buffers_of, empty_standing, ground_of
+from hierdata.engines.local_search.arrays import Prefixes, begin_classes, buffers_of, pack_input
 from hierdata.engines.local_search.kernel_closeness import find_open
-from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
-from hierdata.engines.local_search.kernel_rejoin import gather
-from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class
+from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, gather, seek
+from hierdata.engines.local_search.kernel_state import NOBODY, ExchangeSearch, build, enter, read_class
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -63,9 +62,12 @@ class ExchangedClasses(Alignment):
         self._firsts = first_nodes(forest)
         checks = self._closing.checks
         all_checked = not self._closing.others and constraints.population is None
-        self._ground = ground_of(self, self._caps, checks, room)
-        self.standing = empty_standing(self, self._ground, partition, sizes, room, near)
+        self._data = pack_input(self, self._caps, checks, room)
+        self.current = begin_classes(self, self._data, partition, sizes, room, near)
         self._buffers = buffers_of(self, checks.words, room, near)
+        self._search = ExchangeSearch(
+            self.settings, self.scratch, self.rules, self._data, self.current, self._buffers
+        )
         self._found = np.zeros((1 if all_checked else _ASKED, EXCHANGE), np.int64)
         self._tried = np.zeros(1, np.int64)
         self._changed: set[int] = set()
@@ -74,16 +76,16 @@ class ExchangedClasses(Alignment):
 
     def _read_classes(self) -> None:
         """Read the classes of the given partition, the record with the representative vertices first."""
-        given, forest, standing = self._given, self.forest, self.standing
+        given, forest, current = self._given, self.forest, self.current
         shown = given.representative
         order = np.argsort(given.equivalence_class, kind="stable")
         order = order[int((given.equivalence_class < 0).sum()) :]
-        for own, records in enumerate(np.split(order, np.cumsum(standing.sizes)[:-1])):
+        for own, records in enumerate(np.split(order, np.cumsum(current.sizes)[:-1])):
             if len(records) > self.largest:
                 continue
             roots = forest.roots[records]
             leads = shown[roots] == roots
-            standing.order[own, : len(records)] = [*records[leads], *records[~leads]]
+            current.order[own, : len(records)] = [*records[leads], *records[~leads]]
             count = self._write_rows(own)
             saved = int(
                 representative_saving(self.representative, count, self.settings.scale, self.rules.losses)
@@ -93,7 +95,7 @@ class ExchangedClasses(Alignment):
     def _write_rows(self, own: int) -> int:
         """Write the published representative of a class; return its number of vertices."""
         forest, shown = self.forest, self._given.representative
-        records = self.standing.order[own, : self.standing.sizes[own]]
+        records = self.current.order[own, : self.current.sizes[own]]
         first, last = int(forest.roots[records[0]]), int(forest.roots[records[0] + 1])
         vertices = np.flatnonzero(shown[first:last] >= 0)
         place = np.full(last - first, -1, np.int64)
@@ -117,63 +119,73 @@ class ExchangedClasses(Alignment):
     def _copy_aligned(self, count: int, size: int, saved: int) -> _Aligned:
         """Copy the representative of ``size`` records in the buffers, with its open values."""
         rows, open_ = self.representative[:count].copy(), self._buffers.open_[:count].copy()
-        find_open(rows, count, size, self.members, self._ground.checks, open_)
+        find_open(rows, count, size, self.members, self._data.checks, open_)
         return rows, open_, saved
 
     def _enter(self, own: int, aligned: _Aligned, newcomer: int) -> None:
         rows, open_, saved = aligned
         enter(
-            own, rows, len(rows), open_, saved, newcomer, self.settings, self.scratch, self.rules,
-            self._ground, self.standing, self._buffers,
-        )  # fmt: skip
+            own,
+            rows,
+            len(rows),
+            open_,
+            saved,
+            newcomer,
+            self._search,
+        )
 
     @property
     def exchange_count(self) -> int:
         """The number of exchanges made."""
-        return int(self.standing.clock[0])
+        return int(self.current.clock[0])
 
     def total_saving(self) -> int:
         """Return what all classes keep, times the scale (a Python int, as it may be large)."""
-        pairs = zip(self.standing.sizes.tolist(), self.standing.saved.tolist(), strict=True)
+        pairs = zip(self.current.sizes.tolist(), self.current.saved.tolist(), strict=True)
         return sum(size * saved for size, saved in pairs)
 
     def visit(self, visits: NDArray[np.int64], start: int) -> int:
         """Make the next exchange that all models allow from ``start`` on; return the position it ended at."""
         at, count = seek(
-            visits, start, self.least, self.largest, self.settings, self.scratch, self.rules, self._ground,
-            self.standing, self._buffers, self._found, self._tried,
-        )  # fmt: skip
+            visits,
+            start,
+            self.least,
+            self.largest,
+            self._search,
+            self._found,
+            self._tried,
+        )
         for to, who in self._found[:count, [TO, WHO]].tolist():
             if self._try_exchange(int(visits[at]), to, who):
                 return at
-        if at < len(visits) and self.standing.class_of[visits[at]] < 0:
+        if at < len(visits) and self.current.class_of[visits[at]] < 0:
             self._join_together(int(visits[at]), visits)
         return at
 
     def take_in(self, record: int) -> bool:
         """Let a suppressed record join the class where that raises the loss least; False if it fits none."""
         best: tuple[int, int, list[int], _Aligned] | None = None
-        for to, size in enumerate(self.standing.sizes.tolist()):
+        for to, size in enumerate(self.current.sizes.tolist()):
             if size >= self.largest:
                 continue
             records = [*self._members(to), record]
             aligned = self._align_class(records)
             if aligned is None:
                 continue
-            gain = len(records) * aligned[-1] - size * int(self.standing.saved[to])
+            gain = len(records) * aligned[-1] - size * int(self.current.saved[to])
             if best is None or gain > best[0]:
                 best = gain, to, records, aligned
         if best is None:
             return False
         _, to, records, aligned = best
-        self.standing.class_of[record] = to
+        self.current.class_of[record] = to
         self._change({to: records}, [aligned], False)
         return True
 
     def _try_exchange(self, record: int, to: int, who: int) -> bool:
         """Make an exchange if it lowers the loss under all models; return whether it was made."""
-        standing = self.standing
-        own = int(standing.class_of[record])
+        current = self.current
+        own = int(current.class_of[record])
         news = {to: [*(one for one in self._members(to) if one != who), record]}
         if own >= 0 and own != to:
             stay = [one for one in self._members(own) if one != record]
@@ -182,19 +194,22 @@ class ExchangedClasses(Alignment):
         if aligned is None:
             return False
         if who not in (NOBODY, record):
-            standing.class_of[who] = own
-            standing.seen[who] = -1
+            current.class_of[who] = own
+            current.seen[who] = -1
             self._take_rest(who, record)
-        standing.class_of[record] = to
+        current.class_of[record] = to
         self._change(news, aligned, who != NOBODY)
         return True
 
     def _join_together(self, record: int, visits: NDArray[np.int64]) -> None:
         """Let a suppressed record join a near class together with others, if that lowers the loss."""
         count = gather(
-            record, visits, self.largest, self.settings, self.scratch, self.rules, self._ground,
-            self.standing, self._buffers, self._tried,
-        )  # fmt: skip
+            record,
+            visits,
+            self.largest,
+            self._search,
+            self._tried,
+        )
         gains = self._buffers.party_gains[:count]
         for at in np.argsort(-gains, kind="stable")[: int((gains > 0).sum())].tolist():
             to = int(self._buffers.near[at])
@@ -202,7 +217,7 @@ class ExchangedClasses(Alignment):
             news = {to: [*self._members(to), *joining.tolist()]}
             aligned = self._align_if_saving(news)
             if aligned is not None:
-                self.standing.class_of[joining] = to
+                self.current.class_of[joining] = to
                 self._change(news, aligned, False)
                 return
 
@@ -215,31 +230,31 @@ class ExchangedClasses(Alignment):
             if built is None:
                 return None
             found.append(built)
-            gain += len(records) * built[-1] - int(self.standing.sizes[one]) * int(self.standing.saved[one])
+            gain += len(records) * built[-1] - int(self.current.sizes[one]) * int(self.current.saved[one])
         return found if gain > 0 else None
 
     def _change(self, news: dict[int, list[int]], aligned: list[_Aligned], placed: bool) -> None:
         """Replace classes; ``placed`` says that the rest of the last record of each is known."""
-        standing = self.standing
-        standing.clock[0] += 1
+        current = self.current
+        current.clock[0] += 1
         for (one, records), found in zip(news.items(), aligned, strict=True):
-            standing.sizes[one] = len(records)
-            standing.order[one, : len(records)] = records
+            current.sizes[one] = len(records)
+            current.order[one, : len(records)] = records
             self._enter(one, found, records[-1] if placed else NOBODY)
         self._changed |= set(news)
 
     def _take_rest(self, one: int, other: int) -> None:
         """Swap the rests of two records that swap places."""
-        standing = self.standing
+        current = self.current
         places = [one, other]
         for rests in (
-            standing.rest_saved, standing.rest_rows, standing.rest_paths, standing.rest_lengths,
-            standing.rest_open,
+            current.rest_saved, current.rest_rows, current.rest_paths, current.rest_lengths,
+            current.rest_open,
         ):  # fmt: skip
             rests[places] = rests[places[::-1]]
 
     def _members(self, own: int) -> list[int]:
-        members: list[int] = self.standing.order[own, : self.standing.sizes[own]].tolist()
+        members: list[int] = self.current.order[own, : self.current.sizes[own]].tolist()
         return members
 
     def _build(self, records: list[int]) -> int:
@@ -256,11 +271,17 @@ class ExchangedClasses(Alignment):
 
     def _extend(self, records: list[int], first: int, until: int, count: int) -> int:
         """Align the records from ``first`` on to those before, which have ``count`` vertices."""
-        fitting = self.rules._replace(caps=self._ground.caps_of[len(records)])
+        fitting = self.rules._replace(caps=self._data.caps_of[len(records)])
         return build(
-            np.array(records, np.int64), first, until, NOBODY, first, count, self.settings, self.scratch,
-            fitting, self._ground, self._buffers,
-        )  # fmt: skip
+            np.array(records, np.int64),
+            first,
+            until,
+            NOBODY,
+            first,
+            count,
+            fitting,
+            self._search,
+        )
 
     def _align_class(self, records: list[int]) -> _Aligned | None:
         """Return the representative of a class, and its saving where all models hold; None if it fails."""
@@ -278,9 +299,9 @@ class ExchangedClasses(Alignment):
 
     def partition(self) -> Partition:
         """Build the partition of the current classes."""
-        given, forest, standing = self._given, self.forest, self.standing
+        given, forest, current = self._given, self.forest, self.current
         shown, nodes = given.representative.copy(), given.nodes.copy()
-        vertices_of = np.repeat(standing.class_of, np.diff(forest.roots))
+        vertices_of = np.repeat(current.class_of, np.diff(forest.roots))
         shown[(vertices_of < 0) | np.isin(vertices_of, list(self._changed))] = SUPPRESSED
         for own in sorted(self._changed):
             records = self._members(own)
@@ -291,9 +312,9 @@ class ExchangedClasses(Alignment):
                 kept = self._closing.find_safe_vertices(rows, members)
             shown[members[:, kept]] = members[0, kept]
             write_nodes(forest, self._firsts, rows[kept], members[0, kept], nodes)
-        costs = self._costs(given, shown, int((standing.class_of < 0).sum()))
+        costs = self._costs(given, shown, int((current.class_of < 0).sum()))
         return replace(
-            given, equivalence_class=standing.class_of, representative=shown, nodes=nodes, costs=costs
+            given, equivalence_class=current.class_of, representative=shown, nodes=nodes, costs=costs
         )
 
     def _costs(self, given: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
@@ -305,7 +326,7 @@ class ExchangedClasses(Alignment):
             costs["records_taken_in"] += int((given.equivalence_class < 0).sum()) - suppressed
             for name in ("vertices_without_partner", "vertices_lost_at_closing"):
                 del costs[name]
-            published = np.repeat(self.standing.class_of >= 0, np.diff(self.forest.roots))
+            published = np.repeat(self.current.class_of >= 0, np.diff(self.forest.roots))
             costs["vertices_lost_in_their_class"] = int((published & (shown < 0)).sum())
         return costs
 
