@@ -200,7 +200,7 @@ class Engine(ABC, BaseModel):
 
     ``begins``: it can start from single rows. ``goes_on``: it can start from the classes of the previous
     step. ``mends``: the constraints that it establishes, so that earlier steps need not keep them.
-    ``chooses_from``: from so many blocks on, it chooses between variants once for all of them
+    ``chooses_from``: the number of blocks from which on it chooses between variants once for all of them
     (``run_trials``, ``choose_by_trials``); with fewer, each block chooses. None: it has no variants.
     ``bounds_knowledge``: it keeps bounded knowledge, and serves no other purpose.
     """
@@ -255,7 +255,7 @@ class Engine(ABC, BaseModel):
         return None
 
     def estimate_work(self, records: int, vertices: int, constraints: Constraints) -> float:
-        """Return about how many pairs of records this engine aligns; 0 where that takes no time to speak of.
+        """Return about how many pairs of records this engine aligns; 0 if it aligns none or few.
 
         ``vertices`` is the number of vertices of all ``records`` together. A pair of trees with v vertices
         each takes time in the order of v * v.

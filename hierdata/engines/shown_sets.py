@@ -52,19 +52,19 @@ class ShownSets:
             self.counts[shown] += 1
 
 
-def weighted_sets(one: Closeness) -> tuple[int, ...]:
+def weighted_sets(closeness: Closeness) -> tuple[int, ...]:
     """Return the sets with a weight, which add to the distance."""
-    return tuple(own for own, weight in enumerate(one.weight) if weight)
+    return tuple(own for own, weight in enumerate(closeness.weight) if weight)
 
 
-def paths(one: Closeness) -> tuple[tuple[int, ...], ...]:
+def paths(closeness: Closeness) -> tuple[tuple[int, ...], ...]:
     """Return, by code, the positions in ``weighted_sets`` of the sets that hold it, the smallest first."""
-    position = {own: at for at, own in enumerate(weighted_sets(one))}
+    position = {own: at for at, own in enumerate(weighted_sets(closeness))}
     found = []
-    for own in one.set_of:
+    for own in closeness.set_of:
         path: list[int] = []
         while own >= 0:
             path += [position[own]] if own in position else []
-            own = one.parent[own]
+            own = closeness.parent[own]
         found.append(tuple(path))
     return tuple(found)

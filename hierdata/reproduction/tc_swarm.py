@@ -127,7 +127,7 @@ def _random_table(seed: int) -> tuple[Prepared, Forest, Arrangement]:
 
 
 def _largest(made: Arrangement, members: Any) -> float:
-    return float(objective(members, made.classes.starts, made.ground, made.caps)[1] / UNIT)
+    return float(objective(members, made.classes.starts, made.closeness, made.caps)[1] / UNIT)
 
 
 def _ignore(done: int) -> None:

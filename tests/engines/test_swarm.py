@@ -87,7 +87,9 @@ def test_codes_stand_for_partitions(seed: int) -> None:
 def test_the_objective_is_the_largest_distance_then_the_mean(seed: int) -> None:
     built, attributes, classes = random_table(seed)
     made = arranged(built, classes)
-    _, largest, total, failing = objective(made.classes.members, made.classes.starts, made.ground, made.caps)
+    _, largest, total, failing = objective(
+        made.classes.members, made.classes.starts, made.closeness, made.caps
+    )
     most, mean = naive.objective(members(made, made.classes.members), attributes)
     assert largest == round(most * UNIT)
     assert abs(total - mean * UNIT * len(classes)) <= len(classes)
@@ -142,7 +144,7 @@ def test_diversity_counts_before_distance() -> None:
     constraints = Constraints((), (((close.bind(first),), (FrequencyLDiversity(l=2).bind(second),)),))
     made = Arrangement.of(built.forest, scope, constraints, np.array([0, 0, 1, 1]))
     found = run_swarm(made, FLIGHT, seeds(made), 8, 20, np.random.default_rng(1), lambda done: None)
-    broken, _, _, _ = objective(found, made.classes.starts, made.ground, made.caps)
+    broken, _, _, _ = objective(found, made.classes.starts, made.closeness, made.caps)
     assert broken == 0
 
 

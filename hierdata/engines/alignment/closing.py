@@ -51,12 +51,12 @@ def pack_checks(forest: Forest, asked: AskedModels) -> tuple[ClosenessChecks, As
     return _pack(forest, checks), others
 
 
-def _is_packable(one: Closeness, records: int) -> bool:
+def _is_packable(closeness: Closeness, records: int) -> bool:
     """Return whether the sums of a check fit into 64 bits, and its paths into a small table."""
-    depth = max(map(len, paths(one)), default=0)
-    most = max(sum(one.weight), one.scale) * one.total * (records + 1)
-    fractions = max(one.bound.numerator, one.bound.denominator)
-    return most * fractions < _LARGEST and len(one.set_of) * depth <= _MOST_PLACES
+    depth = max(map(len, paths(closeness)), default=0)
+    most = max(sum(closeness.weight), closeness.scale) * closeness.total * (records + 1)
+    fractions = max(closeness.bound.numerator, closeness.bound.denominator)
+    return most * fractions < _LARGEST and len(closeness.set_of) * depth <= _MOST_PLACES
 
 
 def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:

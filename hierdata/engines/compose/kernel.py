@@ -87,37 +87,45 @@ def draw(state: NDArray[np.uint64], below: Whole) -> Whole:
 
 @jit
 def _with(
-    own: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
+    this_class: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
     pairs: Numbers,
 ) -> Whole:  # fmt: skip
     """Return the loss of each row of a class after ``row`` joins."""
     loss = np.int64(0)
     for b in range(places.shape[1]):
         place = places[row, b]
-        low = min(bounds[own, LOW, b], place)
-        high = max(bounds[own, HIGH, b], place)
+        low = min(bounds[this_class, LOW, b], place)
+        high = max(bounds[this_class, HIGH, b], place)
         loss += pairs[first_pair[b] + low * counts[b] + high]
     return loss
 
 
 @jit
 def _without(
-    own: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
+    this_class: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
     pairs: Numbers,
 ) -> Whole:  # fmt: skip
     """Return the loss of each row of a class after its member ``row`` leaves."""
     loss = np.int64(0)
     for b in range(places.shape[1]):
         place = places[row, b]
-        low = bounds[own, SECOND_LOW, b] if place == bounds[own, LOW, b] else bounds[own, LOW, b]
-        high = bounds[own, SECOND_HIGH, b] if place == bounds[own, HIGH, b] else bounds[own, HIGH, b]
+        low = (
+            bounds[this_class, SECOND_LOW, b]
+            if place == bounds[this_class, LOW, b]
+            else bounds[this_class, LOW, b]
+        )
+        high = (
+            bounds[this_class, SECOND_HIGH, b]
+            if place == bounds[this_class, HIGH, b]
+            else bounds[this_class, HIGH, b]
+        )
         loss += pairs[first_pair[b] + low * counts[b] + high]
     return loss
 
 
 @jit
 def _instead(
-    own: Whole, row: Whole, other: Whole, places: Places, bounds: Places, counts: Numbers,
+    this_class: Whole, row: Whole, other: Whole, places: Places, bounds: Places, counts: Numbers,
     first_pair: Numbers, pairs: Numbers,
 ) -> Whole:  # fmt: skip
     """Return the loss of each row of a class after ``other`` replaces its member ``row``."""
@@ -125,8 +133,16 @@ def _instead(
     for b in range(places.shape[1]):
         place = places[row, b]
         came = places[other, b]
-        low = bounds[own, SECOND_LOW, b] if place == bounds[own, LOW, b] else bounds[own, LOW, b]
-        high = bounds[own, SECOND_HIGH, b] if place == bounds[own, HIGH, b] else bounds[own, HIGH, b]
+        low = (
+            bounds[this_class, SECOND_LOW, b]
+            if place == bounds[this_class, LOW, b]
+            else bounds[this_class, LOW, b]
+        )
+        high = (
+            bounds[this_class, SECOND_HIGH, b]
+            if place == bounds[this_class, HIGH, b]
+            else bounds[this_class, HIGH, b]
+        )
         low = min(low, came)
         high = max(high, came)
         loss += pairs[first_pair[b] + low * counts[b] + high]
@@ -134,38 +150,44 @@ def _instead(
 
 
 @jit
-def _look_alike(one: Whole, other: Whole, places: Places) -> bool:
+def _look_alike(row: Whole, other: Whole, places: Places) -> bool:
     b, width = 0, places.shape[1]
-    while b < width and places[one, b] == places[other, b]:
+    while b < width and places[row, b] == places[other, b]:
         b += 1
     return bool(b == width)
 
 
 @jit
 def count(
-    own: Whole, value: Whole, by: Whole, paths: Places, counted: Numbers, tally: Numbers, present: Numbers
+    this_class: Whole,
+    value: Whole,
+    by: Whole,
+    paths: Places,
+    counted: Numbers,
+    tally: Numbers,
+    present: Numbers,
 ) -> None:
     """Add ``by`` occurrences of a combination of values to a class."""
     for at in range(paths.shape[1]):
         if paths[value, at] < 0:
             break
-        tally[own, paths[value, at]] += by
+        tally[this_class, paths[value, at]] += by
     for constraint in range(counted.shape[1]):
-        present[own, constraint] += by * counted[value, constraint]
+        present[this_class, constraint] += by * counted[value, constraint]
 
 
 @jit
 def close(
-    own: Whole, first_set: Numbers, weights: Numbers, expected: Numbers, totals: Numbers, limits: Numbers,
-    tally: Numbers, present: Numbers,
+    this_class: Whole, first_set: Numbers, weights: Numbers, expected: Numbers, totals: Numbers,
+    limits: Numbers, tally: Numbers, present: Numbers,
 ) -> bool:  # fmt: skip
     """Return whether all distances of a class, weighted sums of |c * total - n * expected|, are in bounds."""
     for constraint in range(len(totals)):
-        values = present[own, constraint]
+        values = present[this_class, constraint]
         total = totals[constraint]
         left = limits[constraint, values]
         for at in range(first_set[constraint], first_set[constraint + 1]):
-            left -= weights[at] * abs(tally[own, at] * total - values * expected[at])
+            left -= weights[at] * abs(tally[this_class, at] * total - values * expected[at])
         if left < 0:
             return False
     return True
@@ -173,37 +195,43 @@ def close(
 
 @jit
 def _may(
-    own: Whole, goes: Whole, comes: Whole, paths: Places, counted: Numbers, first_set: Numbers,
+    this_class: Whole, goes: Whole, comes: Whole, paths: Places, counted: Numbers, first_set: Numbers,
     weights: Numbers, expected: Numbers, totals: Numbers, limits: Numbers, tally: Numbers, present: Numbers,
 ) -> bool:  # fmt: skip
     """Return whether a class is close after one combination leaves and another joins; -1 for none."""
     if goes >= 0:
-        count(own, goes, -1, paths, counted, tally, present)
+        count(this_class, goes, -1, paths, counted, tally, present)
     if comes >= 0:
-        count(own, comes, 1, paths, counted, tally, present)
-    answer = close(own, first_set, weights, expected, totals, limits, tally, present)
+        count(this_class, comes, 1, paths, counted, tally, present)
+    answer = close(this_class, first_set, weights, expected, totals, limits, tally, present)
     if goes >= 0:
-        count(own, goes, 1, paths, counted, tally, present)
+        count(this_class, goes, 1, paths, counted, tally, present)
     if comes >= 0:
-        count(own, comes, -1, paths, counted, tally, present)
+        count(this_class, comes, -1, paths, counted, tally, present)
     return answer
 
 
 @jit
 def _meets(
-    row: Whole, own: Whole, leaving: Whole, recur: bool, records: Numbers, members: Places, sizes: Numbers
+    row: Whole,
+    this_class: Whole,
+    leaving: Whole,
+    recur: bool,
+    records: Numbers,
+    members: Places,
+    sizes: Numbers,
 ) -> bool:
     """Return whether a row would meet a row of its own record in a class after ``leaving`` has left."""
     if recur:
-        for at in range(sizes[own]):
-            member = members[own, at]
+        for at in range(sizes[this_class]):
+            member = members[this_class, at]
             if member != leaving and records[member] == records[row]:
                 return True
     return False
 
 
 @jit
-def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: ComposedClasses) -> None:
+def look(this_class: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: ComposedClasses) -> None:
     """Compute the bounds of a class, its loss, and the relief of each member.
 
     ``went`` and ``came`` are the rows that left and joined since the last call, -1 for none; if both are -1,
@@ -211,22 +239,24 @@ def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: Comp
     """
     places, counts, pairs, first_pair = rows[:4]
     members, sizes, bounds, losing, relief = classes[2:7]
-    size = sizes[own]
+    size = sizes[this_class]
     moved = went < 0 and came < 0
     for b in range(places.shape[1]):
         inside = went >= 0 or came >= 0
         for row in (went, came):
             if row >= 0:
                 place = places[row, b]
-                inside = inside and bounds[own, SECOND_LOW, b] < place < bounds[own, SECOND_HIGH, b]
+                inside = (
+                    inside and bounds[this_class, SECOND_LOW, b] < place < bounds[this_class, SECOND_HIGH, b]
+                )
         if inside or (went >= 0 and came >= 0 and places[went, b] == places[came, b]):
             continue
         # No place lies outside the old ones and that of ``came``: both found twice, the search can stop.
         floor = np.int32(-1)
         ceiling = np.int32(_NOWHERE)
         if went >= 0 or came >= 0:
-            floor = bounds[own, LOW, b]
-            ceiling = bounds[own, HIGH, b]
+            floor = bounds[this_class, LOW, b]
+            ceiling = bounds[this_class, HIGH, b]
             if came >= 0:
                 floor = min(floor, places[came, b])
                 ceiling = max(ceiling, places[came, b])
@@ -235,7 +265,7 @@ def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: Comp
         for at in range(size):
             if second_low == floor and second_high == ceiling:
                 break
-            place = places[members[own, at], b]
+            place = places[members[this_class, at], b]
             if place < low:
                 second_low = low
                 low = place
@@ -246,24 +276,24 @@ def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: Comp
                 high = place
             elif place > second_high:
                 second_high = place
-        moved |= bounds[own, LOW, b] != low or bounds[own, SECOND_LOW, b] != second_low
-        moved |= bounds[own, HIGH, b] != high or bounds[own, SECOND_HIGH, b] != second_high
-        bounds[own, LOW, b] = low
-        bounds[own, SECOND_LOW, b] = second_low
-        bounds[own, HIGH, b] = high
-        bounds[own, SECOND_HIGH, b] = second_high
+        moved |= bounds[this_class, LOW, b] != low or bounds[this_class, SECOND_LOW, b] != second_low
+        moved |= bounds[this_class, HIGH, b] != high or bounds[this_class, SECOND_HIGH, b] != second_high
+        bounds[this_class, LOW, b] = low
+        bounds[this_class, SECOND_LOW, b] = second_low
+        bounds[this_class, HIGH, b] = high
+        bounds[this_class, SECOND_HIGH, b] = second_high
     if moved:
         loss = np.int64(0)
         for b in range(places.shape[1]):
-            low = bounds[own, LOW, b]
-            loss += pairs[first_pair[b] + low * counts[b] + bounds[own, HIGH, b]]
-        losing[own] = loss
+            low = bounds[this_class, LOW, b]
+            loss += pairs[first_pair[b] + low * counts[b] + bounds[this_class, HIGH, b]]
+        losing[this_class] = loss
     for at in range(0 if moved else size - 1 if came >= 0 else size, size):  # the newcomer is the last
-        row = members[own, at]
+        row = members[this_class, at]
         rest: Whole = np.int64(0)
         if size > 1:
-            rest = _without(own, row, places, bounds, counts, first_pair, pairs)
-        relief[row] = losing[own] - rest
+            rest = _without(this_class, row, places, bounds, counts, first_pair, pairs)
+        relief[row] = losing[this_class] - rest
 
 
 @jit
@@ -293,7 +323,7 @@ def _neighbour(row: Whole, state: NDArray[np.uint64], orders: Places, ranks: Pla
 
 @jit
 def _partner(
-    turn: Whole, row: Whole, own: Whole, state: NDArray[np.uint64], orders: Places, ranks: Places,
+    turn: Whole, row: Whole, this_class: Whole, state: NDArray[np.uint64], orders: Places, ranks: Places,
     class_of: Numbers, members: Places, sizes: Numbers,
 ) -> Whole:  # fmt: skip
     """Draw a row to swap with; -1 for none.
@@ -304,7 +334,7 @@ def _partner(
         return draw(state, orders.shape[1])
     near = np.int64(row)
     if turn % 4 != 1:
-        near = np.int64(members[own, draw(state, sizes[own])])
+        near = np.int64(members[this_class, draw(state, sizes[this_class])])
     found = _neighbour(near, state, orders, ranks)
     if found >= 0 and turn % 4 == 1:
         other = class_of[found]
@@ -423,12 +453,14 @@ def _leave(row: Whole, rows: ComposedRows, targets: Targets, classes: ComposedCl
 
 
 @jit
-def _join(row: Whole, own: Whole, rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
-    classes.members[own, classes.sizes[own]] = row
-    classes.position[row] = classes.sizes[own]
-    classes.class_of[row] = own
-    classes.sizes[own] += 1
-    count(own, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present)
+def _join(
+    row: Whole, this_class: Whole, rows: ComposedRows, targets: Targets, classes: ComposedClasses
+) -> None:
+    classes.members[this_class, classes.sizes[this_class]] = row
+    classes.position[row] = classes.sizes[this_class]
+    classes.class_of[row] = this_class
+    classes.sizes[this_class] += 1
+    count(this_class, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present)
 
 
 @jit

@@ -39,19 +39,19 @@ _CELLS = 2**26
 """The most sums stored for a table; a closeness that needs more is checked by the model only."""
 
 
-def fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
+def fits(closeness: Closeness, codes: NDArray[np.int32]) -> bool:
     """Whether the sums of a closeness fit into 64 bits and memory, and the original has all values."""
-    rows, sets = len(codes), len(one.parent)
-    moved = sum(one.weight) * rows * one.total * one.bound.denominator
-    most = max(moved, one.bound.numerator * one.scale * one.total * rows)
-    return most < _LARGEST and rows * sets < _CELLS and not foreign(one, codes).any()
+    rows, sets = len(codes), len(closeness.parent)
+    moved = sum(closeness.weight) * rows * closeness.total * closeness.bound.denominator
+    most = max(moved, closeness.bound.numerator * closeness.scale * closeness.total * rows)
+    return most < _LARGEST and rows * sets < _CELLS and not foreign(closeness, codes).any()
 
 
-def count_codes(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+def count_codes(closeness: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return one line per code: whether a value is present, and for each weighted set whether it holds it."""
-    within = np.zeros((len(one.set_of) + 1, 1 + len(weighted_sets(one))), np.int64)
+    within = np.zeros((len(closeness.set_of) + 1, 1 + len(weighted_sets(closeness))), np.int64)
     within[:-1, 0] = 1
-    for code, path in enumerate(paths(one)):
+    for code, path in enumerate(paths(closeness)):
         within[code, 1:][list(path)] = 1
     return within[codes]  # MISSING is -1: the last
 
@@ -186,17 +186,17 @@ class Lattice:
         values = [len(np.unique(column)) for column in base.values.T]
         order = sorted(range(len(values)), key=lambda at: -values[at])
 
-        def below(at: int, node: int, table: GroupTable) -> Iterator[tuple[int, GroupTable]]:
-            if at == len(order):
+        def below(depth: int, node: int, table: GroupTable) -> Iterator[tuple[int, GroupTable]]:
+            if depth == len(order):
                 yield node, table
                 return
-            column = order[at]
+            column = order[depth]
             steps, last = self.steps[column], table
             for step, (published, onwards) in enumerate(zip(steps.published, steps.onwards, strict=True)):
                 if step:
                     start, way = (table, published) if onwards is None else (last, onwards)
                     last = start.recode_column(column, way)
-                yield from below(at + 1, node + step * strides[column], last)
+                yield from below(depth + 1, node + step * strides[column], last)
 
         yield from below(0, 0, base)
 

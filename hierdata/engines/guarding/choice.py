@@ -148,12 +148,12 @@ def _add_classes(
 
 
 def _cheaper(
-    by_loss: Sequence[Candidate], one: list[int] | None, other: list[int] | None
+    by_loss: Sequence[Candidate], choice: list[int] | None, other: list[int] | None
 ) -> list[int] | None:
     """Return the choice that loses less, the first of equal ones."""
-    if one is None or other is None:
-        return other if one is None else one
-    return min(one, other, key=lambda chosen: _loss(by_loss, chosen))
+    if choice is None or other is None:
+        return other if choice is None else choice
+    return min(choice, other, key=lambda chosen: _loss(by_loss, chosen))
 
 
 def _loss(by_loss: Sequence[Candidate], chosen: Collection[int]) -> int:

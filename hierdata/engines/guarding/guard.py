@@ -1,4 +1,4 @@
-"""Mend a partition so that nobody who is not published is less safe than in a class."""
+"""Mend a partition so that the suppressed records are none, or satisfy all models as one class."""
 
 from __future__ import annotations
 

@@ -79,12 +79,12 @@ def fits_record(forms: Trees, form: int, records: Trees, record: int, generalizi
 
 
 @jit
-def generalizes(forms: Trees, own: int, records: Trees, other: int, generalizing: Generalizing) -> bool:
+def generalizes(forms: Trees, vertex: int, records: Trees, other: int, generalizing: Generalizing) -> bool:
     """Return whether each label of a vertex generalizes the value of another vertex of the same type."""
-    kind = forms.kind[own]
+    kind = forms.kind[vertex]
     first = generalizing.first_column[kind]
     for column in range(first, generalizing.first_column[kind + 1]):
-        label = forms.labels[forms.first_label[own] + column - first]
+        label = forms.labels[forms.first_label[vertex] + column - first]
         value = records.labels[records.first_label[other] + column - first]
         if not generalizing.table[generalizing.first[column] + label * generalizing.width[column] + value]:
             return False
@@ -93,15 +93,15 @@ def generalizes(forms: Trees, own: int, records: Trees, other: int, generalizing
 
 @jit
 def _children_fit(
-    forms: Trees, top: int, own: int, records: Trees, base: int, other: int, fits: Flags
+    forms: Trees, top: int, vertex: int, records: Trees, base: int, other: int, fits: Flags
 ) -> bool:
     """Return whether the children of a vertex fit different children of another."""
-    rows, columns = int(forms.child_count[top + own]), int(records.child_count[base + other])
+    rows, columns = int(forms.child_count[top + vertex]), int(records.child_count[base + other])
     if rows > columns:
         return False
     if rows == 0:
         return True
-    first_row = int(forms.first_child[top + own]) - top
+    first_row = int(forms.first_child[top + vertex]) - top
     first_column = int(records.first_child[base + other]) - base
     cost = np.empty((rows, columns), np.int64)
     for row in range(rows):

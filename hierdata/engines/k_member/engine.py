@@ -24,7 +24,7 @@ _TENTH = 10
 
 _ALL_PROPOSE = 1000
 _ALL_PROPOSE_VERTICES = 60_000
-"""All records propose classes if there are at most so many records, with so many vertices."""
+"""All records propose classes if there are at most 1,000 records with at most 60,000 vertices."""
 
 
 class KMember(Engine):

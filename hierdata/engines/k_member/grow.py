@@ -102,12 +102,12 @@ class Growing(Alignment):
             size = have
         return self._close_class(joined[:size], count)
 
-    def with_one_more(self, one: Grown, record: int) -> Grown | None:
+    def with_one_more(self, grown: Grown, record: int) -> Grown | None:
         """Return the class with one more record; None if it does not fit or a model fails at the root."""
-        count, size = len(one.rows), len(one.records)
-        self.representative[:count] = one.rows
-        self.members[:size, :count] = one.members
-        joined = np.append(one.records, record)
+        count, size = len(grown.rows), len(grown.records)
+        self.representative[:count] = grown.rows
+        self.members[:size, :count] = grown.members
+        joined = np.append(grown.records, record)
         count, have = self._grow(count, size, size + 1, np.array([record]), joined)
         if have == size or not self._holds(count, have):
             return None
@@ -199,9 +199,9 @@ def _best(growing: Growing, classes: list[Grown], record: int, bounds: Numbers) 
     return found
 
 
-def _vector(growing: Growing, one: Grown) -> tuple[NDArray[np.uint8], int]:
+def _vector(growing: Growing, grown: Grown) -> tuple[NDArray[np.uint8], int]:
     vector = np.zeros(len(growing.histograms.weights), np.uint8)
-    total = histogram_of(one.rows, len(one.rows), growing.histograms, vector)
+    total = histogram_of(grown.rows, len(grown.rows), growing.histograms, vector)
     return vector, int(total)
 
 

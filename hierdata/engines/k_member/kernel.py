@@ -148,7 +148,7 @@ def grow(
     """Add the records that raise the total loss of the class in ``buffers`` least, until it has ``until``.
 
     ``most[at]`` is an upper bound of the value that a member keeps if ``near[at]`` joins, -1 if that record
-    cannot join; it is tightened here, also by the room that caps leave (``alignment.kernels.room``).
+    cannot join; it is tightened here, also by the room that caps leave (``find_room``).
     Records are aligned by rising bounds, until none can win or ``aligned`` of them fit.
     Of equal losses the first of ``near`` joins. Losses are compared without their lowest ``dropped`` bits.
     Return the number of vertices of the representative, the number of records, which is smaller than

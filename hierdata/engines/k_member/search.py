@@ -163,11 +163,11 @@ class ClassDraft:
             proposals.members[seed, : len(one.records)] = one.records
             ready[seed] = one
 
-    def _accept(self, one: Grown, there: NDArray[np.bool_], proposals: Proposals) -> None:
-        self.classes.append(one)
-        there[one.records] = self._there[one.records] = False
-        proposals.saved[one.records] = -1
-        self._progress(len(one.records))
+    def _accept(self, grown: Grown, there: NDArray[np.bool_], proposals: Proposals) -> None:
+        self.classes.append(grown)
+        there[grown.records] = self._there[grown.records] = False
+        proposals.saved[grown.records] = -1
+        self._progress(len(grown.records))
 
 
 def _empty_proposals(records: int, room: int, window: int) -> Proposals:
@@ -182,7 +182,7 @@ def _empty_proposals(records: int, room: int, window: int) -> Proposals:
 
 
 _FEW = 20
-"""If fewer than one in so many records lost most of what they are worth, no other draft is made."""
+"""No other draft is made if fewer than one in 20 records lost most of what they are worth."""
 
 
 class KMemberSearch:

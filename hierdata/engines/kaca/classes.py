@@ -90,11 +90,11 @@ class MergedClasses:
             counts.pop(MISSING, None)
         return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
 
-    def union(self, one: ClassPart, other: ClassPart) -> ClassPart:
+    def union(self, part: ClassPart, other: ClassPart) -> ClassPart:
         """Build the union of two classes."""
-        shared = np.where(one.shared == other.shared, one.shared, -1)
-        contents = tuple(a + b for a, b in zip(one.contents, other.contents, strict=True))
-        rows = one.rows + other.rows
+        shared = np.where(part.shared == other.shared, part.shared, -1)
+        contents = tuple(a + b for a, b in zip(part.contents, other.contents, strict=True))
+        rows = part.rows + other.rows
         return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
 
     def put(self, number: int, part: ClassPart) -> None:

@@ -96,14 +96,14 @@ class CandidateArrays(NamedTuple):
 
 
 @jit
-def _weigh(own: Places, size: int, distance: Distance, here: Numbers, there: Numbers) -> None:
+def _weigh(nodes: Places, size: int, distance: Distance, here: Numbers, there: Numbers) -> None:
     """Compute, for every node, the costs of generalizing to its join with the class's node in the hierarchy.
 
     ``here[node]`` receives the cost for all rows of the class, ``there[node]`` that of one row at the node.
     """
     starts, ancestors, costs = distance.starts, distance.ancestors, distance.costs
-    for b in range(len(own)):
-        mine = own[b]
+    for b in range(len(nodes)):
+        mine = nodes[b]
         for node in range(starts[b], starts[b + 1]):
             depth = ancestors.shape[1] - 1
             while ancestors[node, depth] < 0 or ancestors[node, depth] != ancestors[mine, depth]:
@@ -122,10 +122,10 @@ def nearest(
     by: Distance,
     here: Numbers,
     there: Numbers,
-    found: Numbers,
+    out: Numbers,
     distances: Numbers,
 ) -> int:
-    """Write the candidates nearest to a class to ``found``, best first; return how many there are.
+    """Write the candidates nearest to a class to ``out``, best first; return how many there are.
 
     The class has ``size`` rows at the nodes ``own``; the candidate ``skipped`` is left out. The distance is
     the cost of generalizing the rows of both to the joins of their nodes. Of equal distances the smaller
@@ -136,7 +136,7 @@ def nearest(
     """
     nodes, sizes, firsts = known
     _weigh(own, size, by, here, there)
-    wanted = len(found)
+    wanted = len(out)
     width = len(own)
     count = 0
     for at in range(len(candidates)):
@@ -151,7 +151,7 @@ def nearest(
                 break
         place = count
         while place > 0:
-            before = found[place - 1]
+            before = out[place - 1]
             if distance > distances[place - 1]:
                 break
             tied = distance == distances[place - 1]
@@ -162,8 +162,8 @@ def nearest(
             continue
         count = min(count + 1, wanted)
         for after in range(count - 1, place, -1):
-            found[after] = found[after - 1]
+            out[after] = out[after - 1]
             distances[after] = distances[after - 1]
-        found[place] = other
+        out[place] = other
         distances[place] = distance
     return count

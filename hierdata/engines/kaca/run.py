@@ -71,11 +71,11 @@ class _Merging:
     def _entry(self, number: int) -> tuple[int, int, int]:
         return int(self._classes.sizes[number]), int(self._classes.firsts[number]), number
 
-    def _partner(self, own: int, part: ClassPart) -> int | None:
+    def _partner(self, this_class: int, part: ClassPart) -> int | None:
         """Return the nearest class that may merge with this one; None if none of those tried may."""
         wanted = 1
         while wanted <= _ASKED:
-            found = self._classes.nearest(own, wanted)
+            found = self._classes.nearest(this_class, wanted)
             for other in found[wanted // 4 :]:  # the first quarter was tried before
                 if self._may_join(part, self._classes[other]):
                     return other
@@ -89,22 +89,22 @@ class _Merging:
             return False
         return not all(other.kept) or all(self._classes.union(part, other).kept)
 
-    def _unite_classes(self, own: int, other: int) -> tuple[int, ...]:
+    def _unite_classes(self, this_class: int, other: int) -> tuple[int, ...]:
         """Move a stub of the other class to this one, or merge both; return the classes that changed."""
         classes = self._classes
-        one, two = classes[own], classes[other]
+        one, two = classes[this_class], classes[other]
         short = classes.least - len(one.rows)
         if short > 0 and len(one.rows) + len(two.rows) >= 2 * classes.least:
-            stub = classes.nearest_rows(own, two.rows, short)
+            stub = classes.nearest_rows(this_class, two.rows, short)
             taken = set(stub)
             trunk = classes.part([row for row in two.rows if row not in taken])
             grown = classes.union(one, classes.part(stub))
             if _still(one, grown) and _still(two, trunk):
-                classes.put(own, grown)
+                classes.put(this_class, grown)
                 classes.put(other, trunk)
-                return own, other
+                return this_class, other
         classes.put(other, classes.union(one, two))
-        classes.drop(own)
+        classes.drop(this_class)
         return (other,)
 
 

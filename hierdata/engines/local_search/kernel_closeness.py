@@ -28,7 +28,13 @@ from hierdata.engines.jit import lean, part
 
 @part
 def _open_at(
-    v: int, check: int, column: int, have: int, behind: Ordinals, checks: ClosenessChecks, found: Ordinals
+    v: int,
+    check: int,
+    column: int,
+    have: int,
+    behind: Ordinals,
+    checks: ClosenessChecks,
+    open_values: Ordinals,
 ) -> bool:
     """Mark the open values of a check at one vertex of ``have`` members; return whether there are any."""
     present = count_held(v, check, column, have, behind, checks)
@@ -59,58 +65,58 @@ def _open_at(
             is_open = paths[check, value, 0] != FOREIGN_SET and moved * bottom <= limit * (present + 1)
         if is_open:
             number = checks.first_value[check] + value
-            found[number // BITS] |= np.int64(1) << (number % BITS)
+            open_values[number // BITS] |= np.int64(1) << (number % BITS)
             some = True
     return some
 
 
 @lean
 def find_open(
-    rep: Rows, count: int, have: int, behind: Ordinals, checks: ClosenessChecks, found: Ordinals
+    rep: Rows, count: int, have: int, behind: Ordinals, checks: ClosenessChecks, open_values: Ordinals
 ) -> None:
-    """Find the open values of each vertex of a representative of ``have`` members: ``found[vertex, word]``.
+    """Find the open values of each vertex of a representative of ``have`` members.
 
-    A vertex has none where it, or one above, cannot be published with a further member. Vertices without
-    checks have all.
+    They are written to ``open_values[vertex, word]``. A vertex has none where it, or one above, cannot be
+    published with a further member. Vertices without checks have all.
     """
     for v in range(count if checks.words else 0):
         for word in range(checks.words):
-            found[v, word] = 0
+            open_values[v, word] = 0
     if checks.words:
-        found[0, 0] = 1  # until it is looked at, a vertex is marked where the one above is open
+        open_values[0, 0] = 1  # until it is looked at, a vertex is marked where the one above is open
     for v in range(count if checks.words else 0):
-        is_open = found[v, 0] != 0
-        found[v, 0] = 0
+        is_open = open_values[v, 0] != 0
+        open_values[v, 0] = 0
         first = checks.first_check[rep[v, KIND]]
         last = checks.first_check[rep[v, KIND] + 1]
         for check in range(first, last):
-            is_open = is_open and _open_at(v, check, check - first, have, behind, checks, found[v])
+            is_open = is_open and _open_at(v, check, check - first, have, behind, checks, open_values[v])
         for word in range(checks.words):
             if not is_open:
-                found[v, word] = 0
+                open_values[v, word] = 0
             elif first == last:
-                found[v, word] = -1
+                open_values[v, word] = -1
         for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
-            found[child, 0] = np.int64(is_open)
+            open_values[child, 0] = np.int64(is_open)
 
 
 @part
-def is_open_to(found: Ordinals, kind: int, vertex: int, checks: ClosenessChecks) -> bool:
+def is_open_to(open_values: Ordinals, kind: int, vertex: int, checks: ClosenessChecks) -> bool:
     """Return whether the values of a record's vertex are open, by the words of a vertex of its type."""
     first = checks.first_check[kind]
-    some: bool = found[0] != 0
+    some: bool = open_values[0] != 0
     for word in range(1, checks.words):
-        some = some or found[word] != 0
+        some = some or open_values[word] != 0
     for check in range(first, checks.first_check[kind + 1]):
         number = checks.first_value[check] + checks.values[vertex, check - first]
-        some = some and (found[number // BITS] >> (number % BITS)) & 1 != 0
+        some = some and (open_values[number // BITS] >> (number % BITS)) & 1 != 0
     return some
 
 
 @lean
 def close_saving_with(
     rep: Rows,
-    found: Ordinals,
+    open_values: Ordinals,
     size: int,
     root: int,
     queue: Ordinals,
@@ -127,7 +133,7 @@ def close_saving_with(
     open_alignment(rules.caps, work.full)
     if not fits(0, root, size, settings.first_slot, rep, rows, rules.caps, work.full):
         return np.int64(-1)
-    if not is_open_to(found[0], 0, root, checks):
+    if not is_open_to(open_values[0], 0, root, checks):
         return np.int64(-1)
     saved = np.int64(0)
     queue[0, 0] = 0
@@ -152,7 +158,7 @@ def close_saving_with(
                 continue
             child = rep[a, FIRST_CHILD] + i
             partner = rows[b, FIRST_CHILD] + work.mates[0, i]
-            if is_open_to(found[child], rep[child, KIND], partner, checks):
+            if is_open_to(open_values[child], rep[child, KIND], partner, checks):
                 queue[count, 0] = child
                 queue[count, 1] = partner
                 count += 1
@@ -165,21 +171,21 @@ def close_saving(
     count: int,
     have: int,
     behind: Ordinals,
-    found: Ordinals,
+    open_values: Ordinals,
     scale: int,
     losses: Ordinals,
     checks: ClosenessChecks,
 ) -> np.int64:
     """Return what members keep of a representative of ``have`` records; -1 if a check fails at the root."""
-    find_open(rep, count, have - 1, behind, checks, found)
+    find_open(rep, count, have - 1, behind, checks, open_values)
     saved = np.int64(0)
     for v in range(count):
-        if checks.words and not is_open_to(found[v], rep[v, KIND], behind[have - 1, v], checks):
+        if checks.words and not is_open_to(open_values[v], rep[v, KIND], behind[have - 1, v], checks):
             if v == 0:
                 return np.int64(-1)
             for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
                 for word in range(checks.words):
-                    found[child, word] = 0
+                    open_values[child, word] = 0
             continue
         saved += vertex_saving(rep, v, scale, losses)
     return saved

@@ -56,23 +56,23 @@ def _saving_with(
 
 
 @lean
-def _gain_without(record: int, own: int, search: ExchangeSearch) -> np.int64:
+def _gain_without(record: int, this_class: int, search: ExchangeSearch) -> np.int64:
     """Return the gain of a class that a record leaves, with the others aligned again; _UNFIT if they fail."""
     classes, buffers = search.classes, search.buffers
-    stay = classes.sizes[own]
+    stay = classes.sizes[this_class]
     smaller = at_size(search, stay - 1)
-    vertices = build(classes.order[own], 0, stay, record, 0, 0, smaller, search)
+    vertices = build(classes.order[this_class], 0, stay, record, 0, 0, smaller, search)
     if vertices == 0:
         return np.int64(_UNFIT)
     saved = close_saving(
         buffers.rep, vertices, stay - 1, buffers.behind, buffers.open_, search.settings.scale,
         search.rules.losses, search.data.checks,
     )  # fmt: skip
-    return (stay - 1) * saved - stay * classes.saved[own] if saved >= 0 else np.int64(_UNFIT)
+    return (stay - 1) * saved - stay * classes.saved[this_class] if saved >= 0 else np.int64(_UNFIT)
 
 
 @lean
-def _move_saving(record: int, own: int, to: int, search: ExchangeSearch) -> np.int64:
+def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) -> np.int64:
     """Return the gain of a move, with both classes aligned again; 0 if a root does not fit.
 
     The target class is aligned again only if the move gains something with the record aligned to it as it is.
@@ -83,9 +83,9 @@ def _move_saving(record: int, own: int, to: int, search: ExchangeSearch) -> np.i
     larger = at_size(search, size + 1)
     joined = _saving_with(classes.rows[to], classes.open_[to], size, record, larger, search)
     left = np.int64(0)
-    if own >= 0 and joined >= 0:
+    if this_class >= 0 and joined >= 0:
         if buffers.left[0] == UNKNOWN:
-            buffers.left[0] = _gain_without(record, own, search)
+            buffers.left[0] = _gain_without(record, this_class, search)
         left = buffers.left[0]
         if left == _UNFIT:
             return np.int64(0)
@@ -260,17 +260,17 @@ def seek(
     least: int,
     largest: int,
     search: ExchangeSearch,
-    found: Ordinals,
+    best: Ordinals,
     tally: Ordinals,
 ) -> tuple[int, int]:
     """Visit records from ``start`` on, until one has exchanges with a gain, or is suppressed.
 
-    ``found`` receives its best exchanges, by gain; of equal gains the one that promised more comes first,
+    ``best`` receives its best exchanges, by gain; of equal gains the one that promised more comes first,
     then the first one. ``tally[0]`` counts the exchanges that were aligned. Return the position of the record
     in ``visits``, and the number of exchanges found.
     """
     data, classes, buffers = search.data, search.classes, search.buffers
-    wanted = len(found)
+    wanted = len(best)
     for at in range(start, len(visits)):
         record = visits[at]
         own = classes.class_of[record]
@@ -284,7 +284,7 @@ def seek(
         count = 0
         for which in range(chosen):
             exchange = buffers.chosen[which]
-            bar = found[wanted - 1, GAIN] if count == wanted else np.int64(0)
+            bar = best[wanted - 1, GAIN] if count == wanted else np.int64(0)
             if exchange[PROMISED] <= bar and exchange[WHO] != NOBODY:
                 continue
             gain = gain_of(record, exchange[TO], exchange[WHO], exchange[HERE], bar, search)
@@ -292,13 +292,13 @@ def seek(
             if gain <= bar:
                 continue
             place = min(count, wanted - 1)
-            while place > 0 and found[place - 1, GAIN] < gain:
+            while place > 0 and best[place - 1, GAIN] < gain:
                 for column in range(EXCHANGE):
-                    found[place, column] = found[place - 1, column]
+                    best[place, column] = best[place - 1, column]
                 place -= 1
             for column in range(EXCHANGE):
-                found[place, column] = exchange[column]
-            found[place, GAIN] = gain
+                best[place, column] = exchange[column]
+            best[place, GAIN] = gain
             count = min(count + 1, wanted)
         if count > 0 or own < 0:
             return at, count
@@ -324,19 +324,19 @@ def _find_companions(record: int, visits: Ordinals, search: ExchangeSearch) -> i
 
 
 @lean
-def _find_party(at: int, record: int, count: int, largest: int, search: ExchangeSearch) -> None:
+def _find_party(position: int, record: int, count: int, largest: int, search: ExchangeSearch) -> None:
     """Find the number of companions with which a record gains most in the at-th near class.
 
     They are aligned one after the other to the class as it is. Records whose roots do not fit are skipped.
     Where models have a closeness, the members are aligned again, and what fails then is not gained.
     """
     classes, buffers, checks = search.classes, search.buffers, search.data.checks
-    to = buffers.near[at]
+    to = buffers.near[position]
     first = classes.sizes[to]
     kept = first * classes.saved[to]
-    party = buffers.parties[at]
-    buffers.party_sizes[at] = 0
-    buffers.party_gains[at] = 0
+    party = buffers.parties[position]
+    buffers.party_sizes[position] = 0
+    buffers.party_gains[position] = 0
     size = first
     if checks.words > 0:
         smaller = at_size(search, first)
@@ -359,9 +359,9 @@ def _find_party(at: int, record: int, count: int, largest: int, search: Exchange
             search.rules.losses, checks,
         )  # fmt: skip
         gain = size * saved - kept
-        if gain > buffers.party_gains[at]:
-            buffers.party_gains[at] = gain
-            buffers.party_sizes[at] = size - first
+        if gain > buffers.party_gains[position]:
+            buffers.party_gains[position] = gain
+            buffers.party_sizes[position] = size - first
 
 
 @lean

@@ -103,7 +103,7 @@ def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) ->
 
 
 @part
-def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: np.int64) -> int:
+def insert_best(best: Ordinals, values: Ordinals, count: int, item: int, value: np.int64) -> int:
     """Insert one into the list of the ``best``, if there is room or its value is above the least.
 
     The list is descending by ``values``; of equal values the earlier entry comes first. Return its length.
@@ -116,7 +116,7 @@ def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: n
         best[place] = best[place - 1]
         place -= 1
     values[place] = value
-    best[place] = one
+    best[place] = item
     return min(count + 1, len(best))
 
 
@@ -309,7 +309,7 @@ def build(
 
 @lean
 def enter(
-    own: int,
+    this_class: int,
     rep: Rows,
     count: int,
     open_: Ordinals,
@@ -322,20 +322,20 @@ def enter(
     A newcomer has the rest of the record whose place it takes.
     """
     data, classes, buffers = search.data, search.classes, search.buffers
-    size = classes.sizes[own]
-    classes.changed[own] = classes.clock[0]
-    classes.saved[own] = saved
-    copy_rows(rep, count, classes.rows[own])
+    size = classes.sizes[this_class]
+    classes.changed[this_class] = classes.clock[0]
+    classes.saved[this_class] = saved
+    copy_rows(rep, count, classes.rows[this_class])
     for v in range(count):
         for word in range(open_.shape[1]):
-            classes.open_[own, v, word] = open_[v, word]
-    classes.lengths[own] = trace(
-        rep, 0, count, open_, data.worth, data.passes, buffers.passed, classes.paths[own]
+            classes.open_[this_class, v, word] = open_[v, word]
+    classes.lengths[this_class] = trace(
+        rep, 0, count, open_, data.worth, data.passes, buffers.passed, classes.paths[this_class]
     )
     if size < 2:
         return
     fitting = at_size(search, size)
-    order = classes.order[own]
+    order = classes.order[this_class]
     before = 0  # vertices of the prefix: the members before the one that is left out
     for at in range(size):
         record = order[at]

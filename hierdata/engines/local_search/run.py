@@ -92,10 +92,10 @@ class ExchangedClasses(Alignment):
             )
             self._enter(own, self._copy_aligned(count, len(records), saved), NOBODY)
 
-    def _write_rows(self, own: int) -> int:
+    def _write_rows(self, this_class: int) -> int:
         """Write the published representative of a class; return its number of vertices."""
         forest, shown = self.forest, self._given.representative
-        records = self.current.order[own, : self.current.sizes[own]]
+        records = self.current.order[this_class, : self.current.sizes[this_class]]
         first, last = int(forest.roots[records[0]]), int(forest.roots[records[0] + 1])
         vertices = np.flatnonzero(shown[first:last] >= 0)
         place = np.full(last - first, -1, np.int64)
@@ -122,10 +122,10 @@ class ExchangedClasses(Alignment):
         find_open(rows, count, size, self.members, self._data.checks, open_)
         return rows, open_, saved
 
-    def _enter(self, own: int, aligned: _Aligned, newcomer: int) -> None:
+    def _enter(self, this_class: int, aligned: _Aligned, newcomer: int) -> None:
         rows, open_, saved = aligned
         enter(
-            own,
+            this_class,
             rows,
             len(rows),
             open_,
@@ -243,18 +243,18 @@ class ExchangedClasses(Alignment):
             self._enter(one, found, records[-1] if placed else NOBODY)
         self._changed |= set(news)
 
-    def _take_rest(self, one: int, other: int) -> None:
+    def _take_rest(self, record: int, other: int) -> None:
         """Swap the rests of two records that swap places."""
         current = self.current
-        places = [one, other]
+        places = [record, other]
         for rests in (
             current.rest_saved, current.rest_rows, current.rest_paths, current.rest_lengths,
             current.rest_open,
         ):  # fmt: skip
             rests[places] = rests[places[::-1]]
 
-    def _members(self, own: int) -> list[int]:
-        members: list[int] = self.current.order[own, : self.current.sizes[own]].tolist()
+    def _members(self, this_class: int) -> list[int]:
+        members: list[int] = self.current.order[this_class, : self.current.sizes[this_class]].tolist()
         return members
 
     def _build(self, records: list[int]) -> int:

@@ -36,7 +36,7 @@ _FINE = 2**20
 """Bounds with a larger denominator are rounded down to a multiple of 1 / 2^20 for the search."""
 
 
-def ground_of(
+def pack_closeness(
     forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], largest: int
 ) -> ClosenessArrays:
     """Pack the constraints in the layout of the kernels, for classes of at most ``largest`` rows.
@@ -103,7 +103,7 @@ class Arrangement:
     """Classes as runs of ``classes.members``; ``asked`` are the models that the arrays do not cover."""
 
     classes: ReassignedClasses
-    ground: ClosenessArrays
+    closeness: ClosenessArrays
     line: RowLine
     caps: Caps
     foreseen: ForeseenExcess
@@ -117,7 +117,9 @@ class Arrangement:
         sizes = class_sizes(classes)
         line = RowLine.of(forest, scope)
         caps, asked = split_decided(forest, scope, constraints.without_mended({"closeness"}))
-        ground = ground_of(forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0)))
+        closeness = pack_closeness(
+            forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0))
+        )
         members = rows_by_class(classes)
         made = cls(
             ReassignedClasses(
@@ -127,13 +129,13 @@ class Arrangement:
                 np.zeros(len(sizes), np.int64),
                 np.zeros((len(sizes), 4, line.places.shape[1]), np.int32),
             ),
-            ground,
+            closeness,
             line,
             pack_row_caps(caps, len(classes)),
-            _foresee_nothing(ground, len(members)),
+            _foresee_nothing(closeness, len(members)),
             ClassConstraints(forest, scope, asked),
         )
-        refresh_all(made.classes, made.ground, made.line)
+        refresh_all(made.classes, made.closeness, made.line)
         return made
 
     def numbers(self) -> NDArray[np.int64]:
@@ -153,8 +155,8 @@ def initial_classes(
     return dense(np.where(forbidden, SUPPRESSED, classes_of(partition, scope)))
 
 
-def _foresee_nothing(ground: ClosenessArrays, positions: int) -> ForeseenExcess:
+def _foresee_nothing(closeness: ClosenessArrays, positions: int) -> ForeseenExcess:
     """Return room for what is foreseen: a slot for each combination of sets, as long as there is room."""
-    found, combination = np.unique(ground.sets, axis=1, return_inverse=True)
+    found, combination = np.unique(closeness.sets, axis=1, return_inverse=True)
     slots = min(max(1, found.shape[1]), max(1, _KEPT // max(1, positions)))
     return ForeseenExcess(combination.reshape(-1) + 1, np.zeros((slots, positions), np.int64))

@@ -166,22 +166,24 @@ class Unions:
         )
         self.free = np.ones(len(self._sizes), np.bool_)
 
-    def nearest(self, own: int) -> list[int]:
+    def nearest(self, this_class: int) -> list[int]:
         """Return the other free classes, ordered by how much the union raises the loss, then by number."""
-        order = np.argsort(self._weigh_unions(own), kind="stable")
-        found: list[int] = order[self.free[order] & (order != own)].tolist()
+        order = np.argsort(self._weigh_unions(this_class), kind="stable")
+        found: list[int] = order[self.free[order] & (order != this_class)].tolist()
         return found
 
-    def nearest_one(self, own: int) -> int | None:
+    def nearest_one(self, this_class: int) -> int | None:
         """Return the first of ``nearest``, None if no other class is free."""
         others = np.flatnonzero(self.free)
-        others = others[others != own]
-        return int(others[np.argmin(self._weigh_unions(own)[others])]) if len(others) else None
+        others = others[others != this_class]
+        return int(others[np.argmin(self._weigh_unions(this_class)[others])]) if len(others) else None
 
-    def _weigh_unions(self, own: int) -> NDArray[np.int64]:
+    def _weigh_unions(self, this_class: int) -> NDArray[np.int64]:
         """Return by how much the union with each class raises the loss, up to a constant."""
-        joined = sum((each.with_class(own) for each in self._joined), np.zeros(len(self._sizes), np.int64))
-        raised: NDArray[np.int64] = joined * (self._sizes + self._sizes[own]) - self._alone
+        joined = sum(
+            (each.with_class(this_class) for each in self._joined), np.zeros(len(self._sizes), np.int64)
+        )
+        raised: NDArray[np.int64] = joined * (self._sizes + self._sizes[this_class]) - self._alone
         return raised
 
 
@@ -198,9 +200,9 @@ class _JoinedLosses:
         self._ancestors, self._losses = ancestors[different], losses
         self._of_root = lru_cache(maxsize=_KEPT)(self._compute)
 
-    def with_class(self, own: int) -> NDArray[np.int64]:
+    def with_class(self, this_class: int) -> NDArray[np.int64]:
         """Return the loss of a class joined with each class."""
-        return self._of_root(int(self._at[own]))[self._at]
+        return self._of_root(int(self._at[this_class]))[self._at]
 
     def _compute(self, root: int) -> NDArray[np.int64]:
         """Return the loss of the node where a root meets each of the different roots."""
@@ -259,7 +261,7 @@ class Descent:
     def __init__(self, arrangement: Arrangement, window: int) -> None:
         self._at = arrangement
         self._window = window
-        sets = int(arrangement.ground.first[-1])
+        sets = int(arrangement.closeness.first[-1])
         self._memory = np.zeros(sets, np.int64), np.zeros((5, sets), np.int64)
         self.made = 0
 
@@ -289,7 +291,7 @@ class Descent:
             if self.made == before:
                 return
 
-    def swap(self, own: int, least: int) -> bool:
+    def swap(self, this_class: int, least: int) -> bool:
         """Make the best swap of a class that all models allow; return whether there was one.
 
         ``least`` is how much nearer to its bounds the swap must bring the two classes; 0 also allows swaps
@@ -300,8 +302,8 @@ class Descent:
         while True:
             found = np.empty((wanted, 4), np.int64)
             count = best_swaps(
-                own, least, self._window, _PATIENCE * self._window,
-                at.classes, at.ground, at.line, at.caps, at.foreseen, found,
+                this_class, least, self._window, _PATIENCE * self._window,
+                at.classes, at.closeness, at.line, at.caps, at.foreseen, found,
             )  # fmt: skip
             for one, other in found[wanted // 4 : count, :2].tolist():  # the first quarter was refused before
                 if self._try_exchange(one, other):
@@ -323,7 +325,7 @@ class Descent:
                 return False
         for own in classes.tolist():
             at.foreseen.kept[:, starts[own] : starts[own + 1]] = 0
-            refresh(own, at.classes, at.ground, at.line, *self._memory)
+            refresh(own, at.classes, at.closeness, at.line, *self._memory)
         self.made += 1
         return True
 

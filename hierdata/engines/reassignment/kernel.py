@@ -36,7 +36,7 @@ class ClosenessArrays(NamedTuple):
 
     The distance of a class with n values is the sum of ``weight`` |held * total - expected * n| over all
     sets, divided by ``scale * n * total``; its bound is ``top / bottom``. Eight times ``scale * n * total *
-    bottom`` fits into 64 bits (``engines.reassignment.ground``).
+    bottom`` fits into 64 bits (``engines.reassignment.closeness``).
     """
 
     sets: Places  # [constraint, row]: the smallest set that holds the row's value
@@ -76,11 +76,11 @@ SHIFT = 2**31
 
 
 @jit
-def excess(constraint: int, moved: int, present: int, ground: ClosenessArrays) -> int:
+def excess(constraint: int, moved: int, present: int, closeness: ClosenessArrays) -> int:
     """Return the excess of a distance over its bound, in units: 0 if the bound is kept, else at least 1."""
-    top = ground.top[constraint]
-    bottom = ground.bottom[constraint]
-    whole = ground.scale[constraint] * present * ground.total[constraint]
+    top = closeness.top[constraint]
+    bottom = closeness.bottom[constraint]
+    whole = closeness.scale[constraint] * present * closeness.total[constraint]
     if moved * bottom <= top * whole:
         return 0
     return max(1, int(np.rint((moved / whole - top / bottom) * UNIT)))
@@ -88,7 +88,7 @@ def excess(constraint: int, moved: int, present: int, ground: ClosenessArrays) -
 
 @jit
 def weigh(
-    start: int, end: int, members: Numbers, ground: ClosenessArrays, held: Numbers, known: Numbers
+    start: int, end: int, members: Numbers, closeness: ClosenessArrays, held: Numbers, known: Numbers
 ) -> None:
     """Compute the figures of the class ``members[start:end]`` at every set.
 
@@ -96,25 +96,25 @@ def weigh(
     constraint's first set is the number of values present.
     """
     held[:] = 0
-    sets = ground.sets
+    sets = closeness.sets
     for c in range(sets.shape[0]):
-        first = ground.first[c]
-        behind = ground.first[c + 1]
-        total = ground.total[c]
+        first = closeness.first[c]
+        behind = closeness.first[c + 1]
+        total = closeness.total[c]
         for at in range(start, end):
             own = sets[c, members[at]]
             if own < behind:
                 held[own] += 1
         for s in range(behind - 1, first, -1):
-            held[ground.parent[s]] += held[s]
+            held[closeness.parent[s]] += held[s]
         present = held[first]
         base = np.int64(0)
         more = np.int64(0)
         less = np.int64(0)
         for s in range(first + 1, behind):
-            weight = ground.weight[s]
+            weight = closeness.weight[s]
             has = held[s] * total
-            expected = ground.expected[s]
+            expected = closeness.expected[s]
             due = expected * present
             distance = abs(has - due)
             base += weight * distance
@@ -122,7 +122,7 @@ def weigh(
             with_less = abs(has - due + expected)
             more += weight * with_more
             less += weight * with_less
-            above = ground.parent[s]
+            above = closeness.parent[s]
             deep = above != first
             known[PLUS, s] = weight * (abs(has + total - due) - distance)
             known[MINUS, s] = weight * (abs(has - total - due) - distance)
@@ -166,87 +166,95 @@ def _extend(start: int, end: int, members: Numbers, places: Places, extent: Plac
 
 @jit
 def refresh(
-    own: int,
+    this_class: int,
     classes: ReassignedClasses,
-    ground: ClosenessArrays,
+    closeness: ClosenessArrays,
     line: RowLine,
     held: Numbers,
     known: Numbers,
 ) -> None:
     """Recompute extent, loss and excess of a class; ``held`` and ``known`` are working memory."""
-    start = classes.starts[own]
-    end = classes.starts[own + 1]
-    _extend(start, end, classes.members, line.places, classes.extent[own])
+    start = classes.starts[this_class]
+    end = classes.starts[this_class + 1]
+    _extend(start, end, classes.members, line.places, classes.extent[this_class])
     total = np.int64(0)
     for b in range(line.places.shape[1]):
-        low = line.first[b] + classes.extent[own, LOW, b]
-        total += loss_between(low, line.first[b] + classes.extent[own, HIGH, b], line.above, line.losses)
-    classes.loss[own] = total * (end - start)
-    weigh(start, end, classes.members, ground, held, known)
+        low = line.first[b] + classes.extent[this_class, LOW, b]
+        total += loss_between(
+            low, line.first[b] + classes.extent[this_class, HIGH, b], line.above, line.losses
+        )
+    classes.loss[this_class] = total * (end - start)
+    weigh(start, end, classes.members, closeness, held, known)
     farthest = 0
-    for c in range(ground.sets.shape[0]):
-        first = ground.first[c]
+    for c in range(closeness.sets.shape[0]):
+        first = closeness.first[c]
         if held[first] > 0:
-            farthest = max(farthest, excess(c, known[BASE, first], held[first], ground))
-    classes.beyond[own] = farthest
+            farthest = max(farthest, excess(c, known[BASE, first], held[first], closeness))
+    classes.beyond[this_class] = farthest
 
 
 @jit
-def refresh_all(classes: ReassignedClasses, ground: ClosenessArrays, line: RowLine) -> None:
+def refresh_all(classes: ReassignedClasses, closeness: ClosenessArrays, line: RowLine) -> None:
     """Compute extent, loss and excess of every class."""
-    held = np.zeros(ground.first[-1], np.int64)
-    known = np.zeros((5, ground.first[-1]), np.int64)
+    held = np.zeros(closeness.first[-1], np.int64)
+    known = np.zeros((5, closeness.first[-1]), np.int64)
     for own in range(len(classes.beyond)):
-        refresh(own, classes, ground, line, held, known)
+        refresh(own, classes, closeness, line, held, known)
 
 
 @jit
 def _excess_with(
-    c: int, goes: int, comes: int, shared: int, ground: ClosenessArrays, held: Numbers, known: Numbers
+    c: int, goes: int, comes: int, shared: int, closeness: ClosenessArrays, held: Numbers, known: Numbers
 ) -> int:
     """Return the excess of a class over a bound after one value replaces another, both below ``shared``."""
-    first = ground.first[c]
-    behind = ground.first[c + 1]
+    first = closeness.first[c]
+    behind = closeness.first[c + 1]
     present = held[first]
     if goes >= behind:
         if comes >= behind:
-            return excess(c, known[BASE, first], present, ground) if present > 0 else 0
-        return excess(c, known[ENTER, comes], present + 1, ground)
+            return excess(c, known[BASE, first], present, closeness) if present > 0 else 0
+        return excess(c, known[ENTER, comes], present + 1, closeness)
     if comes >= behind:
-        return excess(c, known[LEAVE, goes], present - 1, ground) if present > 1 else 0
+        return excess(c, known[LEAVE, goes], present - 1, closeness) if present > 1 else 0
     moved = known[BASE, first] + known[MINUS, goes] - known[MINUS, shared]
-    return excess(c, moved + known[PLUS, comes] - known[PLUS, shared], present, ground)
+    return excess(c, moved + known[PLUS, comes] - known[PLUS, shared], present, closeness)
 
 
 @jit
 def _foresee(
-    at: int, x: int, members: Numbers, ground: ClosenessArrays, shared: Places, held: Numbers, known: Numbers
+    position: int,
+    x: int,
+    members: Numbers,
+    closeness: ClosenessArrays,
+    shared: Places,
+    held: Numbers,
+    known: Numbers,
 ) -> int:
     """Return the excess of a class after row ``x`` replaces the row at one position."""
     farthest = 0
-    for c in range(ground.sets.shape[0]):
-        goes = ground.sets[c, members[at]]
+    for c in range(closeness.sets.shape[0]):
+        goes = closeness.sets[c, members[position]]
         meet = shared[goes] if goes < len(shared) else 0
-        farthest = max(farthest, _excess_with(c, goes, ground.sets[c, x], meet, ground, held, known))
+        farthest = max(farthest, _excess_with(c, goes, closeness.sets[c, x], meet, closeness, held, known))
     return farthest
 
 
 @jit
-def _meet(own: int, c: int, ground: ClosenessArrays, shared: Places) -> None:
-    """Compute, for every set of a constraint, the smallest set that holds both it and ``own``."""
-    first = ground.first[c]
-    behind = ground.first[c + 1]
-    if own >= behind:
+def _meet(value_set: int, c: int, closeness: ClosenessArrays, shared: Places) -> None:
+    """Compute, for every set of a constraint, the smallest set that holds both it and ``value_set``."""
+    first = closeness.first[c]
+    behind = closeness.first[c + 1]
+    if value_set >= behind:
         return
     shared[first:behind] = -1
-    at = own
+    at = value_set
     while at != first:
         shared[at] = at
-        at = ground.parent[at]
+        at = closeness.parent[at]
     shared[first] = first
     for s in range(first + 1, behind):
         if shared[s] < 0:
-            shared[s] = shared[ground.parent[s]]
+            shared[s] = shared[closeness.parent[s]]
 
 
 @jit
@@ -265,66 +273,66 @@ def _loss_with(row: int, goes: int, extent: Places, size: int, line: RowLine) ->
 
 
 @jit
-def _keeps(at: int, row: int, start: int, end: int, members: Numbers, caps: Caps) -> bool:
+def _keeps(position: int, row: int, start: int, end: int, members: Numbers, caps: Caps) -> bool:
     """Return whether a class keeps every cap with another row at one position."""
-    before = members[at]
-    members[at] = row
+    before = members[position]
+    members[position] = row
     holds = keeps_caps(start, end, members, caps)
-    members[at] = before
+    members[position] = before
     return holds
 
 
 @jit
 def best_swaps(
-    own: int,
+    this_class: int,
     least: int,
     window: int,
     at_most: int,
     classes: ReassignedClasses,
-    ground: ClosenessArrays,
+    closeness: ClosenessArrays,
     line: RowLine,
     caps: Caps,
     foreseen: ForeseenExcess,
-    found: Numbers,
+    out: Numbers,
 ) -> int:
-    """Write the best swaps of a class to ``found``, best first; return how many there are.
+    """Write the best swaps of a class to ``out``, best first; return how many there are.
 
-    ``found[i]`` receives two positions in ``members``, the change of the excess of the two classes, and the
+    ``out[i]`` receives two positions in ``members``, the change of the excess of the two classes, and the
     change of their loss. Swaps are ordered by the change of the excess, then of the loss, then by position.
     The excess must fall by at least ``least``; if that is 0, the loss must fall if the excess does not. Swaps
     that break a cap are left out. Partners are the next and the previous classes in turn, until ``window``
     pairs of rows have been compared; more, up to ``at_most``, only while nothing is found.
     """
     members, starts, beyond, kept_loss, extent = classes
-    start = starts[own]
-    end = starts[own + 1]
+    start = starts[this_class]
+    end = starts[this_class + 1]
     size = end - start
-    constraints = ground.sets.shape[0]
-    count_of_sets = ground.first[-1]
+    constraints = closeness.sets.shape[0]
+    count_of_sets = closeness.first[-1]
     held = np.zeros(count_of_sets, np.int64)
     known = np.zeros((5, count_of_sets), np.int64)
-    weigh(start, end, members, ground, held, known)
+    weigh(start, end, members, closeness, held, known)
     shared = np.zeros((size, count_of_sets), np.int32)
     options = np.zeros((size, count_of_sets + constraints), np.int64)
     for i in range(size):
         for c in range(constraints):
-            goes = ground.sets[c, members[start + i]]
-            _meet(goes, c, ground, shared[i])
-            for s in range(ground.first[c], ground.first[c + 1]):
-                options[i, s] = _excess_with(c, goes, s, shared[i, s], ground, held, known)
+            goes = closeness.sets[c, members[start + i]]
+            _meet(goes, c, closeness, shared[i])
+            for s in range(closeness.first[c], closeness.first[c + 1]):
+                options[i, s] = _excess_with(c, goes, s, shared[i, s], closeness, held, known)
             missing = count_of_sets + c
-            options[i, missing] = _excess_with(c, goes, missing, 0, ground, held, known)
+            options[i, missing] = _excess_with(c, goes, missing, 0, closeness, held, known)
 
     worst = 0  # the constraint that rules out most swaps is checked first
     farthest = -1
     for c in range(constraints):
-        if held[ground.first[c]] > 0:
-            own_excess = excess(c, known[BASE, ground.first[c]], held[ground.first[c]], ground)
+        if held[closeness.first[c]] > 0:
+            own_excess = excess(c, known[BASE, closeness.first[c]], held[closeness.first[c]], closeness)
             if own_excess > farthest:
                 worst = c
                 farthest = own_excess
 
-    wanted = len(found)
+    wanted = len(out)
     count = 0
     seen = 0
     last_beyond = np.int64(-least)
@@ -336,21 +344,21 @@ def best_swaps(
         step = turn // 2 + 1
         if 2 * step == groups and turn % 2:
             break  # the opposite class has been compared already
-        partner = (own + step) % groups if turn % 2 == 0 else (own - step) % groups
+        partner = (this_class + step) % groups if turn % 2 == 0 else (this_class - step) % groups
         first = starts[partner]
         behind = starts[partner + 1]
         seen += size * (behind - first)
         weighed = False
-        before = beyond[own] + beyond[partner]
-        lost_before = kept_loss[own] + kept_loss[partner]
+        before = beyond[this_class] + beyond[partner]
+        lost_before = kept_loss[this_class] + kept_loss[partner]
         for at in range(first, behind):
             y = members[at]
             for i in range(size):
-                mine = options[i, ground.sets[worst, y]] if constraints > 0 else np.int64(0)
+                mine = options[i, closeness.sets[worst, y]] if constraints > 0 else np.int64(0)
                 if mine - before > last_beyond:
                     continue
                 for c in range(constraints):
-                    mine = max(mine, options[i, ground.sets[c, y]])
+                    mine = max(mine, options[i, closeness.sets[c, y]])
                 if mine - before > last_beyond:
                     continue
                 x = members[start + i]
@@ -359,7 +367,7 @@ def best_swaps(
                     continue
                 change = np.int64(0)
                 if tied:
-                    change = _loss_with(y, x, extent[own], size, line) - lost_before
+                    change = _loss_with(y, x, extent[this_class], size, line) - lost_before
                     if change >= last_loss:
                         continue
                     change += _loss_with(x, y, extent[partner], behind - first, line)
@@ -370,15 +378,15 @@ def best_swaps(
                 theirs = foreseen.kept[slot, at] - combination * SHIFT
                 if theirs < 0 or theirs >= SHIFT:
                     if not weighed:
-                        weigh(first, behind, members, ground, held, known)
+                        weigh(first, behind, members, closeness, held, known)
                         weighed = True
-                    theirs = _foresee(at, x, members, ground, shared[i], held, known)
+                    theirs = _foresee(at, x, members, closeness, shared[i], held, known)
                     foreseen.kept[slot, at] = combination * SHIFT + theirs
                 less = mine + theirs - before
                 if less > last_beyond:
                     continue
                 if not tied:
-                    change = _loss_with(y, x, extent[own], size, line) - lost_before
+                    change = _loss_with(y, x, extent[this_class], size, line) - lost_before
                     change += _loss_with(x, y, extent[partner], behind - first, line)
                 if less == last_beyond and change >= last_loss:
                     continue
@@ -389,24 +397,23 @@ def best_swaps(
                 count = min(count + 1, wanted)
                 place = count - 1
                 while place > 0 and (
-                    found[place - 1, 2] > less
-                    or (found[place - 1, 2] == less and found[place - 1, 3] > change)
+                    out[place - 1, 2] > less or (out[place - 1, 2] == less and out[place - 1, 3] > change)
                 ):
-                    found[place] = found[place - 1]
+                    out[place] = out[place - 1]
                     place -= 1
-                found[place, 0] = start + i
-                found[place, 1] = at
-                found[place, 2] = less
-                found[place, 3] = change
+                out[place, 0] = start + i
+                out[place, 1] = at
+                out[place, 2] = less
+                out[place, 3] = change
                 if count == wanted:
-                    last_beyond = found[count - 1, 2]
-                    last_loss = found[count - 1, 3]
+                    last_beyond = out[count - 1, 2]
+                    last_loss = out[count - 1, 3]
     return count
 
 
 @jit
 def objective(
-    members: Numbers, starts: Numbers, ground: ClosenessArrays, caps: Caps
+    members: Numbers, starts: Numbers, closeness: ClosenessArrays, caps: Caps
 ) -> tuple[int, int, int, int]:
     """Return the objective of a partition.
 
@@ -414,24 +421,24 @@ def objective(
     sum of the distances over all rows, and the number of classes beyond a bound. The distance of a class is
     its largest one over all constraints, in units.
     """
-    held = np.zeros(ground.first[-1], np.int64)
-    known = np.zeros((5, ground.first[-1]), np.int64)
+    held = np.zeros(closeness.first[-1], np.int64)
+    known = np.zeros((5, closeness.first[-1]), np.int64)
     broken = largest = total = failing = 0
     for own in range(len(starts) - 1):
         start = starts[own]
         end = starts[own + 1]
         if not keeps_caps(start, end, members, caps):
             broken += end - start
-        weigh(start, end, members, ground, held, known)
+        weigh(start, end, members, closeness, held, known)
         distance = 0
         beyond = False
-        for c in range(ground.sets.shape[0]):
-            first = ground.first[c]
+        for c in range(closeness.sets.shape[0]):
+            first = closeness.first[c]
             present = held[first]
             if present > 0:
-                whole = ground.scale[c] * present * ground.total[c]
+                whole = closeness.scale[c] * present * closeness.total[c]
                 distance = max(distance, int(np.rint(known[BASE, first] / whole * UNIT)))
-                beyond = beyond or excess(c, known[BASE, first], present, ground) > 0
+                beyond = beyond or excess(c, known[BASE, first], present, closeness) > 0
         largest = max(largest, distance)
         total += distance * (end - start)
         failing += beyond

@@ -63,7 +63,7 @@ def deal_rows(order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np
 def along_the_leaves(arrangement: Arrangement) -> NDArray[np.int64]:
     """Sort the rows by their sensitive values, attribute after attribute, each in the order of its leaves."""
     rows = np.sort(arrangement.classes.members)
-    ordered: NDArray[np.int64] = rows[np.lexsort((rows, *arrangement.ground.sets[::-1, rows]))]
+    ordered: NDArray[np.int64] = rows[np.lexsort((rows, *arrangement.closeness.sets[::-1, rows]))]
     return ordered
 
 
@@ -94,7 +94,7 @@ def run_swarm(
 
     def score(keys: Keys) -> tuple[Score, bool]:
         broken, largest, total, failing = objective(
-            decode_keys(keys, rows), starts, arrangement.ground, arrangement.caps
+            decode_keys(keys, rows), starts, arrangement.closeness, arrangement.caps
         )
         return (broken, largest, total), not broken and not failing
 

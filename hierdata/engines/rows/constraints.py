@@ -240,9 +240,11 @@ def strangers(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray
     return found
 
 
-def foreign(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def foreign(closeness: Closeness, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Mark the codes of values that do not occur in the original."""
-    return np.array([*(own == FOREIGN for own in one.set_of), False], np.bool_)[codes]  # MISSING is the last
+    return np.array([*(own == FOREIGN for own in closeness.set_of), False], np.bool_)[
+        codes
+    ]  # MISSING is the last
 
 
 def one_of_each_record(scope: Scope) -> list[RowCaps]:
@@ -324,13 +326,13 @@ def shortage(forest: Forest, scope: Scope, constraints: Constraints) -> str:
     return ""
 
 
-def values_apart(own: RowCaps) -> int:
+def values_apart(caps: RowCaps) -> int:
     """Return the largest number of occurring values of which no two count together."""
-    groups = np.unique(own.groups[own.groups >= 0]).tolist()
-    if own.caps.reach is None:
+    groups = np.unique(caps.groups[caps.groups >= 0]).tolist()
+    if caps.caps.reach is None:
         return len(groups)
     apart, reached = 0, -1
     for group in groups:
         if group > reached:
-            apart, reached = apart + 1, own.caps.reach[group][1]
+            apart, reached = apart + 1, caps.caps.reach[group][1]
     return apart

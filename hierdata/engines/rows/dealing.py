@@ -184,9 +184,9 @@ def thin_rows(
     return rows
 
 
-def _thin_own_rows(rows: NDArray[np.int64], own: RowCaps, rng: np.random.Generator) -> NDArray[np.int64]:
-    groups = own.groups[rows]
-    shares = own.caps.share
+def _thin_own_rows(rows: NDArray[np.int64], caps: RowCaps, rng: np.random.Generator) -> NDArray[np.int64]:
+    groups = caps.groups[rows]
+    shares = caps.caps.share
     counts = np.bincount(groups[groups >= 0], minlength=len(shares)).tolist()
     # Iterate down to the largest total that keeps the cap.
     total, kept = -1, sum(counts)

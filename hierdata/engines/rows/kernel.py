@@ -132,7 +132,7 @@ class AttachedClasses(NamedTuple):
 @jit
 def _keeps_caps(
     row: int,
-    own: int,
+    this_class: int,
     latest: Numbers,
     earlier: Numbers,
     caps: Caps,
@@ -152,7 +152,7 @@ def _keeps_caps(
         high = caps.reach[number, 1]
         present = 1
         near = 1
-        member = latest[own]
+        member = latest[this_class]
         while member >= 0:
             other = caps.groups[cap, member]
             if other >= 0:
@@ -165,7 +165,7 @@ def _keeps_caps(
         if near > 1 and low < high:  # the row counts together with other groups
             members[0] = row
             filled = 1
-            member = latest[own]
+            member = latest[this_class]
             while member >= 0:
                 members[filled] = member
                 filled += 1
@@ -182,14 +182,14 @@ def nearest(
     at_most: int,
     stamp: int,
     recurring: bool,
-    found: Numbers,
+    out: Numbers,
     distances: Numbers,
     rows: AttachedRows,
     classes: AttachedClasses,
     caps: Caps,
     members: Numbers,
 ) -> tuple[int, int]:
-    """Write the classes nearest to a row to ``found``, best first; return how many, and how many were seen.
+    """Write the classes nearest to a row to ``out``, best first; return how many, and how many were seen.
 
     ``window`` classes are seen, from ``start`` on and wrapping around; more, up to ``at_most``, only while
     none is found. Classes that have refused under ``stamp`` are left out, and so are classes that would break
@@ -199,7 +199,7 @@ def nearest(
     """
     nodes, records, ancestors, losses = rows
     joins, sizes, numbers, refused, latest, earlier = classes
-    wanted = len(found)
+    wanted = len(out)
     width = nodes.shape[1]
     count = 0
     seen = 0
@@ -215,7 +215,7 @@ def nearest(
                 break
         place = count
         while place > 0:
-            other = found[place - 1]
+            other = out[place - 1]
             if distance > distances[place - 1]:
                 break
             tied = distance == distances[place - 1]
@@ -234,21 +234,21 @@ def nearest(
             continue
         count = min(count + 1, wanted)
         for at in range(count - 1, place, -1):
-            found[at] = found[at - 1]
+            out[at] = out[at - 1]
             distances[at] = distances[at - 1]
-        found[place] = own
+        out[place] = own
         distances[place] = distance
     return count, seen
 
 
 @jit
-def join_row(row: int, own: int, rows: AttachedRows, classes: AttachedClasses) -> Places:
+def join_row(row: int, this_class: int, rows: AttachedRows, classes: AttachedClasses) -> Places:
     """Return the nodes of a class with one row more: the joins of their nodes."""
     nodes, ancestors, joins = rows.nodes, rows.ancestors, classes.joins
     found = np.empty(nodes.shape[1], np.int32)
     for b in range(nodes.shape[1]):
         one = ancestors[nodes[row, b]]
-        other = ancestors[joins[own, b]]
+        other = ancestors[joins[this_class, b]]
         level = len(one) - 1
         while level > 0 and (one[level] < 0 or one[level] != other[level]):
             level -= 1

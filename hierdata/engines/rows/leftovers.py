@@ -150,50 +150,50 @@ class _Attachment:
                 return None
             wanted *= 4
 
-    def _accepts(self, row: int, own: int) -> bool:
+    def _accepts(self, row: int, this_class: int) -> bool:
         """Whether all constraints hold for the class with the row added."""
-        records = int(self._made.sizes[own]) + 1
+        records = int(self._made.sizes[this_class]) + 1
         population = None
         if self._population is not None:
-            population = self._population((self._join_row(row, own) - self._first).tolist())
+            population = self._population((self._join_row(row, this_class) - self._first).tolist())
         if not self._on_records.hold(ClassView(records, {}, population)):
             return False
         for asked, held, code in zip(
-            self._on_values, self._class_counts(own), self._codes[row].tolist(), strict=True
+            self._on_values, self._class_counts(this_class), self._codes[row].tolist(), strict=True
         ):
             counts = held if code == MISSING else held | {code: held.get(code, 0) + 1}
             if not asked.hold(ClassView(records, counts)):
                 return False
         return True
 
-    def _class_counts(self, own: int) -> list[dict[int, int]]:
+    def _class_counts(self, this_class: int) -> list[dict[int, int]]:
         """Return how often each value occurs in a class, by sensitive attribute; counted once."""
-        if own not in self._contents:
-            rows = list(self._members_of(own))
+        if this_class not in self._contents:
+            rows = list(self._members_of(this_class))
             counted = (Counter(column) for column in self._codes[rows].T.tolist())
-            self._contents[own] = [
+            self._contents[this_class] = [
                 {code: count for code, count in counts.items() if code != MISSING} for counts in counted
             ]
-        return self._contents[own]
+        return self._contents[this_class]
 
-    def _members_of(self, own: int) -> Iterator[int]:
-        row = int(self._made.latest[own])
+    def _members_of(self, this_class: int) -> Iterator[int]:
+        row = int(self._made.latest[this_class])
         while row >= 0:
             yield row
             row = int(self._made.earlier[row])
 
-    def _join_row(self, row: int, own: int) -> NDArray[np.int32]:
-        return join_row(row, own, self._rows, self._made)
+    def _join_row(self, row: int, this_class: int) -> NDArray[np.int32]:
+        return join_row(row, this_class, self._rows, self._made)
 
-    def _join(self, row: int, own: int) -> None:
-        for held, code in zip(self._class_counts(own), self._codes[row].tolist(), strict=True):
+    def _join(self, row: int, this_class: int) -> None:
+        for held, code in zip(self._class_counts(this_class), self._codes[row].tolist(), strict=True):
             if code != MISSING:
                 held[code] = held.get(code, 0) + 1
         made = self._made
-        made.joins[own] = self._join_row(row, own)
-        self._classes[row] = own
-        made.sizes[own] += 1
-        made.earlier[row], made.latest[own] = made.latest[own], row
+        made.joins[this_class] = self._join_row(row, this_class)
+        self._classes[row] = this_class
+        made.sizes[this_class] += 1
+        made.earlier[row], made.latest[this_class] = made.latest[this_class], row
 
 
 class _RememberedConstraints:

@@ -26,7 +26,7 @@ MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
 TriedCuts: TypeAlias = "dict[int, dict[bytes, Mended | None]]"
 """By class and cut, what mending made of it: several factors often have one cut."""
 _UNCERTAIN = 1.25
-"""A union is given up where it is estimated to lose so many times what it may: estimates can be too large."""
+"""A union is given up if it is estimated to lose 1.25 times what it may: estimates can be too large."""
 
 
 class Mending(NamedTuple):
@@ -73,7 +73,7 @@ class ClassSearch:
         return sum(map(self.lose_by_vector, division.vectors, sizes))
 
     def lose_by_vector(self, vector: tuple[int, ...], size: int) -> int:
-        """Return what so many records lose at the root by its vector; nothing where root values are facts."""
+        """Return what ``size`` records lose at the root by its vector; 0 where root values are facts."""
         if self.knowledge.root == "counted":
             return 0
         losses = zip(self.forest.losses[0], vector, strict=True)

@@ -88,10 +88,10 @@ class TrialSplitter:
             found[at] = own, mended
         return None if self._search.find_failing(group_of, [*found], found) else found
 
-    def _lose(self, groups: list[Members], found: MendedClasses) -> int:
+    def _lose(self, groups: list[Members], mended_groups: MendedClasses) -> int:
         """Return what groups lose at their roots, and below as far as they are mended."""
         at_roots = (self._search.lose_by_vector(vector, len(members)) for members, vector in groups)
-        return sum(at_roots) + sum(mended.loss for _, mended in found.values())
+        return sum(at_roots) + sum(mended.loss for _, mended in mended_groups.values())
 
 
 FACTORS = (0.3, 0.55, 1.0)
@@ -101,11 +101,11 @@ _MOST_TRIED = 10**6
 _MOST_SPLIT = 10**5
 """The most with which classes are split further by trial."""
 _HOPEFUL = 1.2
-"""Classes of a division may unite if its trial loses at most so many times what the best one does."""
+"""Classes of a division may unite if its trial loses at most 1.2 times what the best one loses."""
 _MUCH_WORSE = 2
-"""What loses more than so many times the least is not considered for other blocks."""
+"""A way that loses more than twice the least is not considered for other blocks."""
 _SAMPLED = 8
-"""Beyond, they are tried on one of so many classes."""
+"""Where there is more work, divisions are tried on every eighth class."""
 
 _Way: TypeAlias = "tuple[int, float | None]"
 """A division, by number, and the factor of its cuts; None: the best one, and then classes unite."""

@@ -34,11 +34,11 @@ class Specialize(Engine):
       pattern that fewer than k records match, the fact or vertex goes that mends most for what it loses;
       counts are kept exact. Then the same is done with absent values counted as the facts that they are.
       What no pattern needs to lose is put back.
-    - **Improvement.** What all records of a class delete one after the other may be what enough of them have:
-      removed vertices, also without their values so that their subtrees stay, or the absent values of a
-      column or of a node. It is shown again in all of them, the class is mended again, and that stays if less
-      is lost. Classes that are tried are improved once, those that are published several times; none are
-      at m = 3, where it takes too long.
+    - **Improvement.** Records are mended one after the other, so each may delete a fact that k of them could
+      have kept together. So deletions of one kind are undone in all records of a class at once: removed
+      vertices, with or without their values, or the absent values of a column or of a node. The class is
+      mended again, and the result is kept if less is lost. Classes that are tried are improved once, those
+      that are published several times; none are at m = 3, where it takes too long.
     - **Blocks.** In a collection of eight blocks or more, four of them try all this. All blocks then use the
       division and the c that lost least in these, or the finest division with classes united.
     - **Shares.** Under alpha the share of each bounded value is counted at each anchor of each pattern. Where

@@ -199,13 +199,13 @@ def restore_group(work: GroupWork, tables: Tables, which: NDArray[np.bool_]) -> 
 
 
 @inline_kernel
-def note_broken(found: NDArray[np.int64], count: int, a: int, b: int, c: int) -> int:
+def note_broken(occurrences: NDArray[np.int64], count: int, a: int, b: int, c: int) -> int:
     """Note an occurrence if there is room; return how many are noted."""
-    if count == len(found):
+    if count == len(occurrences):
         return count
-    found[count, 0] = a
-    found[count, 1] = b
-    found[count, 2] = c
+    occurrences[count, 0] = a
+    occurrences[count, 1] = b
+    occurrences[count, 2] = c
     return count + 1
 
 
@@ -213,10 +213,10 @@ def note_broken(found: NDArray[np.int64], count: int, a: int, b: int, c: int) ->
 def find_broken(work: GroupWork, tables: Tables) -> int:
     """Find the patterns of a gathered record that too few records match; return how many.
 
-    Each occurrence is three facts in ``work.found``, -1 for none. A pattern of a whole vertex has its first
-    fact and -2. Stops where there is no room for more.
+    Each occurrence is three facts in ``work.occurrences``, -1 for none. A pattern of a whole vertex has its
+    first fact and -2. Stops where there is no room for more.
     """
-    group, asked, row, found = work.group, work.asked, work.row, work.found
+    group, asked, row, occurrences = work.group, work.asked, work.row, work.occurrences
     table = tables.patterns
     compare_paths(group, row)
     size, labels, common, k, facts = row.size[0], row.labels, row.common, asked.k, row.facts
@@ -224,20 +224,20 @@ def find_broken(work: GroupWork, tables: Tables) -> int:
     for i in range(size):
         a = labels[i]
         if table.counts[find_slot(table, key_of_one(asked, a))] < k:
-            count = note_broken(found, count, facts[i], -1, -1)
+            count = note_broken(occurrences, count, facts[i], -1, -1)
         if asked.m < 2:
             continue
         for j in range(i + 1, size):
             b, ab = labels[j], common[i, j]
             if table.counts[find_slot(table, key_of_two(asked, a, b, ab))] < k:
-                count = note_broken(found, count, facts[i], facts[j], -1)
+                count = note_broken(occurrences, count, facts[i], facts[j], -1)
             if asked.m < 3:
                 continue
             for h in range(j + 1, size):
                 key = key_of_three(asked, a, b, labels[h], ab, common[i, h], common[j, h])
                 if table.counts[find_slot(table, key)] < k:
-                    count = note_broken(found, count, facts[i], facts[j], facts[h])
-        if count == len(found):
+                    count = note_broken(occurrences, count, facts[i], facts[j], facts[h])
+        if count == len(occurrences):
             return count
     if asked.whole and not asked.blind:
         for i in range(size):
@@ -245,48 +245,48 @@ def find_broken(work: GroupWork, tables: Tables) -> int:
             if facts[i] == group.first_fact[vertex] and group.depth[vertex]:
                 key = key_of_vertex(group, asked, tables.clauses, vertex)
                 if table.counts[find_slot(table, key)] < k:
-                    count = note_broken(found, count, facts[i], -2, -1)
+                    count = note_broken(occurrences, count, facts[i], -2, -1)
     return count
 
 
 @part
-def keep_labels(group: FactGroup, found: NDArray[np.int64], count: int) -> None:
+def keep_labels(group: FactGroup, occurrences: NDArray[np.int64], count: int) -> None:
     """Note the labels at which occurrences were found; of a whole vertex a number of all its labels."""
     for at in range(count):
         for place in range(3):
-            fact = found[at, place]
-            found[at, 3 + place] = group.label[fact] if fact >= 0 else 0
-        if found[at, 1] == -2:
-            vertex = group.owner[found[at, 0]]
-            found[at, 4] = number_of(group, vertex)
+            fact = occurrences[at, place]
+            occurrences[at, 3 + place] = group.label[fact] if fact >= 0 else 0
+        if occurrences[at, 1] == -2:
+            vertex = group.owner[occurrences[at, 0]]
+            occurrences[at, 4] = number_of(group, vertex)
 
 
 @part
-def drop_mended(group: FactGroup, found: NDArray[np.int64], count: int) -> int:
+def drop_mended(group: FactGroup, occurrences: NDArray[np.int64], count: int) -> int:
     """Keep the occurrences of which no fact was deleted; return how many are left.
 
-    The labels at which they were found are in ``found``, after the facts.
+    The labels at which they were found are in ``occurrences``, after the facts.
     """
     left = 0
     for at in range(count):
         kept = True
         for place in range(3):
-            fact = found[at, place]
-            if fact >= 0 and group.label[fact] != found[at, 3 + place]:
+            fact = occurrences[at, place]
+            if fact >= 0 and group.label[fact] != occurrences[at, 3 + place]:
                 kept = False
-        if found[at, 1] == -2:
-            vertex = group.owner[found[at, 0]]
-            kept = found[at, 4] == number_of(group, vertex)
+        if occurrences[at, 1] == -2:
+            vertex = group.owner[occurrences[at, 0]]
+            kept = occurrences[at, 4] == number_of(group, vertex)
         if kept:
             for place in range(6):
-                found[left, place] = found[at, place]
+                occurrences[left, place] = occurrences[at, place]
             left += 1
     return left
 
 
 @part
 def score_vertices(
-    group: FactGroup, found: NDArray[np.int64], count: int, scores: NDArray[np.int64], base: int
+    group: FactGroup, occurrences: NDArray[np.int64], count: int, scores: NDArray[np.int64], base: int
 ) -> None:
     """Count for each fact and vertex of a record in how many occurrences it is.
 
@@ -295,11 +295,11 @@ def score_vertices(
     first = group.first_fact[base]
     for at in range(count):
         for place in range(3):
-            fact = found[at, place]
+            fact = occurrences[at, place]
             if fact < 0:
                 continue
             vertex = group.owner[fact]
-            if found[at, 1] == -2:
+            if occurrences[at, 1] == -2:
                 for other in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
                     scores[other - first, 1] += 1
             else:
@@ -308,8 +308,8 @@ def score_vertices(
                 above = group.path[vertex, depth]
                 counted = False
                 for earlier in range(place):
-                    if found[at, earlier] >= 0:
-                        counted |= group.path[group.owner[found[at, earlier]], depth] == above
+                    if occurrences[at, earlier] >= 0:
+                        counted |= group.path[group.owner[occurrences[at, earlier]], depth] == above
                 if not counted:
                     scores[above - base, 0] += 1
 
@@ -346,19 +346,19 @@ def delete_noted(work: GroupWork, tables: Tables, record: int, count: int) -> tu
 
     Returns the tables, and how many occurrences are left.
     """
-    group, found = work.group, work.found
+    group, occurrences = work.group, work.occurrences
     base, end = group.first_vertex[record], group.first_vertex[record + 1]
     facts = group.first_fact[end] - group.first_fact[base]
-    keep_labels(group, found, count)
+    keep_labels(group, occurrences, count)
     while count > 0:
         scores = np.zeros((max(end - base, facts), 2), np.int64)
-        score_vertices(group, found, count, scores, base)
+        score_vertices(group, occurrences, count, scores, base)
         vertex, fact = choose_deletion(group, record, scores)
         if vertex < 0:
             return tables, count
         label = group.absent[fact] if fact >= 0 else 0
         tables = change_record(work, tables, record, vertex, fact, label)
-        count = drop_mended(group, found, count)
+        count = drop_mended(group, occurrences, count)
     return tables, 0
 
 
@@ -526,7 +526,7 @@ def relabel_records(
     group, row = work.group, work.row
     work.changed[0] = 0
     # Patterns that are new are matched by records that change, so only those that fewer match are noted.
-    quiet = GroupWork(group, work.asked, row, work.found, np.zeros(1, np.int64))
+    quiet = GroupWork(group, work.asked, row, work.occurrences, np.zeros(1, np.int64))
     for record in range(len(dirty)):
         first = group.first_fact[group.first_vertex[record]]
         end = group.first_fact[group.first_vertex[record + 1]]

@@ -254,14 +254,14 @@ class Row(NamedTuple):
 class GroupWork(NamedTuple):
     """A group, what is asked of its patterns, and room to look at one record after the other.
 
-    ``found[i]`` is an occurrence of a pattern: up to three facts, and the labels at which it was found.
+    ``occurrences[i]`` is an occurrence of a pattern: up to three facts, and the labels at which it was found.
     ``changed`` has the number of noted keys first, then the keys; more than fit are counted only.
     """
 
     group: FactGroup
     asked: Asked
     row: Row
-    found: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
     changed: NDArray[np.int64]
 
 
@@ -480,7 +480,7 @@ def count_record(work: GroupWork, tables: Tables, marked: int, step: int) -> Non
 def count_group(work: GroupWork) -> Tables:
     """Return the tables of all patterns of all records."""
     row, m = work.row, work.asked.m
-    work = GroupWork(work.group, work.asked, row, work.found, np.zeros(1, np.int64))  # notes no keys
+    work = GroupWork(work.group, work.asked, row, work.occurrences, np.zeros(1, np.int64))  # notes no keys
     tables = Tables(make_table(12), make_table(12))
     row.marks[:] = True
     for record in range(len(work.group.first_vertex) - 1):

@@ -172,7 +172,7 @@ def rank_fact(a: int, ab: int, ac: int, bc: int, b: int, c: int) -> tuple[int, i
 
 @jit
 def make_codes(size: int, m: int, depths: int) -> NDArray[np.int64]:
-    """Return room for the codes of a record with so many facts, or for ``MOST_HELD`` of them."""
+    """Return room for the codes of a record with ``size`` facts, or for ``MOST_HELD`` of them."""
     total = 2 + 2 * size * (1 + depths)
     if m >= 2:
         total += size * (size - 1) // 2 * (1 + 2 * depths)
@@ -447,26 +447,26 @@ def is_among(named: PatternTable, key: int, numbers: NDArray[np.int64]) -> bool:
 @jit
 def note_excessive(work: GroupWork, m: int, names: PatternNames, numbers: NDArray[np.int64]) -> int:
     """Note the occurrences of patterns by their numbers, as ``find_broken`` does; return how many."""
-    group, asked, row, found = work.group, work.asked, work.row, work.found
+    group, asked, row, occurrences = work.group, work.asked, work.row, work.occurrences
     size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
     count = 0
     for i in range(size):
         a = labels[i]
         if is_among(names.numbers, key_of_one(asked, a), numbers):
-            count = note_broken(found, count, facts[i], -1, -1)
+            count = note_broken(occurrences, count, facts[i], -1, -1)
         if m < 2:
             continue
         for j in range(i + 1, size):
             b, ab = labels[j], common[i, j]
             if is_among(names.numbers, key_of_two(asked, a, b, ab), numbers):
-                count = note_broken(found, count, facts[i], facts[j], -1)
+                count = note_broken(occurrences, count, facts[i], facts[j], -1)
             if m < 3:
                 continue
             for h in range(j + 1, size):
                 key = key_of_three(asked, a, b, labels[h], ab, common[i, h], common[j, h])
                 if is_among(names.numbers, key, numbers):
-                    count = note_broken(found, count, facts[i], facts[j], facts[h])
-        if count == len(found):
+                    count = note_broken(occurrences, count, facts[i], facts[j], facts[h])
+        if count == len(occurrences):
             return count
     if asked.whole:
         for i in range(size):
@@ -474,19 +474,19 @@ def note_excessive(work: GroupWork, m: int, names: PatternNames, numbers: NDArra
             if facts[i] != group.first_fact[vertex] or group.depth[vertex] == 0:
                 continue
             if is_among(names.numbers, key_of_vertex(group, asked, names.clauses, vertex), numbers):
-                count = note_broken(found, count, facts[i], -2, -1)
+                count = note_broken(occurrences, count, facts[i], -2, -1)
     return count
 
 
 @jit
 def mark_stuck(work: GroupWork, count: int, stuck: NDArray[np.bool_]) -> None:
     """Mark the absent labels of the first ``count`` occurrences, which cannot be deleted."""
-    group, found = work.group, work.found
+    group, occurrences = work.group, work.occurrences
     for at in range(count):
         for place in range(3):
-            fact = found[at, place]
+            fact = occurrences[at, place]
             if fact >= 0:
-                last = group.first_fact[group.owner[fact] + 1] if found[at, 1] == -2 else fact + 1
+                last = group.first_fact[group.owner[fact] + 1] if occurrences[at, 1] == -2 else fact + 1
                 for other in range(fact, last):
                     stuck[group.absent[other]] = True
 

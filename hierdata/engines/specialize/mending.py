@@ -42,10 +42,10 @@ Proposals: TypeAlias = Callable[[FactGroup, Asked], Iterator[NDArray[np.int64]]]
 
 
 def improve_group(work: GroupWork, tables: Tables, proposals: Sequence[Proposals], rounds: int) -> bool:
-    """Try all proposals on a mended group, so many times; keep those after which less is lost.
+    """Try all proposals on a mended group in ``rounds``; keep those after which less is lost.
 
-    One record after the other deletes what only it shows, so what all of them delete may be what enough of
-    them could show. A proposal shows it again in all of them; then the group is mended again. Returns whether
+    Records are mended one after the other, so each may delete a fact that k of them could have kept together.
+    A proposal undoes such deletions in all records at once; then the group is mended again. Returns whether
     the last round saved more than a little.
     """
     group = work.group

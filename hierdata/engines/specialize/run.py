@@ -25,9 +25,9 @@ from hierdata.forest.publication import group_by_root
 _MOST_WORK = 5 * 10**8
 """The most pairs of vertices that are aligned before it is known what they must not lose: some seconds."""
 _LITTLE_WORK = 5 * 10**7
-"""With up to so many pairs, whole trees are searched to the end, whatever the beginning loses."""
+"""With at most 5 * 10^7 pairs, whole trees are searched to the end, whatever the first classes lose."""
 _SAMPLED_LOSS = 2
-"""They are given up if classes of a sample lose so many times what they must not lose; a sample of a fifth
+"""They are given up if classes of a sample lose twice what they must not lose; a sample of a fifth
 loses about a quarter more than the whole."""
 _LEAST_LEFT = Fraction(19, 20)
 """They are given up too if classes would have to lose less than this share after exchanges, which was 0.96 to

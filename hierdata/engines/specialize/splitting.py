@@ -224,41 +224,41 @@ class Splitter:
 
     def _split_level(
         self,
-        found: RootClasses,
+        division: RootClasses,
         active: list[int],
         losses: dict[int, float],
     ) -> list[int]:
         """Split each of the active classes once if that saves anything; return the classes to go on with."""
         following = []
-        chosen = self._choose_splits(found, active, losses)
+        chosen = self._choose_splits(division, active, losses)
         for one, groups in zip(chosen, self.merge_refused(chosen), strict=True):
             if len(groups) < 2:
                 continue
             for members, vector in groups:
-                found.class_of[members] = len(found.vectors)
-                following.append(len(found.vectors))
-                found.vectors.append(vector)
-                found.above.append(one.split)
+                division.class_of[members] = len(division.vectors)
+                following.append(len(division.vectors))
+                division.vectors.append(vector)
+                division.above.append(one.split)
         if following:
-            which = np.full(len(found.vectors), -1, np.int64)
+            which = np.full(len(division.vectors), -1, np.int64)
             which[following] = np.arange(len(following))
-            lost = self._lose(which[found.class_of], [found.vectors[one] for one in following])
+            lost = self._lose(which[division.class_of], [division.vectors[one] for one in following])
             losses.update(zip(following, lost.tolist(), strict=True))
         return following
 
     def _choose_splits(
         self,
-        found: RootClasses,
+        division: RootClasses,
         active: list[int],
         losses: dict[int, float],
     ) -> list[ProposedSplit]:
         """Return for each active class the split that saves most, if any saves anything."""
         best: dict[int, tuple[float, ProposedSplit]] = {}
         for position in range(len(self.nestings)):
-            splits = self.propose(found, active, position)
+            splits = self.propose(division, active, position)
             if not splits:
                 continue
-            group_of = np.full(len(found.class_of), -1, np.int64)
+            group_of = np.full(len(division.class_of), -1, np.int64)
             vectors: list[tuple[int, ...]] = []
             firsts = []
             for one in splits:
@@ -276,7 +276,7 @@ class Splitter:
 
     def propose(
         self,
-        found: RootClasses,
+        division: RootClasses,
         active: list[int],
         position: int,
     ) -> list[ProposedSplit]:
@@ -284,11 +284,11 @@ class Splitter:
         splits = []
         nest, own = self.nestings[position], self.values[:, position]
         least = self.constraints.min_class_size
-        order = np.argsort(found.class_of, kind="stable")
-        bounds = np.searchsorted(found.class_of[order], [*active, *(one + 1 for one in active)])
+        order = np.argsort(division.class_of, kind="stable")
+        bounds = np.searchsorted(division.class_of[order], [*active, *(one + 1 for one in active)])
         for at, number in enumerate(active):
             members = order[bounds[at] : bounds[at + len(active)]]
-            vector = found.vectors[number]
+            vector = division.vectors[number]
             child = _child_below(own[members], vector[position], nest.parents, nest.published)
             child[own[members] == nest.missing] = -1
             nodes, which, sizes = np.unique(child, return_inverse=True, return_counts=True)

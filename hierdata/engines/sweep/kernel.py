@@ -99,12 +99,12 @@ def mix_words(numbers: Numbers) -> Words:
 
 
 @jit
-def recall_answer(one: np.uint64, prints: Words, answers: NDArray[np.int8]) -> int:
+def recall_answer(class_print: np.uint64, prints: Words, answers: NDArray[np.int8]) -> int:
     """Return the cached answer for a class of this print."""
     mask = np.uint64(len(prints) - 1)
-    at = one & mask
+    at = class_print & mask
     while answers[at] != UNKNOWN:
-        if prints[at] == one:
+        if prints[at] == class_print:
             return answers[at]  # type: ignore[no-any-return]
         at = (at + np.uint64(1)) & mask
     return UNKNOWN
@@ -255,17 +255,15 @@ def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numb
 
 
 @jit
-def near(
-    row: int, start: int, end: int, order: Numbers, classes: Numbers, lines: Lines, found: Numbers
-) -> int:
-    """Write the rows without a class in ``order[start:end]`` that are nearest to a row to ``found``.
+def near(row: int, start: int, end: int, order: Numbers, classes: Numbers, lines: Lines, out: Numbers) -> int:
+    """Write the rows without a class in ``order[start:end]`` that are nearest to a row to ``out``.
 
     The row itself comes first, the others by the loss of the join with it, ties by the order. Return the
     number of rows.
     """
     places = lines.places
-    distances = np.empty(len(found), np.int64)
-    found[0] = row
+    distances = np.empty(len(out), np.int64)
+    out[0] = row
     count = 1
     for at in range(start, end):
         other = order[at]
@@ -276,50 +274,50 @@ def near(
             low = min(places[row, q], places[other, q])
             high = max(places[row, q], places[other, q])
             distance += join_loss(q, low, high, lines)
-            if count == len(found) and distance >= distances[count - 1]:
+            if count == len(out) and distance >= distances[count - 1]:
                 break
-        if count == len(found) and distance >= distances[count - 1]:
+        if count == len(out) and distance >= distances[count - 1]:
             continue
-        count = min(count + 1, len(found))
+        count = min(count + 1, len(out))
         place = count - 1
         while place > 1 and distances[place - 1] > distance:
             distances[place] = distances[place - 1]
-            found[place] = found[place - 1]
+            out[place] = out[place - 1]
             place -= 1
         distances[place] = distance
-        found[place] = other
+        out[place] = other
     return count
 
 
 @jit
-def gather(size: int, wanted: int, found: Numbers, lines: Lines) -> None:
-    """Extend the class ``found[:size]`` to ``wanted`` rows, each time by the row that adds the least loss."""
+def gather(size: int, wanted: int, members: Numbers, lines: Lines) -> None:
+    """Extend the class ``members[:size]`` to ``wanted`` rows, each time by the row that adds least loss."""
     places = lines.places
     columns = places.shape[1]
-    low = places[found[0]].copy()
+    low = places[members[0]].copy()
     high = low.copy()
     for at in range(1, size):
         for q in range(columns):
-            low[q] = min(low[q], places[found[at], q])
-            high[q] = max(high[q], places[found[at], q])
+            low[q] = min(low[q], places[members[at], q])
+            high[q] = max(high[q], places[members[at], q])
     while size < wanted:
         best = -1
         least = np.int64(0)
-        for at in range(size, len(found)):
+        for at in range(size, len(members)):
             loss = np.int64(0)
             for q in range(columns):
-                below = min(low[q], places[found[at], q])
-                beyond = max(high[q], places[found[at], q])
+                below = min(low[q], places[members[at], q])
+                beyond = max(high[q], places[members[at], q])
                 loss += join_loss(q, below, beyond, lines)
                 if best >= 0 and loss >= least:
                     break
             if best < 0 or loss < least:
                 best = at
                 least = loss
-        row = found[best]
+        row = members[best]
         for at in range(best, size, -1):
-            found[at] = found[at - 1]
-        found[size] = row
+            members[at] = members[at - 1]
+        members[size] = row
         for q in range(columns):
             low[q] = min(low[q], places[row, q])
             high[q] = max(high[q], places[row, q])

@@ -46,19 +46,25 @@ class PassBuffers(NamedTuple):
 
 @jit
 def _candidates(
-    row: int, own: int, room: int, classes: SweepClasses, lines: Lines, found: Numbers, increases: Numbers
+    row: int,
+    this_class: int,
+    room: int,
+    classes: SweepClasses,
+    lines: Lines,
+    out: Numbers,
+    increases: Numbers,
 ) -> int:
-    """Write the other classes whose total loss the row raises least, by less than ``room``, to ``found``.
+    """Write the other classes whose total loss the row raises least, by less than ``room``, to ``out``.
 
     The best comes first; of equal ones the lower number. Return how many there are.
     """
     places = lines.places
     _, _, _, _, sizes, lows, highs, losses, _ = classes
-    wanted = len(found)
+    wanted = len(out)
     count = 0
     for other in range(len(sizes)):
         size = sizes[other]
-        if size == 0 or other == own:
+        if size == 0 or other == this_class:
             continue
         bound = increases[wanted - 1] if count == wanted else room
         most = (bound - 1 + size * losses[other]) // (size + 1)
@@ -76,32 +82,32 @@ def _candidates(
         place = count - 1
         while place > 0 and increases[place - 1] > increase:
             increases[place] = increases[place - 1]
-            found[place] = found[place - 1]
+            out[place] = out[place - 1]
             place -= 1
         increases[place] = increase
-        found[place] = other
+        out[place] = other
     return count
 
 
 @jit
-def _span(own: int, classes: SweepClasses, lines: Lines) -> None:
+def _span(this_class: int, classes: SweepClasses, lines: Lines) -> None:
     """Compute the least and greatest places of a class and its loss from its members."""
     places = lines.places
     _, latest, earlier, _, _, lows, highs, losses, _ = classes
-    member = latest[own]
-    lows[own] = places[member]
-    highs[own] = places[member]
+    member = latest[this_class]
+    lows[this_class] = places[member]
+    highs[this_class] = places[member]
     while member >= 0:
         for q in range(places.shape[1]):
-            lows[own, q] = min(lows[own, q], places[member, q])
-            highs[own, q] = max(highs[own, q], places[member, q])
+            lows[this_class, q] = min(lows[this_class, q], places[member, q])
+            highs[this_class, q] = max(highs[this_class, q], places[member, q])
         member = earlier[member]
     loss = np.int64(0)
     for q in range(places.shape[1]):
-        low = lows[own, q]
-        high = highs[own, q]
+        low = lows[this_class, q]
+        high = highs[this_class, q]
         loss += join_loss(q, low, high, lines)
-    losses[own] = loss
+    losses[this_class] = loss
 
 
 @jit
@@ -123,33 +129,33 @@ def _take(row: int, classes: SweepClasses, marks: Words) -> None:
 
 
 @jit
-def _give(row: int, own: int, classes: SweepClasses, marks: Words) -> None:
+def _give(row: int, this_class: int, classes: SweepClasses, marks: Words) -> None:
     """Put a row into a class, without changing the span of the class."""
     of, latest, earlier, later, sizes, _, _, _, prints = classes
-    before = latest[own]
+    before = latest[this_class]
     earlier[row] = before
     later[row] = -1
     if before >= 0:
         later[before] = row
-    latest[own] = row
-    sizes[own] += 1
-    prints[own] += marks[row]
-    of[row] = own
+    latest[this_class] = row
+    sizes[this_class] += 1
+    prints[this_class] += marks[row]
+    of[row] = this_class
 
 
 @jit
-def _extend_class(row: int, own: int, increase: int, classes: SweepClasses, lines: Lines) -> None:
+def _extend_class(row: int, this_class: int, increase: int, classes: SweepClasses, lines: Lines) -> None:
     """Extend the span of a class to a row that was put into it and raised its total loss by ``increase``."""
     _, _, _, _, sizes, lows, highs, losses, _ = classes
     for q in range(lows.shape[1]):
-        lows[own, q] = min(lows[own, q], lines.places[row, q])
-        highs[own, q] = max(highs[own, q], lines.places[row, q])
-    losses[own] = ((sizes[own] - 1) * losses[own] + increase) // sizes[own]
+        lows[this_class, q] = min(lows[this_class, q], lines.places[row, q])
+        highs[this_class, q] = max(highs[this_class, q], lines.places[row, q])
+    losses[this_class] = ((sizes[this_class] - 1) * losses[this_class] + increase) // sizes[this_class]
 
 
 @jit
 def _verdict(
-    own: int, asking: bool, classes: SweepClasses, caps: Caps, memory: Memory, members: Numbers
+    this_class: int, asking: bool, classes: SweepClasses, caps: Caps, memory: Memory, members: Numbers
 ) -> int:
     """Return YES, NO or UNKNOWN for caps and models of a class; ``members`` receives its rows."""
     _, latest, earlier, _, _, _, _, _, own_prints = classes
@@ -157,14 +163,14 @@ def _verdict(
     if not asking and len(caps.groups) == 0:
         return YES
     filled = 0
-    member = latest[own]
+    member = latest[this_class]
     while member >= 0:
         members[filled] = member
         filled += 1
         member = earlier[member]
     if not keeps_caps(0, filled, members, caps):
         return NO
-    return recall_answer(own_prints[own], prints, answers) if asking else YES
+    return recall_answer(own_prints[this_class], prints, answers) if asking else YES
 
 
 @jit

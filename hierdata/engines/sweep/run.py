@@ -139,13 +139,13 @@ def gather_classes(
     return classes
 
 
-def _least_that_holds(found: NDArray[np.int64], lines: Lines, answers: Answers) -> int:
+def _least_that_holds(gathered: NDArray[np.int64], lines: Lines, answers: Answers) -> int:
     """Return the least number of gathered rows that satisfy all models; 0 if none does."""
     size = 1
-    for wanted in range(answers.least, len(found) + 1):
-        gather(size, wanted, found, lines)
+    for wanted in range(answers.least, len(gathered) + 1):
+        gather(size, wanted, gathered, lines)
         size = wanted
-        if answers.holds(found[:size]):
+        if answers.holds(gathered[:size]):
             return size
     return 0
 
@@ -202,17 +202,17 @@ def _run(
     work: Callable[..., bool],
     order: NDArray[np.int64],
     looked_at: NDArray[np.int64],
-    own: SweepClasses,
+    classes: SweepClasses,
     lines: Lines,
     answers: Answers,
 ) -> NDArray[np.int64]:
     """Run one half of a pass; return its state."""
-    rows = len(own.of)
+    rows = len(classes.of)
     most = max(_AFFORDED, _COMPARED_A_ROW * rows)
     state, found, increases = np.zeros(STATE, np.int64), *np.empty((2, _OPTIONS), np.int64)
     buffers = PassBuffers(state, found, increases, np.empty(rows, np.int64))
     while work(
-        answers.least, most, answers.asking, order, looked_at, own, lines, answers.marks, answers.caps,
+        answers.least, most, answers.asking, order, looked_at, classes, lines, answers.marks, answers.caps,
         answers.memory, buffers,
     ):  # fmt: skip
         answers.ask([buffers.members[: state[ASKED]]])

@@ -187,12 +187,12 @@ def pair_losses_to(
 
 
 @lean
-def _sink(at: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
+def _sink(position: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
     """Restore the min-heap of bounds below a position; equal bounds are ordered by place."""
-    place = heap[at]
+    place = heap[position]
     bound = bounds[place]
-    while 2 * at + 1 < count:
-        child = 2 * at + 1
+    while 2 * position + 1 < count:
+        child = 2 * position + 1
         left = bounds[heap[child]]
         if child + 1 < count:
             right = bounds[heap[child + 1]]
@@ -201,9 +201,9 @@ def _sink(at: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
                 left = right
         if bound < left or (bound == left and place < heap[child]):
             break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = place
+        heap[position] = heap[child]
+        position = child
+    heap[position] = place
 
 
 @jit
