@@ -20,9 +20,9 @@ from hierdata.engines.compose.kernel import (
     ComposedRows,
     Targets,
     chunks,
-    close,
     compose,
     fill,
+    is_close,
 )
 from hierdata.engines.compose.run import (
     ClosenessBound,
@@ -106,7 +106,7 @@ def lists(tables: ComposedClasses) -> list[list[int]]:
 
 def distances(work: Work, tables: ComposedClasses, own: int) -> bool:
     _, _, first_set, weights, expected, totals, limits, _, _ = work.targets
-    return bool(close(own, first_set, weights, expected, totals, limits, tables.tally, tables.present))
+    return bool(is_close(own, first_set, weights, expected, totals, limits, tables.tally, tables.present))
 
 
 def check(work: Work, tables: ComposedClasses) -> None:

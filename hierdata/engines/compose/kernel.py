@@ -61,7 +61,7 @@ class Targets(NamedTuple):
 
 
 class ComposedClasses(NamedTuple):
-    """The classes, with what ``look`` derives from their rows."""
+    """The classes, with what ``measure_class`` derives from their rows."""
 
     class_of: Numbers  # [row]: its class, -1 for none
     position: Numbers  # [row]: its position in ``members``
@@ -86,7 +86,7 @@ def draw(state: NDArray[np.uint64], below: Whole) -> Whole:
 
 
 @jit
-def _with(
+def _loss_with(
     this_class: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
     pairs: Numbers,
 ) -> Whole:  # fmt: skip
@@ -101,7 +101,7 @@ def _with(
 
 
 @jit
-def _without(
+def _loss_without(
     this_class: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
     pairs: Numbers,
 ) -> Whole:  # fmt: skip
@@ -124,7 +124,7 @@ def _without(
 
 
 @jit
-def _instead(
+def _loss_instead(
     this_class: Whole, row: Whole, other: Whole, places: Places, bounds: Places, counts: Numbers,
     first_pair: Numbers, pairs: Numbers,
 ) -> Whole:  # fmt: skip
@@ -158,7 +158,7 @@ def _look_alike(row: Whole, other: Whole, places: Places) -> bool:
 
 
 @jit
-def count(
+def count_combination(
     this_class: Whole,
     value: Whole,
     by: Whole,
@@ -177,7 +177,7 @@ def count(
 
 
 @jit
-def close(
+def is_close(
     this_class: Whole, first_set: Numbers, weights: Numbers, expected: Numbers, totals: Numbers,
     limits: Numbers, tally: Numbers, present: Numbers,
 ) -> bool:  # fmt: skip
@@ -194,25 +194,25 @@ def close(
 
 
 @jit
-def _may(
+def _stays_close(
     this_class: Whole, goes: Whole, comes: Whole, paths: Places, counted: Numbers, first_set: Numbers,
     weights: Numbers, expected: Numbers, totals: Numbers, limits: Numbers, tally: Numbers, present: Numbers,
 ) -> bool:  # fmt: skip
     """Return whether a class is close after one combination leaves and another joins; -1 for none."""
     if goes >= 0:
-        count(this_class, goes, -1, paths, counted, tally, present)
+        count_combination(this_class, goes, -1, paths, counted, tally, present)
     if comes >= 0:
-        count(this_class, comes, 1, paths, counted, tally, present)
-    answer = close(this_class, first_set, weights, expected, totals, limits, tally, present)
+        count_combination(this_class, comes, 1, paths, counted, tally, present)
+    answer = is_close(this_class, first_set, weights, expected, totals, limits, tally, present)
     if goes >= 0:
-        count(this_class, goes, 1, paths, counted, tally, present)
+        count_combination(this_class, goes, 1, paths, counted, tally, present)
     if comes >= 0:
-        count(this_class, comes, -1, paths, counted, tally, present)
+        count_combination(this_class, comes, -1, paths, counted, tally, present)
     return answer
 
 
 @jit
-def _meets(
+def _meets_own_record(
     row: Whole,
     this_class: Whole,
     leaving: Whole,
@@ -231,7 +231,9 @@ def _meets(
 
 
 @jit
-def look(this_class: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: ComposedClasses) -> None:
+def measure_class(
+    this_class: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: ComposedClasses
+) -> None:
     """Compute the bounds of a class, its loss, and the relief of each member.
 
     ``went`` and ``came`` are the rows that left and joined since the last call, -1 for none; if both are -1,
@@ -292,7 +294,7 @@ def look(this_class: Whole, went: Whole, came: Whole, rows: ComposedRows, classe
         row = members[this_class, at]
         rest: Whole = np.int64(0)
         if size > 1:
-            rest = _without(this_class, row, places, bounds, counts, first_pair, pairs)
+            rest = _loss_without(this_class, row, places, bounds, counts, first_pair, pairs)
         relief[row] = losing[this_class] - rest
 
 
@@ -305,9 +307,11 @@ def fill(rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None
             classes.members[own, classes.sizes[own]] = row
             classes.position[row] = classes.sizes[own]
             classes.sizes[own] += 1
-            count(own, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present)
+            count_combination(
+                own, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present
+            )
     for own in range(len(classes.sizes)):
-        look(own, -1, -1, rows, classes)
+        measure_class(own, -1, -1, rows, classes)
 
 
 @jit
@@ -322,7 +326,7 @@ def _neighbour(row: Whole, state: NDArray[np.uint64], orders: Places, ranks: Pla
 
 
 @jit
-def _partner(
+def _draw_partner(
     turn: Whole, row: Whole, this_class: Whole, state: NDArray[np.uint64], orders: Places, ranks: Places,
     class_of: Numbers, members: Places, sizes: Numbers,
 ) -> Whole:  # fmt: skip
@@ -361,29 +365,29 @@ def _exchange(
     best: Whole = np.int64(room)
     chosen: Whole = np.int64(-1)
     for turn in range(_PROPOSED):
-        partner = _partner(turn, row, own, state, orders, ranks, class_of, members, sizes)
+        partner = _draw_partner(turn, row, own, state, orders, ranks, class_of, members, sizes)
         if partner < 0:
             continue
         other = class_of[partner]
         if other < 0 or other == own or (fixed and values[partner] != value):
             continue
-        taken = _instead(own, row, partner, places, bounds, counts, first_pair, pairs)
+        taken = _loss_instead(own, row, partner, places, bounds, counts, first_pair, pairs)
         here = sizes[own] * (taken - losing[own])
         if here - sizes[other] * relief[partner] >= best or _look_alike(row, partner, places):
             continue
-        taken = _instead(other, partner, row, places, bounds, counts, first_pair, pairs)
+        taken = _loss_instead(other, partner, row, places, bounds, counts, first_pair, pairs)
         lost: Whole = here + sizes[other] * (taken - losing[other])
-        if lost >= best or _meets(partner, own, row, recur, records, members, sizes):
+        if lost >= best or _meets_own_record(partner, own, row, recur, records, members, sizes):
             continue
-        if _meets(row, other, partner, recur, records, members, sizes):
+        if _meets_own_record(row, other, partner, recur, records, members, sizes):
             continue
         came = values[partner]
         if came != value:
-            if not _may(
+            if not _stays_close(
                 own, value, came, paths, counted, first_set, weights, expected, totals, limits, tally, present
             ):  # fmt: skip
                 continue
-            if not _may(
+            if not _stays_close(
                 other, came, value, paths, counted, first_set, weights, expected, totals, limits, tally,
                 present,
             ):  # fmt: skip
@@ -414,11 +418,11 @@ def _move(
     chosen: Whole = np.int64(-1)
     if fixed or not sized[size - 1]:
         return chosen, best
-    if not _may(
+    if not _stays_close(
         own, value, -1, paths, counted, first_set, weights, expected, totals, limits, tally, present
     ):  # fmt: skip
         return chosen, best
-    here = (size - 1) * _without(own, row, places, bounds, counts, first_pair, pairs)
+    here = (size - 1) * _loss_without(own, row, places, bounds, counts, first_pair, pairs)
     here -= size * losing[own]
     for _turn in range(_PROPOSED // 2):
         near = _neighbour(row, state, orders, ranks)
@@ -430,11 +434,11 @@ def _move(
         joined = sizes[other] + 1
         if joined > members.shape[1] or not sized[joined]:
             continue
-        taken = _with(other, row, places, bounds, counts, first_pair, pairs)
+        taken = _loss_with(other, row, places, bounds, counts, first_pair, pairs)
         lost = here + joined * taken - sizes[other] * losing[other]
-        if lost >= best or _meets(row, other, -1, recur, records, members, sizes):
+        if lost >= best or _meets_own_record(row, other, -1, recur, records, members, sizes):
             continue
-        if _may(
+        if _stays_close(
             other, -1, value, paths, counted, first_set, weights, expected, totals, limits, tally, present
         ):  # fmt: skip
             best = lost
@@ -449,7 +453,9 @@ def _leave(row: Whole, rows: ComposedRows, targets: Targets, classes: ComposedCl
     last = classes.members[own, classes.sizes[own]]
     classes.members[own, classes.position[row]] = last
     classes.position[last] = classes.position[row]
-    count(own, rows.values[row], -1, targets.paths, targets.counted, classes.tally, classes.present)
+    count_combination(
+        own, rows.values[row], -1, targets.paths, targets.counted, classes.tally, classes.present
+    )
 
 
 @jit
@@ -460,7 +466,9 @@ def _join(
     classes.position[row] = classes.sizes[this_class]
     classes.class_of[row] = this_class
     classes.sizes[this_class] += 1
-    count(this_class, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present)
+    count_combination(
+        this_class, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present
+    )
 
 
 @jit
@@ -499,8 +507,8 @@ def compose(
             _join(partner, own, rows, targets, classes)
         else:
             continue
-        look(own, row, np.int64(-1) if moving else partner, rows, classes)
-        look(other, np.int64(-1) if moving else partner, row, rows, classes)
+        measure_class(own, row, np.int64(-1) if moving else partner, rows, classes)
+        measure_class(other, np.int64(-1) if moving else partner, row, rows, classes)
         changes += 1
     return changes
 
@@ -521,13 +529,13 @@ def chunks(
     found = 0
     begin = 0
     for at in range(len(sequence)):
-        count(0, values[sequence[at]], 1, paths, counted, tally, present)
+        count_combination(0, values[sequence[at]], 1, paths, counted, tally, present)
         size = at + 1 - begin
         if (
             size >= least
             and size < len(sized)
             and sized[size]
-            and close(0, first_set, weights, expected, totals, limits, tally, present)
+            and is_close(0, first_set, weights, expected, totals, limits, tally, present)
         ):
             starts[found] = begin
             found += 1
@@ -539,12 +547,12 @@ def chunks(
     while begin < len(sequence) and found > 0:
         found -= 1
         for at in range(starts[found], begin):
-            count(0, values[sequence[at]], 1, paths, counted, tally, present)
+            count_combination(0, values[sequence[at]], 1, paths, counted, tally, present)
         begin = starts[found]
         size = len(sequence) - begin
         if size >= len(sized):
             return 0
-        if sized[size] and close(0, first_set, weights, expected, totals, limits, tally, present):
+        if sized[size] and is_close(0, first_set, weights, expected, totals, limits, tally, present):
             starts[found] = begin
             found += 1
             begin = len(sequence)

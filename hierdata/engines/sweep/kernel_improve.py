@@ -90,7 +90,7 @@ def _candidates(
 
 
 @jit
-def _span(this_class: int, classes: SweepClasses, lines: Lines) -> None:
+def _measure_class(this_class: int, classes: SweepClasses, lines: Lines) -> None:
     """Compute the least and greatest places of a class and its loss from its members."""
     places = lines.places
     _, latest, earlier, _, _, lows, highs, losses, _ = classes
@@ -129,7 +129,7 @@ def _take(row: int, classes: SweepClasses, marks: Words) -> None:
 
 
 @jit
-def _give(row: int, this_class: int, classes: SweepClasses, marks: Words) -> None:
+def _put_row(row: int, this_class: int, classes: SweepClasses, marks: Words) -> None:
     """Put a row into a class, without changing the span of the class."""
     of, latest, earlier, later, sizes, _, _, _, prints = classes
     before = latest[this_class]
@@ -154,7 +154,7 @@ def _extend_class(row: int, this_class: int, increase: int, classes: SweepClasse
 
 
 @jit
-def _verdict(
+def _recall_verdict(
     this_class: int, asking: bool, classes: SweepClasses, caps: Caps, memory: Memory, members: Numbers
 ) -> int:
     """Return YES, NO or UNKNOWN for caps and models of a class; ``members`` receives its rows."""
@@ -180,9 +180,9 @@ def start_classes(count: int, classes: SweepClasses, marks: Words, lines: Lines)
     for row in range(len(of)):
         own = of[row]
         if own >= 0:
-            _give(row, own, classes, marks)
+            _put_row(row, own, classes, marks)
     for own in range(count):
-        _span(own, classes, lines)
+        _measure_class(own, classes, lines)
 
 
 @jit
@@ -239,8 +239,8 @@ def dissolve(
             _take(row, classes, marks)
             for option in range(options):
                 other = found[option]
-                _give(row, other, classes, marks)
-                answer = _verdict(other, asking, classes, caps, memory, members)
+                _put_row(row, other, classes, marks)
+                answer = _recall_verdict(other, asking, classes, caps, memory, members)
                 if answer == UNKNOWN:
                     state[ASKED] = sizes[other]
                 if answer == YES:
@@ -256,7 +256,7 @@ def dissolve(
                 if answer == UNKNOWN:
                     break
             if answer != YES:
-                _give(row, own, classes, marks)
+                _put_row(row, own, classes, marks)
         if answer == YES:
             state[CHANGED] += 1
         else:
@@ -264,7 +264,7 @@ def dissolve(
                 row = own_rows[at]
                 other = targets[at]
                 _take(row, classes, marks)
-                _give(row, own, classes, marks)
+                _put_row(row, own, classes, marks)
                 lows[other] = old_low[at]
                 highs[other] = old_high[at]
                 losses[other] = old_loss[at]
@@ -309,10 +309,10 @@ def move(
         old_high = highs[own].copy()
         old_loss = losses[own]
         _take(row, classes, marks)
-        _span(own, classes, lines)
+        _measure_class(own, classes, lines)
         room = (sizes[own] + 1) * old_loss - sizes[own] * losses[own]
         state[SEEN] += len(sizes) + sizes[own]
-        answer = _verdict(own, asking, classes, caps, memory, members)
+        answer = _recall_verdict(own, asking, classes, caps, memory, members)
         if answer == UNKNOWN:
             state[ASKED] = sizes[own]
         options = _candidates(row, own, room, classes, lines, found, increases) if answer == YES else 0
@@ -320,8 +320,8 @@ def move(
             answer = NO
         for option in range(options):
             other = found[option]
-            _give(row, other, classes, marks)
-            answer = _verdict(other, asking, classes, caps, memory, members)
+            _put_row(row, other, classes, marks)
+            answer = _recall_verdict(other, asking, classes, caps, memory, members)
             if answer == YES:
                 _extend_class(row, other, increases[option], classes, lines)
                 state[CHANGED] += 1
@@ -332,7 +332,7 @@ def move(
             if answer == UNKNOWN:
                 break
         if answer != YES:
-            _give(row, own, classes, marks)
+            _put_row(row, own, classes, marks)
             lows[own] = old_low
             highs[own] = old_high
             losses[own] = old_loss
