@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules, Scratch, Settings
 from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
 from hierdata.engines.jit import lean, part
 from hierdata.engines.local_search.kernel_closeness import close_saving, close_saving_with
@@ -24,6 +24,7 @@ from hierdata.engines.local_search.kernel_state import (
     CurrentClasses,
     ExchangeSearch,
     SearchBuffers,
+    SearchInput,
     at_size,
     build,
     clear_paths,
@@ -40,14 +41,21 @@ _UNFIT = UNKNOWN + 1
 
 @lean
 def _saving_with(
-    rep: Rows, open_: Ordinals, size: int, record: int, rules: Rules, search: ExchangeSearch
+    rep: Rows,
+    open_: Ordinals,
+    size: int,
+    record: int,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    data: SearchInput,
+    buffers: SearchBuffers,
 ) -> np.int64:
     """Return the saving of a representative of ``size`` members with a record; -1 if that does not fit."""
-    settings, work, data = search.settings, search.work, search.data
     root = data.roots[record]
     if data.checks.words > 0:
         return close_saving_with(
-            rep, open_, size, root, search.buffers.queue, settings, work, data.rows, rules, data.checks
+            rep, open_, size, root, buffers.queue, settings, work, data.rows, rules, data.checks
         )
     loss = align(0, 1, root, 1, size, True, settings, work, rep, data.rows, rules)
     if work.mates[0, 0] < 0:
@@ -58,15 +66,15 @@ def _saving_with(
 @lean
 def _gain_without(record: int, this_class: int, search: ExchangeSearch) -> np.int64:
     """Return the gain of a class that a record leaves, with the others aligned again; _UNFIT if they fail."""
-    classes, buffers = search.classes, search.buffers
+    settings, work, rules, data, classes, buffers = search
     stay = classes.sizes[this_class]
-    smaller = at_size(search, stay - 1)
-    vertices = build(classes.order[this_class], 0, stay, record, 0, 0, smaller, search)
+    smaller = at_size(rules, data.caps_of, stay - 1)
+    vertices = build(classes.order[this_class], 0, stay, record, 0, 0, settings, work, smaller, data, buffers)
     if vertices == 0:
         return np.int64(_UNFIT)
     saved = close_saving(
-        buffers.rep, vertices, stay - 1, buffers.behind, buffers.open_, search.settings.scale,
-        search.rules.losses, search.data.checks,
+        buffers.rep, vertices, stay - 1, buffers.behind, buffers.open_, settings.scale, rules.losses,
+        data.checks,
     )  # fmt: skip
     return (stay - 1) * saved - stay * classes.saved[this_class] if saved >= 0 else np.int64(_UNFIT)
 
@@ -77,11 +85,13 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
 
     The target class is aligned again only if the move gains something with the record aligned to it as it is.
     """
-    classes, buffers, checks = search.classes, search.buffers, search.data.checks
-    scale, losses = search.settings.scale, search.rules.losses
+    settings, work, rules, data, classes, buffers = search
+    scale, losses = settings.scale, rules.losses
     size = classes.sizes[to]
-    larger = at_size(search, size + 1)
-    joined = _saving_with(classes.rows[to], classes.open_[to], size, record, larger, search)
+    larger = at_size(rules, data.caps_of, size + 1)
+    joined = _saving_with(
+        classes.rows[to], classes.open_[to], size, record, settings, work, larger, data, buffers
+    )
     left = np.int64(0)
     if this_class >= 0 and joined >= 0:
         if buffers.left[0] == UNKNOWN:
@@ -95,11 +105,11 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
     for at in range(size):
         buffers.records[at] = classes.order[to, at]
     buffers.records[size] = record
-    vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, larger, search)
+    vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, settings, work, larger, data, buffers)
     if vertices == 0:
         return np.int64(0)
     saved = close_saving(
-        buffers.rep, vertices, size + 1, buffers.behind, buffers.open_, scale, losses, checks
+        buffers.rep, vertices, size + 1, buffers.behind, buffers.open_, scale, losses, data.checks
     )
     return (size + 1) * saved - here if saved >= 0 else np.int64(0)
 
@@ -117,13 +127,23 @@ def gain_of(
 
     ``promised`` is an upper bound of the gain in the record's own class.
     """
-    classes = search.classes
+    settings, work, rules, data, classes, buffers = search
     own = classes.class_of[record]
     if who == NOBODY:
         return _move_saving(record, own, to, search)
     size = classes.sizes[to]
-    fitting = at_size(search, size)
-    joined = _saving_with(classes.rest_rows[who], classes.rest_open[who], size - 1, record, fitting, search)
+    fitting = at_size(rules, data.caps_of, size)
+    joined = _saving_with(
+        classes.rest_rows[who],
+        classes.rest_open[who],
+        size - 1,
+        record,
+        settings,
+        work,
+        fitting,
+        data,
+        buffers,
+    )
     if joined < 0:
         return np.int64(0)
     gain: np.int64 = size * (joined - classes.saved[to])
@@ -132,9 +152,17 @@ def gain_of(
     if gain + promised <= bar:
         return np.int64(0)
     size = classes.sizes[own]
-    fitting = at_size(search, size)
+    fitting = at_size(rules, data.caps_of, size)
     joined = _saving_with(
-        classes.rest_rows[record], classes.rest_open[record], size - 1, who, fitting, search
+        classes.rest_rows[record],
+        classes.rest_open[record],
+        size - 1,
+        who,
+        settings,
+        work,
+        fitting,
+        data,
+        buffers,
     )
     return gain + size * (joined - classes.saved[own]) if joined >= 0 else np.int64(0)
 
@@ -146,13 +174,14 @@ paths, in total and in the record's own class."""
 
 
 @part
-def nearest_classes(record: int, largest: int, search: ExchangeSearch) -> int:
+def nearest_classes(
+    record: int, largest: int, data: SearchInput, classes: CurrentClasses, buffers: SearchBuffers
+) -> int:
     """Fill ``buffers.near`` with the other classes that would gain most if the record joins, by paths.
 
     The paths of the record must be in ``buffers.passed``. Of equal classes the first comes first. Return how
     many there are.
     """
-    data, classes, buffers = search.data, search.classes, search.buffers
     near, gains = buffers.near, buffers.near_gains
     count = 0
     for other in range(len(classes.sizes)):
@@ -212,13 +241,14 @@ def _find_promising(
     near_count: int,
     least: int,
     largest: int,
-    search: ExchangeSearch,
+    data: SearchInput,
+    classes: CurrentClasses,
+    buffers: SearchBuffers,
 ) -> int:
     """Fill ``buffers.chosen`` with the exchanges that promise a gain by paths; return how many there are.
 
     Exchanges that were weighed before, between classes that have not changed since, are left out.
     """
-    data, classes, buffers = search.data, search.classes, search.buffers
     worth, chosen = data.worth, buffers.chosen
     passed, passed_rest = buffers.passed, buffers.passed_rest
     own = classes.class_of[record]
@@ -277,8 +307,8 @@ def seek(
         if own >= 0 and (classes.sizes[own] < 2 or classes.sizes[own] > largest):
             continue
         mark_paths(data.paths[record], data.lengths[record], buffers.passed)
-        near_count = nearest_classes(record, largest, search)
-        chosen = _find_promising(record, near_count, least, largest, search)
+        near_count = nearest_classes(record, largest, data, classes, buffers)
+        chosen = _find_promising(record, near_count, least, largest, data, classes, buffers)
         clear_paths(data.paths[record], data.lengths[record], buffers.passed)
         buffers.left[0] = UNKNOWN
         count = 0
@@ -306,13 +336,14 @@ def seek(
 
 
 @lean
-def _find_companions(record: int, visits: Ordinals, search: ExchangeSearch) -> int:
+def _find_companions(
+    record: int, visits: Ordinals, data: SearchInput, classes: CurrentClasses, buffers: SearchBuffers
+) -> int:
     """Fill ``buffers.company`` with other suppressed records, by their possible saving with this one.
 
     The saving is bounded by paths; those of the record must be in ``buffers.passed``. The largest come first,
     equal ones in the order of ``visits``. Return how many there are.
     """
-    data, classes, buffers = search.data, search.classes, search.buffers
     company, commons = buffers.company, buffers.company_commons
     count = 0
     for other in visits:
@@ -330,7 +361,8 @@ def _find_party(position: int, record: int, count: int, largest: int, search: Ex
     They are aligned one after the other to the class as it is. Records whose roots do not fit are skipped.
     Where models have a closeness, the members are aligned again, and what fails then is not gained.
     """
-    classes, buffers, checks = search.classes, search.buffers, search.data.checks
+    settings, work, rules, data, classes, buffers = search
+    checks = data.checks
     to = buffers.near[position]
     first = classes.sizes[to]
     kept = first * classes.saved[to]
@@ -339,15 +371,16 @@ def _find_party(position: int, record: int, count: int, largest: int, search: Ex
     buffers.party_gains[position] = 0
     size = first
     if checks.words > 0:
-        smaller = at_size(search, first)
-        if build(classes.order[to], 0, first, NOBODY, 0, 0, smaller, search) == 0:
+        smaller = at_size(rules, data.caps_of, first)
+        if build(classes.order[to], 0, first, NOBODY, 0, 0, settings, work, smaller, data, buffers) == 0:
             return
     for place in range(-1, count):
         joining = record if place < 0 else buffers.company[place]
         if size == largest:
             break
         rep = classes.rows[to] if size == first and checks.words == 0 else buffers.rep
-        vertices = join_record(joining, size, rep, at_size(search, size + 1), search)
+        fitting = at_size(rules, data.caps_of, size + 1)
+        vertices = join_record(joining, size, rep, settings, work, fitting, data, buffers)
         if vertices == 0:
             if place < 0:
                 break
@@ -355,8 +388,7 @@ def _find_party(position: int, record: int, count: int, largest: int, search: Ex
         party[size - first] = joining
         size += 1
         saved = close_saving(
-            buffers.rep, vertices, size, buffers.behind, buffers.open_, search.settings.scale,
-            search.rules.losses, checks,
+            buffers.rep, vertices, size, buffers.behind, buffers.open_, settings.scale, rules.losses, checks,
         )  # fmt: skip
         gain = size * saved - kept
         if gain > buffers.party_gains[position]:
@@ -373,7 +405,7 @@ def gather(record: int, visits: Ordinals, largest: int, search: ExchangeSearch, 
     """
     data, classes, buffers = search.data, search.classes, search.buffers
     mark_paths(data.paths[record], data.lengths[record], buffers.passed)
-    near_count = nearest_classes(record, largest, search)
+    near_count = nearest_classes(record, largest, data, classes, buffers)
     promising = False
     for at in range(near_count):
         size = classes.sizes[buffers.near[at]]
@@ -381,7 +413,7 @@ def gather(record: int, visits: Ordinals, largest: int, search: ExchangeSearch, 
         common = (buffers.near_gains[at] + kept) // (size + 1)
         buffers.fresh[at] = size < largest and largest * common > kept
         promising = promising or buffers.fresh[at]
-    count = _find_companions(record, visits, search) if promising else 0
+    count = _find_companions(record, visits, data, classes, buffers) if promising else 0
     clear_paths(data.paths[record], data.lengths[record], buffers.passed)
     for at in range(near_count):
         buffers.party_sizes[at] = 0

@@ -203,13 +203,9 @@ class ExchangeSearch(NamedTuple):
 
 
 @part
-def at_size(search: ExchangeSearch, size: int) -> Rules:
+def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
     """Return the rules for a class of ``size`` records."""
-    rules = search.rules
-    return Rules(
-        rules.pair_row, rules.pair_losses, search.data.caps_of[size], rules.losses, rules.ancestors,
-        rules.nests,
-    )  # fmt: skip
+    return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors, rules.nests)
 
 
 @lean
@@ -253,14 +249,22 @@ def read_class(
 
 
 @lean
-def join_record(record: int, have: int, rep: Rows, rules: Rules, search: ExchangeSearch) -> int:
+def join_record(
+    record: int,
+    have: int,
+    rep: Rows,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    data: SearchInput,
+    buffers: SearchBuffers,
+) -> int:
     """Align a record with a representative of ``have`` records; write ``buffers.rep`` and ``buffers.behind``.
 
     The members behind ``rep`` must be in ``buffers.behind`` already. Return the number of vertices, 0 if the
     root does not fit.
     """
-    settings, work, buffers = search.settings, search.work, search.buffers
-    root, rows = search.data.roots[record], search.data.rows
+    root, rows = data.roots[record], data.rows
     if rep[0, SLOT_COUNT] > 0:
         open_alignment(rules.caps, work.full)
         if not fits(0, root, have, settings.first_slot, rep, rows, rules.caps, work.full):
@@ -282,15 +286,17 @@ def build(
     skipped: int,
     have: int,
     count: int,
+    settings: Settings,
+    work: Scratch,
     rules: Rules,
-    search: ExchangeSearch,
+    data: SearchInput,
+    buffers: SearchBuffers,
 ) -> int:
     """Align the records from position ``first`` on, without the one ``skipped``, and write ``buffers.rep``.
 
     It has ``have`` records already, on ``count`` vertices. ``rules`` must be those of the size that the class
     will have. Return the number of vertices, 0 if a root does not fit.
     """
-    data, buffers = search.data, search.buffers
     for at in range(first, size):
         record = records[at]
         if record == skipped:
@@ -298,9 +304,9 @@ def build(
         if have == 0:
             root = data.roots[record]
             count = data.roots[record + 1] - root
-            plant(root, count, search.settings.first_slot, data.rows, buffers.rep, buffers.behind)
+            plant(root, count, settings.first_slot, data.rows, buffers.rep, buffers.behind)
         else:
-            count = join_record(record, have, buffers.rep, rules, search)
+            count = join_record(record, have, buffers.rep, settings, work, rules, data, buffers)
             if count == 0:
                 return 0
         have += 1
@@ -321,7 +327,7 @@ def enter(
 
     A newcomer has the rest of the record whose place it takes.
     """
-    data, classes, buffers = search.data, search.classes, search.buffers
+    settings, work, rules, data, classes, buffers = search
     size = classes.sizes[this_class]
     classes.changed[this_class] = classes.clock[0]
     classes.saved[this_class] = saved
@@ -334,17 +340,17 @@ def enter(
     )
     if size < 2:
         return
-    fitting = at_size(search, size)
+    fitting = at_size(rules, data.caps_of, size)
     order = classes.order[this_class]
     before = 0  # vertices of the prefix: the members before the one that is left out
     for at in range(size):
         record = order[at]
         if record != newcomer:
             _copy_class(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            vertices = build(order, at + 1, size, NOBODY, at, before, fitting, search)
+            vertices = build(order, at + 1, size, NOBODY, at, before, settings, work, fitting, data, buffers)
             copy_rows(buffers.rep, vertices, classes.rest_rows[record])
             classes.rest_saved[record] = representative_saving(
-                buffers.rep, vertices, search.settings.scale, search.rules.losses
+                buffers.rep, vertices, settings.scale, rules.losses
             )
             find_open(buffers.rep, vertices, size - 1, buffers.behind, data.checks, classes.rest_open[record])
             classes.rest_lengths[record] = trace(
@@ -353,7 +359,7 @@ def enter(
             )  # fmt: skip
         if at + 1 < size:
             _copy_class(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            before = build(order, at, at + 1, NOBODY, at, before, fitting, search)
+            before = build(order, at, at + 1, NOBODY, at, before, settings, work, fitting, data, buffers)
             _copy_class(before, at + 1, buffers.rep, buffers.behind, buffers.prefix, buffers.prefix_behind)
 
 

@@ -279,8 +279,11 @@ class ExchangedClasses(Alignment):
             NOBODY,
             first,
             count,
+            self.settings,
+            self.scratch,
             fitting,
-            self._search,
+            self._data,
+            self._buffers,
         )
 
     def _align_class(self, records: list[int]) -> _Aligned | None:
