@@ -307,7 +307,10 @@ EXAMPLES = [
 ]
 
 
-LONG = ("attack-a-release.md", "choose-m.md", "choose-parameters.md", "large-collections.md", "tutorial.md")
+LONG = (
+    *("attack-a-release.md", "choose-m.md", "choose-parameters.md", "cli.md", "large-collections.md"),
+    *("overview.md", "tutorial.md", "use-in-ci.md"),
+)
 """Pages whose examples take long."""
 
 

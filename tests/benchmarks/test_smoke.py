@@ -324,6 +324,7 @@ def test_a_small_run_prints_its_tables_and_leaves_nothing(
     assert files_of_checkout() == before
 
 
+@pytest.mark.full
 def test_more_worlds(elsewhere: list[Path]) -> None:
     worlds.main(["--times", "2", "--only", "numbers_of_worlds", "test_cases.py"])
     with pytest.raises(SystemExit):

@@ -185,6 +185,7 @@ def test_a_late_value_of_another_type_turns_the_whole_column_into_text() -> None
     assert pq.ParquetFile(io.BytesIO(data)).num_row_groups == 2
 
 
+@pytest.mark.full
 def test_no_more_is_held_than_a_batch_of_rows() -> None:
     data = stored(pa.table({"a": list(range(1_000_000))}), row_group_size=10_000)
     tracemalloc.start()

@@ -24,8 +24,9 @@ from tests.architecture.families import FAMILIES
 from tests.cases import for_each
 from tests.privacy.models import CASES, DOMAIN, MULTISETS, Twin, bound, values_of, views
 
-MODELS_AND_TWINS = for_each("model, twin", CASES, member=lambda model, _: str(model.kind))
+MODELS_AND_TWINS = for_each("model, twin", CASES, member=lambda model, _: str(model.kind), few=2)
 PARAMETERS = for_each("model", [model for model, _ in CASES], member=lambda model: str(model.kind))
+FEW_OR_ALL = for_each("model", [model for model, _ in CASES], member=lambda model: str(model.kind), few=2)
 
 
 def test_every_file_is_a_model_of_its_name_and_every_model_is_tested() -> None:
@@ -93,12 +94,13 @@ def closed_under_pooling(model: PrivacyModel) -> bool:
     )
 
 
-@PARAMETERS
+@FEW_OR_ALL
 def test_a_model_that_says_so_survives_all_unions_and_pools(model: PrivacyModel) -> None:
     assert closed_under_union(model) or not bound(model).closed_under_union
     assert closed_under_pooling(model) or not bound(model).closed_under_pooling
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_model_that_is_not_closed_has_a_counterexample(kind: str) -> None:
     """With some parameters: l = 1 survives every union, whatever the model."""
@@ -165,7 +167,7 @@ def test_equal_summaries_equal_answers(model: PrivacyModel) -> None:
         assert answers.setdefault(key, answer) == answer
 
 
-@PARAMETERS
+@FEW_OR_ALL
 def test_achieved_is_the_strongest_that_holds(model: PrivacyModel) -> None:
     for counts in MULTISETS:
         for view in views(counts):
