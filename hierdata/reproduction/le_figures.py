@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from hierdata.forest.publication import publish_grouped
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
-from hierdata.release.charts import Line, LineChart, Point
+from hierdata.release.charts import Line, LineChart
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
+from hierdata.reproduction.le_claims import Contrast, Repeats, describe_degree, describe_loss, describe_time
 from hierdata.reproduction.le_formulas import draw
 from hierdata.reproduction.small_data import EncodedRecords, encode_records
 from hierdata.reproduction.study import MISSING, NUMBERS, Adult, Study
@@ -108,155 +109,6 @@ def measure_setting(adult: Adult, preset: str, n: int, l: int, seed: int) -> JSO
         spent.append(time.process_time() - start)
     figures = {name: str(value) for name, value in measure_classes_of(data, partition).items()}
     return {**figures, "rows": str(len(rows)), "seconds": median(spent)}
-
-
-Measured = Mapping[str, Fraction]
-"""The figures of one run, by name (see experiment.measure_setting)."""
-LONGER = Fraction(11, 10)
-"""How many times as long a search must take to count as slower; less is noise."""
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """The runs of one setting under one model, which differ by the rows drawn."""
-
-    runs: tuple[Measured, ...]
-
-    def mean(self, name: str) -> Fraction:
-        """Return the mean of a figure over the runs."""
-        return sum((run[name] for run in self.runs), Fraction(0)) / len(self.runs)
-
-    def point(self, x: float, name: str) -> Point:
-        """Return a figure as a point of a chart: its mean, least and most."""
-        values = [float(run[name]) for run in self.runs]
-        return Point(x, fmean(values), min(values), max(values))
-
-    @property
-    def publishes(self) -> bool:
-        """Whether every run published a class."""
-        return all(run["classes"] for run in self.runs)
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """The two models at one setting; ``x`` is its n or l."""
-
-    x: int
-    plain: Repeats
-    semantic: Repeats
-
-    def compare(self, name: str) -> int:
-        """Return 1 if the figure is larger under (l,e)-diversity, -1 if smaller, 0 if equal."""
-        left, right = self.semantic.mean(name), self.plain.mean(name)
-        return (left > right) - (left < right)
-
-
-def describe_loss(contrasts: Sequence[Contrast], axis: str) -> str:
-    """Return whether (l,e)-diversity loses more, as the paper counts and with suppressed rows at 1 (LE-6)."""
-    both = _select_comparable(contrasts)
-    if not both:
-        return _describe_nothing(contrasts, axis)
-    as_counted = [one.compare("loss_published") for one in both]
-    charged = [one.compare("loss") for one in both]
-    return (
-        f"The claim that (l,e)-diversity loses more {_verdict(as_counted)} as the paper counts, where "
-        f"suppressed rows cost nothing: {_count(as_counted, 'more', 'less')}. With 1 for each suppressed "
-        f"row it {_verdict(charged)}: {_count(charged, 'more', 'less')}. (l,e)-diversity suppresses "
-        f"{_range(both, _semantic_suppression)} of the rows, l-diversity "
-        f"{_range(both, _plain_suppression)}.{_describe_nothing(contrasts, axis, ' ')}"
-    )
-
-
-def describe_degree(contrasts: Sequence[Contrast], axis: str) -> str:
-    """Return whether the diversity degree is higher, as printed and as the mean distance of a pair (LE-8)."""
-    both = _select_comparable(contrasts)
-    if not both:
-        return _describe_nothing(contrasts, axis)
-    printed, mean = ([one.compare(name) for one in both] for name in ("degree", "mean_distance"))
-    growth = ""
-    if axis == "l" and len(both) > 1 and _rises(both, "degree") and not _rises(both, "mean_distance"):
-        growth = (
-            f" From l = {both[0].x} to {both[-1].x} the degree rises under both models and the mean "
-            "distance does not: as printed the degree counts the size of classes."
-        )
-    return (
-        f"The claim that (l,e)-diversity has the higher degree {_verdict(printed)}: "
-        f"{_count(printed, 'higher', 'lower')}. The mean distance of two values of a class, which does not "
-        f"grow with the class, is {_count(mean, 'higher', 'lower')}.{growth} (l,e)-diversity "
-        f"suppresses {_range(both, _semantic_suppression)} of the rows, l-diversity "
-        f"{_range(both, _plain_suppression)}.{_describe_nothing(contrasts, axis, ' ')}"
-    )
-
-
-def describe_time(contrasts: Sequence[Contrast], axis: str) -> str:
-    """Return whether the search for (l,e)-diversity takes longer."""
-    both = _select_comparable(contrasts)
-    if not both:
-        return _describe_nothing(contrasts, axis)
-    ratios = [
-        one.semantic.mean("seconds") / max(one.plain.mean("seconds"), Fraction(1, 10**9)) for one in both
-    ]
-    slower = [(ratio > LONGER) - (ratio < 1 / LONGER) for ratio in ratios]
-    return (
-        f"The claim that (l,e)-diversity takes longer {_verdict(slower)}: its search takes "
-        f"{_times(min(ratios))} to {_times(max(ratios))} times the CPU seconds of that for l-diversity "
-        f"(within a tenth counts as equal: {_count(slower, 'longer', 'shorter')}). Both run the same "
-        f"engine.{_describe_nothing(contrasts, axis, ' ')}"
-    )
-
-
-def _select_comparable(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    return [one for one in contrasts if one.plain.publishes and one.semantic.publishes]
-
-
-def _describe_nothing(contrasts: Sequence[Contrast], axis: str, before: str = "") -> str:
-    """Return a sentence on the settings where a model publishes nothing, which are not compared."""
-    lost = [one for one in contrasts if not (one.plain.publishes and one.semantic.publishes)]
-    if not lost:
-        return ""
-    plain = any(not one.plain.publishes for one in lost)
-    semantic = any(not one.semantic.publishes for one in lost)
-    who = " or ".join(["l-diversity"] * plain + ["(l,e)-diversity"] * semantic)
-    values = ", ".join(str(one.x) for one in lost)
-    return f"{before}At {axis} = {values} {who} publishes nothing; that is not compared."
-
-
-def _verdict(signs: Sequence[int]) -> str:
-    if all(sign > 0 for sign in signs):
-        return "holds"
-    return "holds in part" if any(sign > 0 for sign in signs) else "does not hold"
-
-
-def _count(signs: Sequence[int], more: str, less: str) -> str:
-    named = ((1, more), (-1, less), (0, "equal"))
-    found = [f"{word} at {signs.count(sign)}" for sign, word in named if sign in signs]
-    return f"{', '.join(found)} of {len(signs)} points"
-
-
-def _semantic_suppression(one: Contrast) -> Fraction:
-    return one.semantic.mean("suppressed") / one.semantic.mean("rows")
-
-
-def _plain_suppression(one: Contrast) -> Fraction:
-    return one.plain.mean("suppressed") / one.plain.mean("rows")
-
-
-def _range(contrasts: Sequence[Contrast], share: Callable[[Contrast], Fraction]) -> str:
-    low, high = (
-        f"{100 * float(end):.1f} %" for end in (min(map(share, contrasts)), max(map(share, contrasts)))
-    )
-    return low if low == high else f"{low} to {high}"
-
-
-def _rises(contrasts: Sequence[Contrast], name: str) -> bool:
-    first, last = contrasts[0], contrasts[-1]
-    return all(
-        getattr(last, model).mean(name) > getattr(first, model).mean(name) for model in ("plain", "semantic")
-    )
-
-
-def _times(ratio: Fraction) -> str:
-    return f"{float(ratio):.2f}"
 
 
 SIZES = (5_000, 10_000, 15_000, 20_000, 25_000, 30_000)

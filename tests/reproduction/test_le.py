@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hierdata.reproduction import exhibits_of_le, le_example, le_figures, le_formulas
+from hierdata.reproduction import exhibits_of_le, le_claims, le_example, le_figures, le_formulas
 from hierdata.reproduction.exhibit import Exhibit, Grid, grid_of, read_printed
-from hierdata.reproduction.le_figures import Contrast, Repeats
+from hierdata.reproduction.le_claims import Contrast, Repeats
 from tests.golden.cases import Case, agrees, load, printed_figures
 from tests.reproduction.studies import small_study
 
@@ -163,23 +163,23 @@ def test_the_sentence_on_loss_follows_the_numbers(
     plain, semantic = (
         {"loss_published": one, "loss": other} for one, other in zip(published, charged, strict=True)
     )
-    sentence = le_figures.describe_loss([contrast(4, plain, semantic | {"suppressed": 25})], "n")
+    sentence = le_claims.describe_loss([contrast(4, plain, semantic | {"suppressed": 25})], "n")
     assert all(word in sentence for word in words), sentence
     assert "suppresses 25.0 % of the rows, l-diversity 0.0 %" in sentence
 
 
 def test_a_claim_that_holds_at_some_points_holds_in_part() -> None:
     found = [contrast(2, {"degree": 1}, {"degree": 2}), contrast(3, {"degree": 2}, {"degree": 1})]
-    assert "degree holds in part: higher at 1, lower at 1 of 2 points" in le_figures.describe_degree(
+    assert "degree holds in part: higher at 1, lower at 1 of 2 points" in le_claims.describe_degree(
         found, "l"
     )
 
 
 def test_growth_of_the_degree_is_told_only_where_it_grows() -> None:
     grown = [contrast(2, {"degree": 1}, {"degree": 2}), contrast(3, {"degree": 3}, {"degree": 4})]
-    assert "the degree rises under both" in le_figures.describe_degree(grown, "l")
-    assert "rises" not in le_figures.describe_degree(grown, "n")
-    assert "rises" not in le_figures.describe_degree(grown[::-1], "l")
+    assert "the degree rises under both" in le_claims.describe_degree(grown, "l")
+    assert "rises" not in le_claims.describe_degree(grown, "n")
+    assert "rises" not in le_claims.describe_degree(grown[::-1], "l")
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ def test_growth_of_the_degree_is_told_only_where_it_grows() -> None:
 )
 def test_the_sentence_on_time_follows_the_numbers(seconds: tuple[int, int], words: str) -> None:
     plain, semantic = ({"seconds": own} for own in seconds)
-    assert words in le_figures.describe_time([contrast(4, plain, semantic)], "n")
+    assert words in le_claims.describe_time([contrast(4, plain, semantic)], "n")
 
 
 @pytest.mark.parametrize(
-    "describe", [le_figures.describe_loss, le_figures.describe_degree, le_figures.describe_time]
+    "describe", [le_claims.describe_loss, le_claims.describe_degree, le_claims.describe_time]
 )
 def test_settings_without_classes_are_told_and_not_compared(describe: Any) -> None:
     lost = contrast(6, {}, {"classes": 0, "suppressed": 100})
