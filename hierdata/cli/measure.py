@@ -24,8 +24,7 @@ from hierdata.ground.escaping import quote
 if TYPE_CHECKING:
     from hierdata.documents.document import Scalar
     from hierdata.measurement.release.measuring import ClassDiversity, ReleaseMeasurement
-    from hierdata.measurement.table import KeyRates, Measurement
-    from hierdata.metrics.rates import ValueRate
+    from hierdata.measurement.table import KeyRates, Measurement, ValueRate
     from hierdata.policy.policy import Policy
     from hierdata.release.report.parts import Measure
 

@@ -86,3 +86,26 @@ def sensitive_part(keys: Sequence[str], table: int | None = None) -> str:
     """
     number = () if table is None else (str(table),)
     return "-".join((SENSITIVE_PART, *(_plain(key) for key in keys), *number))
+
+
+_DIGITS = 19
+"""More digits than any count has; a longer text is not read."""
+
+
+def single(value: Value) -> Value:
+    """Return the content of an element that occurs once, any other value unchanged."""
+    return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
+
+
+def whole(value: Value) -> int | None:
+    """Return a value as an integer of at least 0, else None; XML and CSV have only text.
+
+    A number has one spelling: for a reader who joins by text, 07 and 7 would be two groups.
+
+    >>> whole("12"), whole(0), whole("-1"), whole(True), whole("07")
+    (12, 0, None, None, None)
+    """
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _DIGITS:
+        number = int(value)
+        return number if str(number) == value else None
+    return value if type(value) is int and value >= 0 else None

@@ -9,34 +9,13 @@ from itertools import pairwise
 from struct import iter_unpack
 from typing import TypeAlias
 
-from hierdata.documents.document import Scalar, Siblings, Value
+from hierdata.documents.document import Scalar, Value
 from hierdata.domains.base import ROOT_LABEL, Uncovered
 from hierdata.domains.published import MISSING, Member, split_set
 from hierdata.judge.rules import Keys, QuasiRule
 
 REMEMBERED = 100_000
 """Limit on cached spellings, so that memory grows with the classes and not with the values."""
-_DIGITS = 19
-"""More digits than any count has; a longer text is not read."""
-
-
-def single(value: Value) -> Value:
-    """Return the content of an element that occurs once, any other value unchanged."""
-    return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
-
-
-def whole(value: Value) -> int | None:
-    """Return a value as an integer of at least 0, else None; XML and CSV have only text.
-
-    A number has one spelling: for a reader who joins by text, 07 and 7 would be two groups.
-
-    >>> whole("12"), whole(0), whole("-1"), whole(True), whole("07")
-    (12, 0, None, None, None)
-    """
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _DIGITS:
-        number = int(value)
-        return number if str(number) == value else None
-    return value if type(value) is int and value >= 0 else None
 
 
 class Pattern:

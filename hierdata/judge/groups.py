@@ -21,6 +21,8 @@ from hierdata.documents.document import (
     Scalar,
     Value,
     sensitive_part,
+    single,
+    whole,
 )
 from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues
 from hierdata.judge.checks import (
@@ -30,8 +32,6 @@ from hierdata.judge.checks import (
     Tokens,
     count_dangling,
     count_repeated,
-    single,
-    whole,
 )
 from hierdata.judge.model_checks import ModelChecks
 from hierdata.judge.rule_tree import UNLISTED, RuleNode, RuleTree

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value, single, whole
 from hierdata.documents.scalars import TYPED_TEXTS, Int64
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.checks import REMEMBERED, Links, Tokens, single, whole
+from hierdata.judge.checks import REMEMBERED, Links, Tokens
 from hierdata.judge.knowledge.facts import FactReader, ReadFacts, VertexTypes
 from hierdata.judge.rule_tree import RuleNode
 from hierdata.judge.rules import JudgeRules, Keys

@@ -14,9 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from hierdata.documents.document import GROUP, Document, Scalar, sensitive_part
+from hierdata.documents.document import GROUP, Document, Scalar, sensitive_part, whole
 from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues
-from hierdata.judge.checks import whole
 from hierdata.judge.classes import Class
 from hierdata.judge.groups import GroupWalk, Kind, SensitiveTable, kinds_of, paths_by_part, read_tables
 from hierdata.judge.model_checks import ModelChecks

@@ -13,12 +13,11 @@ from itertools import chain, repeat
 from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
-from hierdata.documents.document import Document
+from hierdata.documents.document import Document, single, whole
 from hierdata.executors import Held
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Keys, Verdict, judge_counted, merge_verdicts
-from hierdata.judge.checks import single, whole
 from hierdata.measurement.release.links import Shown, ShownEncoder
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared

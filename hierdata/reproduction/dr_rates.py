@@ -11,7 +11,6 @@ from fractions import Fraction
 from math import log2
 from typing import Any
 
-from hierdata.measurement.table import KeyRates
 from hierdata.metrics.rates import ValueRate
 from hierdata.pipeline.measure import measure
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, read_printed
@@ -168,8 +167,8 @@ def compute_rate(block: RateBlock, rate: PrintedRate) -> float | None:
     return rate_of_value(xs, ys, (rate.value,))
 
 
-def measure_keys(block: RateBlock, keys: Sequence[str]) -> tuple[KeyRates, dict[str, ValueRate]]:
-    """Return what the package measures of keys together, and of each value of a single key."""
+def measure_keys(block: RateBlock, keys: Sequence[str]) -> tuple[Cell, Cell, dict[str, ValueRate]]:
+    """Return the measured rate and entropy of keys together, and those of each value of one key."""
     blocks = block.blocks
     named = None if blocks is None else {f"b{at}": list(own) for at, own in enumerate(blocks)}
     found = measure(
@@ -180,15 +179,16 @@ def measure_keys(block: RateBlock, keys: Sequence[str]) -> tuple[KeyRates, dict[
     )
     together = found.keys[-1]
     if len(keys) > 1:
-        return together, {}
+        return together.rate, together.entropy, {}
     names = found.names[keys[0]]
-    return together, {str(names[label]): own for label, own in together.values.items()}
+    values = {str(names[label]): value for label, value in together.values.items()}
+    return together.rate, together.entropy, values
 
 
 def _measure_rate(block: RateBlock, rate: PrintedRate) -> tuple[Cell, ...]:
-    together, values = measure_keys(block, rate.keys)
+    together, entropy, values = measure_keys(block, rate.keys)
     if rate.value is None:
-        return together.rate, None, together.entropy, None
+        return together, None, entropy, None
     own = values[rate.value]
     return own.rate, own.share, own.entropy, own.refinement
 

@@ -298,7 +298,7 @@ def both_keys() -> Exhibit:
             block = RateBlock("", table, sensitive, partition, ())
             rows = rows_of(table)
             xs = transform([row[sensitive] for row in rows], block.blocks)
-            measured.append(measure_keys(block, keys)[0].rate)
+            measured.append(measure_keys(block, keys)[0])
             computed.append(discrimination_rate(xs, [tuple(row[key] for key in keys) for row in rows]))
         found.append((name, *measured))
         derived.append((name, *computed))

@@ -22,6 +22,7 @@ from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.publication import PublishedPart, publish_generalized
 from hierdata.metrics import METRICS
+from hierdata.pipeline.look_over import open_shaped
 from hierdata.policy.load import from_data, load
 from hierdata.policy.plan.plan import prepare
 from hierdata.policy.plan.stages import default_engines
@@ -31,7 +32,6 @@ from hierdata.records.survey import Survey, survey
 from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.study import Study
-from hierdata.sources import collect
 from hierdata.synth import beside_students, students, write
 
 DEPTHS = {"A": 2, "B": 3}
@@ -86,10 +86,11 @@ def _measure(data_set: str, skew: float, k: int, records: int, seed: int) -> dic
         file = Path(folder) / "students.jsonl"
         write(students(records, depth, seed, CORRELATION, skew), file, beside_students(depth))
         written = load(file.with_suffix(".policy.yaml"))
-        collection = collect(file, written)
-        surveyed = survey(collection.documents(), written.declared_fields())
+        with open_shaped(file, written) as (shaped, _):
+            documents = [*shaped]
+        surveyed = survey(documents, written.declared_fields())
         prepared = prepare(written, surveyed)
-        bound = bind(collection.documents(), prepared.binding)
+        bound = bind(documents, prepared.binding)
         forest = encode(bound, prepared.schema, prepared.hierarchies, prepared.domains)
         found: dict[str, Any] = {
             name: _run(forest, _policy(written, k, algorithm), surveyed, seed)

@@ -24,9 +24,10 @@ from hierdata.documents.document import (
     group_key,
     list_key,
     sensitive_part,
+    single,
+    whole,
 )
 from hierdata.ground.errors import VerificationError
-from hierdata.judge.checks import single, whole
 from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
 

@@ -4,5 +4,15 @@ from __future__ import annotations
 
 from hierdata.measurement.table.goal import Goal, load_goal
 from hierdata.measurement.table.measuring import KeyRates, Measurement, check_names, measure_table, notes
+from hierdata.metrics.rates import ValueRate
 
-__all__ = ["Goal", "KeyRates", "Measurement", "check_names", "load_goal", "measure_table", "notes"]
+__all__ = [
+    "Goal",
+    "KeyRates",
+    "Measurement",
+    "ValueRate",
+    "check_names",
+    "load_goal",
+    "measure_table",
+    "notes",
+]
