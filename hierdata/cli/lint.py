@@ -6,7 +6,8 @@ For a collection also what a release would keep, and what would help.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -21,6 +22,7 @@ from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.ground.escaping import quote
 
 if TYPE_CHECKING:
+    from hierdata.documents.document import Document
     from hierdata.pipeline.foresee import Forecast, ForeseenPlace
     from hierdata.policy.lint.levels import Capacities, Degrees
     from hierdata.policy.lint.lint import Finding
@@ -137,8 +139,6 @@ def _check_policy(
     feedback: Feedback,
 ) -> tuple[list[Finding], _Tables]:
     """Return the findings so far with those of the policy itself, and the tables of one that can be used."""
-    from hierdata.pipeline.look_over import survey_collection
-    from hierdata.pipeline.search import announcing
     from hierdata.policy.checks.sensitive import class_size
     from hierdata.policy.lint.levels import capacities, degrees_of, memberships
     from hierdata.policy.lint.lint import Finding, lint
@@ -148,6 +148,8 @@ def _check_policy(
     survey: Survey | None = None
     hints: frozenset[Keys] = frozenset()
     if data is not None:
+        from hierdata.pipeline.look_over import survey_collection
+
         try:
             survey, hints = survey_collection(data, policy, progress=feedback.listener)
         except HierdataError as error:
@@ -169,6 +171,7 @@ def _check_policy(
     forecast = None
     if survey is not None:
         from hierdata.pipeline.foresee import foresee_loss
+        from hierdata.pipeline.search import announcing
 
         with announcing(feedback.notice):
             forecast = foresee_loss(data, policy, survey, hints)
@@ -197,7 +200,6 @@ def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> li
 
 def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
     """Check the records against the policy's JSON Schema; without data, check only the schema itself."""
-    from hierdata.pipeline.look_over import open_shaped
     from hierdata.policy.lint.lint import Finding
     from hierdata.sources import check_documents
 
@@ -205,12 +207,24 @@ def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
         return []
     try:
         schema = policy.folder / policy.record_schema
-        with nullcontext(((), ())) if data is None else open_shaped(data, policy) as (documents, _):
+        with _open_documents(data, policy) as documents:
             for _ in check_documents(documents, schema):
                 pass
     except HierdataError as error:
         return [Finding("error", "schema", str(error), error.revealed)]
     return []
+
+
+@contextmanager
+def _open_documents(data: str | None, policy: Policy) -> Iterator[Iterable[Document]]:
+    """Open the shaped documents of a collection; without data there are none."""
+    if data is None:
+        yield ()
+        return
+    from hierdata.pipeline.look_over import open_shaped
+
+    with open_shaped(data, policy) as (documents, _):
+        yield documents
 
 
 def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:

@@ -6,12 +6,14 @@ from hierdata.engines.compiler.kernels import (
     address_of,
     announcing_compilation,
     branching,
+    call_by_symbol,
     call_of,
     inline_kernel,
     jit,
     lean,
     lowest_bit,
     part,
+    shared,
     signature_of,
 )
 
@@ -21,11 +23,13 @@ __all__ = [
     "address_of",
     "announcing_compilation",
     "branching",
+    "call_by_symbol",
     "call_of",
     "inline_kernel",
     "jit",
     "lean",
     "lowest_bit",
     "part",
+    "shared",
     "signature_of",
 ]

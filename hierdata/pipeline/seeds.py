@@ -18,7 +18,6 @@ from hierdata.documents.document import Document
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.version import __version__
 from hierdata.policy.plan.plan import stated_weights
-from hierdata.release.verification import freeze
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +53,8 @@ def order_key(seed: bytes, prepared: Prepared, content: bytes) -> bytes:
     ``content``, the digest of the collection. So two collections, or two policies, have unrelated orders
     under one seed. It does not matter how the policy is written.
     """
+    from hierdata.release.verification import freeze  # the templates of reports are slow to load
+
     policy = prepared.policy
     searched = policy.model_dump(
         mode="json", include={"engine", "blocks", "effort", "empty"}, serialize_as_any=True

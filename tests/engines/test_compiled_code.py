@@ -16,7 +16,7 @@ from numba.core.compiler import Flags
 
 import hierdata
 from hierdata.engines.compiler import cache
-from hierdata.engines.compiler.machine_code import KernelSettings
+from hierdata.engines.compiler.quicker import KernelSettings
 
 CALLEE = """
 from {jit} import inline_kernel
@@ -144,6 +144,89 @@ with event.install_listener("numba:compile", Note()):
     order = (nested.top, nested.second) if name < other else (nested.second, nested.top)
     assert sorted(kernel(10) for kernel in order) == [9, 20]
 """
+
+
+BY_SYMBOL = """
+from hierdata.engines.jit import call_by_symbol, jit, part, shared
+
+@shared
+def deep(number):
+    return number * 2 + 1
+
+@part
+def middle(number):
+    return deep(number) + 1
+
+@jit
+def top(number):
+    return middle(number) * 10
+
+@call_by_symbol
+@jit
+def other(number):
+    return deep(number) - 1
+
+@jit
+def uses(number):
+    return other(number) + middle(number)
+"""
+RUN_BY_SYMBOL = """
+import sys
+from numba.core import event
+import by_symbol
+from hierdata.engines.jit import Kernel, address_of, signature_of
+
+class Note(event.Listener):
+    def on_start(self, found):
+        dispatcher = found.data["dispatcher"]
+        if isinstance(dispatcher, Kernel):
+            print(dispatcher.__name__)
+    def on_end(self, found):
+        pass
+
+with event.install_listener("numba:compile", Note()):
+    for name in sys.argv[1:]:
+        if name == "deep":
+            assert address_of(by_symbol.deep, signature_of(0, 0))
+        else:
+            assert getattr(by_symbol, name)(5) == {"top": 120, "other": 10, "uses": 22}[name]
+"""
+
+
+def test_kernels_called_by_symbol_are_compiled_once_and_found_again(tmp_path: Path) -> None:
+    """Where a callee was compiled again its symbol is another one, and its callers are compiled again too."""
+    (tmp_path / "by_symbol.py").write_text(BY_SYMBOL)
+    (tmp_path / "run.py").write_text(RUN_BY_SYMBOL)
+
+    def run(*names: str) -> set[str]:
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, "run.py", *names]
+        ran = subprocess.run(
+            command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+        )
+        compiled = ran.stdout.split()
+        assert len(compiled) == len(set(compiled))
+        return set(compiled)
+
+    def forget(name: str) -> None:
+        files = [file for file in (tmp_path / "cache").rglob("*.nb[ic]") if f".{name}-" in file.name]
+        assert files
+        for file in files:
+            file.unlink()
+
+    assert run("top", "uses") == {"top", "middle", "deep", "uses", "other"}
+    assert run("uses", "top") == set()
+    assert run("top") == set()
+    forget("deep")
+    assert run("other", "deep") == {"other", "deep"}  # with other numbers in their symbols
+    assert run("top", "uses") == {"top", "middle", "uses"}
+    assert run("uses", "top") == set()
+
+
+def test_python_can_call_what_is_called_by_symbol(tmp_path: Path) -> None:
+    (tmp_path / "by_symbol.py").write_text(BY_SYMBOL)
+    (tmp_path / "run.py").write_text("import by_symbol\nprint(by_symbol.deep(5), by_symbol.top(5))")
+    assert run_alone(tmp_path) == "11 120"
 
 
 def test_two_processes_compile_each_kernel_once(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,26 @@ class _CodeFile(_CacheLocator):
 
 
 class _CodeStore(CompileResultCacheImpl):
+    """What is kept of compiled code: the code, and which kernels it calls by their symbols."""
+
     _locator_classes = (_CodeFile,)  # type: ignore[assignment]  # numba has a list there
+
+    def reduce(self, cres: Any) -> Any:
+        """Return what is kept."""
+        base: Any = super()
+        return base.reduce(cres), tuple(dict.fromkeys(cres.library.needs))
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return the code; None if one of the kernels that it calls has been compiled again."""
+        code, needs = payload
+        for module, name, types, symbol in needs:
+            kernel = getattr(import_module(module), name)
+            if not kernel.load(types) or kernel.overloads[types].fndesc.llvm_func_name != symbol:
+                return None
+        base: Any = super()
+        found = base.rebuild(target_context, code)
+        found.library.needs = list(needs)
+        return found
 
 
 class CodeCache(FunctionCache):

@@ -20,8 +20,9 @@ from numba.extending import lower_builtin, type_callable
 from numba.np import linalg
 
 from hierdata.engines.compiler.cache import code_cache
-from hierdata.engines.compiler.machine_code import BranchingCompiler, KernelCompiler
+from hierdata.engines.compiler.machine_code import BranchingCompiler, KernelCompiler, Needed, SharedCompiler
 from hierdata.engines.compiler.plain import plain_mode
+from hierdata.engines.compiler.quicker import refresh_if_changed, remember_operations
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -43,6 +44,8 @@ def _import_without_blas() -> None:
 
 
 _import_without_blas()
+remember_operations()
+refresh_if_changed()
 
 _typeof: Any = numba.typeof
 _unliteral: Any = numba.types.unliteral
@@ -63,17 +66,35 @@ class Kernel(CPUDispatcher):
     ``0``, once for a variable, and once for integers read from an int32 array.
     """
 
+    is_shared = False
+    """Whether kernels that call this one call its machine code by its symbol, so that it is compiled once."""
+
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled code, or the Python function (see ``plain``)."""
         mode = plain_mode()
         if mode is not None and mode.takes(self, arguments):
             return mode.call(self.py_func, arguments)
         self.require_own_code()
+        if self.targetoptions["no_cpython_wrapper"]:
+            return self._for_python(*arguments)
         return super().__call__(*arguments)
+
+    @cached_property
+    def _for_python(self) -> Any:
+        """The kernel once more, for calls from Python, which only tests make; its code is not kept."""
+        options = self.targetoptions | {"no_cpython_wrapper": False}
+        return CPUDispatcher(self.py_func, targetoptions=options)
+
+    def add_overload(self, cres: Any) -> None:
+        """Take compiled code that was made or read."""
+        if self.is_shared:
+            names = self.py_func.__module__, self.py_func.__qualname__
+            cres.library.shared = Needed(*names, cres.signature.args, cres.fndesc.llvm_func_name)
+        super().add_overload(cres)
 
     def require_own_code(self) -> None:
         """Raise TypeError for a kernel that is only compiled as a part of others."""
-        if self.targetoptions["no_cpython_wrapper"]:
+        if self.targetoptions["no_cpython_wrapper"] and not self.is_shared:
             raise TypeError(f"{self.py_func.__name__} is called by other kernels only")
 
     def compile(self, sig: Any) -> Any:
@@ -173,6 +194,21 @@ def part(function: Function) -> Function:
     Otherwise it would be optimized and made machine code by itself too, for nobody.
     """
     return _make_kernel(function, _nrt=False, no_cpython_wrapper=True)
+
+
+def shared(function: Function) -> Function:
+    """Compile like ``lean``, once: kernels that call the function call its machine code, which is in memory.
+
+    For long functions that several kernels call. Python cannot call it without compiling it again.
+    """
+    return call_by_symbol(_make_kernel(function, SharedCompiler, _nrt=False, no_cpython_wrapper=True))
+
+
+def call_by_symbol(kernel: Function) -> Function:
+    """Let kernels call the machine code of this one, as with ``shared``; Python can call it too."""
+    changed: Any = kernel
+    changed.is_shared = True
+    return kernel
 
 
 def inline_kernel(function: Function) -> Function:

@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite.binding.newpassmanagers import create_new_function_pass_manager
+from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import DEFAULT_FLAGS, Compiler, Flags
+from numba.core.compiler import Compiler
+
+from hierdata.engines.compiler.quicker import KernelSettings
 
 
-class _BranchingCode(JITCodeLibrary):
+class Needed(NamedTuple):
+    """A kernel whose machine code is called by its symbol, as it is found again in another process."""
+
+    module: str
+    name: str
+    types: tuple[Any, ...]
+    symbol: str
+
+
+class _Code(JITCodeLibrary):
+    """The machine code of a kernel, with that of the kernels that it calls, except those called by symbol."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        base: Any = super()
+        base.__init__(codegen, name)
+        self.needs: list[Needed] = []
+
+    def add_linking_library(self, library: Any) -> None:
+        """Take in the code of a callee, or note that it must be in memory first."""
+        shared = getattr(library, "shared", None)
+        if shared is None:
+            self.needs += getattr(library, "needs", ())
+            base: Any = super()
+            base.add_linking_library(library)
+        else:
+            library._ensure_finalized()
+            self.needs.append(shared)
+
+
+class _BranchingCode(_Code):
     """The machine code of a lean kernel, with the code of all kernels that it calls by name."""
 
     def _optimize_final_module(self) -> None:
@@ -27,7 +59,7 @@ class _BranchingCode(JITCodeLibrary):
         _tidy_functions(self, module)
 
 
-class _InnerCode(JITCodeLibrary):
+class _InnerCode(_Code):
     """The code of a kernel that only other kernels call: it becomes machine code as a part of theirs."""
 
     @property
@@ -83,29 +115,16 @@ def _tidy_functions(library: Any, module: Any) -> None:
             manager.run(function, builder)
 
 
-class KernelSettings(Flags):
-    """numba's settings for a function, which it compares for every operation whose types it looks up.
-
-    Its own comparison builds two dictionaries of all settings, most of which nobody has set.
-    """
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, KernelSettings):
-            base: Any = super()
-            return bool(base.__eq__(other))
-        if self._values == other._values:
-            return True
-        either = self._values.keys() | other._values.keys()  # others have their defaults
-        return all(getattr(self, name) == getattr(other, name) for name in either)
-
-    def __hash__(self) -> int:
-        """Return numba's hash, which is the same for all settings."""
-        return _HASH
-
-
-_HASH: int = hash(DEFAULT_FLAGS)
+_NEEDLESS = {
+    *(untyped_passes.WithLifting, untyped_passes.InlineClosureLikes),
+    *(untyped_passes.MakeFunctionToJitFunction, untyped_passes.DeadBranchPrune),
+    untyped_passes.RewriteSemanticConstants,
+    *(untyped_passes.RewriteDynamicRaises, untyped_passes.InlineInlinables),
+    *(untyped_passes.FindLiterallyCalls, untyped_passes.LiteralUnroll),
+    *(untyped_passes.LiteralPropagationSubPipelinePass, typed_passes.InlineOverloads),
+    *(typed_passes.NopythonRewrites, typed_passes.AnnotateTypes, typed_passes.DumpParforDiagnostics),
+}
+"""Steps for closures, contexts, functions that numba inlines, array expressions, and loops over tuples."""
 
 
 class KernelCompiler(Compiler):
@@ -120,15 +139,38 @@ class KernelCompiler(Compiler):
         own: Any = KernelSettings
         base.__init__(types, target, library, arguments, answer, own(settings), local)
 
+    def define_pipelines(self) -> list[Any]:
+        """Return numba's steps; for kernels that create no arrays, only those that such kernels need."""
+        base: Any = super()
+        pipelines: list[Any] = base.define_pipelines()
+        if not self.state.flags.nrt:
+            for pipeline in pipelines:
+                pipeline.passes = [step for step in pipeline.passes if step[0] not in _NEEDLESS]
+                pipeline.finalize()
+        return pipelines
+
     def _compile_core(self) -> Any:
         state: Any = self.state
         if state.library is None:
-            own: Any = JITCodeLibrary if state.flags.nrt and self._vectorizes else _BranchingCode
-            kind = _InnerCode if state.flags.no_cpython_wrapper else own
+            own: Any = _Code if state.flags.nrt and self._vectorizes else _BranchingCode
+            kind = _InnerCode if self._is_inner(state) else own
             state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
         base: Any = super()
         return base._compile_core()
+
+    @staticmethod
+    def _is_inner(state: Any) -> bool:
+        """Return whether the code becomes machine code only as a part of its callers."""
+        return bool(state.flags.no_cpython_wrapper)
+
+
+class SharedCompiler(KernelCompiler):
+    """The compiler of kernels that other kernels call by their symbols, but not Python."""
+
+    @staticmethod
+    def _is_inner(state: Any) -> bool:
+        return False
 
 
 class BranchingCompiler(KernelCompiler):

@@ -28,7 +28,7 @@ from hierdata.engines.alignment.kernels.representative import (
     representative_saving,
 )
 from hierdata.engines.alignment.kernels.vertices import hold, open_alignment
-from hierdata.engines.jit import branching
+from hierdata.engines.jit import branching, call_by_symbol
 
 
 @branching
@@ -55,6 +55,7 @@ def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> in
     return count
 
 
+@call_by_symbol
 @branching
 def window_of(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals, values: CappedValues) -> int:
     """Fill ``near`` as ``nearest`` does, but to a third with records that relieve the seed, if there are any.
@@ -130,6 +131,7 @@ def build(records: Ordinals, buffers: ClassBuffers, arrays: AlignmentArrays) -> 
     return count
 
 
+@call_by_symbol
 @branching
 def grow(
     count: int,

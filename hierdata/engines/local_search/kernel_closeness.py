@@ -23,7 +23,7 @@ from hierdata.engines.alignment.kernels.arrays import (
 from hierdata.engines.alignment.kernels.closeness import BITS, FOREIGN_SET, ClosenessChecks, count_held
 from hierdata.engines.alignment.kernels.representative import Ordinals, Rows, vertex_saving
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
-from hierdata.engines.jit import lean, part
+from hierdata.engines.jit import call_by_symbol, lean, part, shared
 
 
 @part
@@ -70,6 +70,7 @@ def _open_at(
     return some
 
 
+@call_by_symbol
 @lean
 def find_open(
     rep: Rows, count: int, have: int, behind: Ordinals, checks: ClosenessChecks, open_values: Ordinals
@@ -113,7 +114,7 @@ def is_open_to(open_values: Ordinals, kind: int, vertex: int, checks: ClosenessC
     return some
 
 
-@lean
+@shared
 def close_saving_with(
     rep: Rows,
     open_values: Ordinals,
@@ -165,7 +166,7 @@ def close_saving_with(
     return saved
 
 
-@lean
+@shared
 def close_saving(
     rep: Rows,
     count: int,

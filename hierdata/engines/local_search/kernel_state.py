@@ -36,7 +36,7 @@ from hierdata.engines.alignment.kernels.representative import (
     weigh,
 )
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
-from hierdata.engines.jit import lean, part
+from hierdata.engines.jit import lean, part, shared
 from hierdata.engines.local_search.kernel_closeness import find_open
 
 
@@ -248,7 +248,7 @@ def read_class(
     return count
 
 
-@lean
+@shared
 def join_record(
     record: int,
     have: int,

@@ -29,7 +29,7 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.alignment.kernels.optimal import align_optimally
 from hierdata.engines.alignment.kernels.vertices import fits, join, open_alignment, open_lists
-from hierdata.engines.jit import address_of, call_of, inline_kernel, lean, lowest_bit, signature_of
+from hierdata.engines.jit import address_of, call_of, inline_kernel, lowest_bit, shared, signature_of
 
 __all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "aligner", "join"]
 
@@ -56,7 +56,7 @@ _SHORT = 4  # up to this many partners are compared one by one, without sets
 _FEW = 16  # up to this many pairs of children are bounded before they are aligned
 
 
-@lean
+@shared
 def align_in_turn(
     first_a: int,
     count_a: int,

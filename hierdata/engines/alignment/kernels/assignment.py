@@ -18,7 +18,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     ROW_WORTH,
     WAITING,
 )
-from hierdata.engines.jit import jit, lean
+from hierdata.engines.jit import jit, lean, shared
 
 Edges: TypeAlias = "NDArray[np.int64]"
 
@@ -82,7 +82,7 @@ def gain_factor(most: np.int64, pairs: int) -> int:
     return pairs + 1 if most <= 2**62 // (2 * (pairs + 1)) else 1
 
 
-@lean
+@shared
 def match(partners: Edges, gains: Edges, rows: int, columns: int, desk: NDArray[np.int64]) -> np.int64:
     """Return the largest gain of a matching; ``desk[COLUMN_OF, row]`` receives the row's column, or -1.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND, QUASI_COUNT
 from hierdata.engines.alignment.kernels.vertices import FEW_GROUPS, full_of
-from hierdata.engines.jit import jit, lean, part
+from hierdata.engines.jit import call_by_symbol, jit, lean, part, shared
 
 HIGHEST = 255
 """Counts are clipped to this value on both sides, which can only lower the bound."""
@@ -92,6 +92,7 @@ def histogram_of(
     return total
 
 
+@call_by_symbol
 @jit
 def bounds_to(
     vector: NDArray[np.uint8],
@@ -120,6 +121,7 @@ def bounds_to(
         out[at] = total + totals[record] - shared
 
 
+@call_by_symbol
 @jit
 def bounds_to_all(
     vector: NDArray[np.uint8],
@@ -165,7 +167,7 @@ class CappedValues(NamedTuple):
     pairs: NDArray[np.int64]  # [vertex type]: working memory of ``loss_by_room``
 
 
-@part
+@shared
 def find_room(
     count: int,
     size: int,

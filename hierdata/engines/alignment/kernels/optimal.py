@@ -45,7 +45,7 @@ from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.candidates import find_candidates, price_families
 from hierdata.engines.alignment.kernels.leaves import leaves_gain
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, open_lists, own_gain
-from hierdata.engines.jit import lean, lowest_bit
+from hierdata.engines.jit import lean, lowest_bit, shared
 
 # Columns of a frame: first row and length of the two lists; first position and length of the two runs that
 # are being matched; positions in the runs of the pair whose children are being aligned, and what it gains
@@ -57,7 +57,7 @@ from hierdata.engines.jit import lean, lowest_bit
 _OPEN, _RUN, _RETURN, _FILL = range(4)
 
 
-@lean
+@shared
 def align_optimally(
     first_a: int,
     count_a: int,

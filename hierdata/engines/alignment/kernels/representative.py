@@ -25,7 +25,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
-from hierdata.engines.jit import inline_kernel, jit, lean, part
+from hierdata.engines.jit import inline_kernel, jit, lean, part, shared
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
@@ -76,7 +76,7 @@ def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -
     return saved
 
 
-@lean
+@shared
 def plant(
     start: int,
     count: int,
@@ -96,7 +96,7 @@ def plant(
         members[0, v] = start + v
 
 
-@lean
+@shared
 def merge(
     root: int,
     size: int,
@@ -151,7 +151,7 @@ def merge(
     return count
 
 
-@lean
+@shared
 def weigh(rep: Rows, count: int) -> None:
     """Sum the weights of the subtree of each vertex of a representative: WEIGHT.
 

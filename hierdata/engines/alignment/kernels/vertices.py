@@ -24,7 +24,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Rules,
     Settings,
 )
-from hierdata.engines.jit import inline_kernel, lean, part
+from hierdata.engines.jit import inline_kernel, lean, part, shared
 
 # Bits of ``full_of``; the lower bits are groups.
 FEW_GROUPS = 60
@@ -48,7 +48,7 @@ def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
     return node  # all nodes share the root
 
 
-@lean
+@shared
 def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
     """Invalidate the results in ``full``, because class and caps may have changed, unless they are held."""
     if full[full.shape[0] - 1, HELD] == 1:
