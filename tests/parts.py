@@ -1,4 +1,4 @@
-"""A part of a publication (see hierdata.testing.parts) whose nodes have other numbers."""
+"""A part of a publication (see hierdata.testing.metrics) whose nodes have other numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.testing.parts import Part, cut
+from hierdata.testing.metrics import Part, cut
 
 __all__ = ["cut", "renumbered"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
+from hierdata.metrics.losses import AdditionalInformationLoss
 from tests.cases import for_each
 from tests.publications import publication_of
 from tests.small_tables import table

@@ -28,7 +28,7 @@ from hierdata.privacy import (
     LevelAlphaK,
 )
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, SensitiveReading
-from hierdata.privacy.delta_presence import DeltaPresence
+from hierdata.privacy.k_anonymity import DeltaPresence
 from hierdata.release.recodings import RECODINGS
 from tests.cases import with_worlds
 from tests.naive_coalesce import Known, Node, Values, coalesced

@@ -19,7 +19,7 @@ import pytest
 import typer
 
 from hierdata.cli import app, main
-from hierdata.domains.tree import read as read_taxonomy
+from hierdata.domains.taxonomy import read_tree
 from hierdata.ground import errors
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data, load
@@ -254,7 +254,7 @@ def test_policies_load(page: Path, tmp_path: Path) -> None:
         elif block.language != "yaml":
             continue
         elif "taxonomy" in block.words:
-            assert read_taxonomy(file, None, "example").labels
+            assert read_tree(file, None, "example").labels
         elif "invalid" in block.words:
             with pytest.raises(PolicyError):
                 load(file)

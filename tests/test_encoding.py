@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import Double
-from hierdata.domains.flat import Flat
+from hierdata.domains.codes import Flat
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest.encoded import Frame, join_encoded, part
 from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
 from hierdata.forest.worth import Heaviest
 from hierdata.ground.errors import InputError
-from hierdata.records.bound import BoundRecords, bind_by_column
-from hierdata.records.record import Vertex
+from hierdata.records.record import BoundRecords, Vertex, bind_by_column
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.records.values import Values
 from tests.random_collections import collection
@@ -83,7 +82,7 @@ def _frame() -> Frame:
 
 @pytest.mark.parametrize("batch", [1, 1024, 1500, None])
 def test_batches_are_the_same_records(batch: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hierdata.records.bound._BATCH", 100)
+    monkeypatch.setattr("hierdata.records.record._BATCH", 100)
     batches = bind_by_column(iter(_records(2500)), _frame().schema)
     pieces = list(encode_records(batches, _frame(), before=7, batch=batch))
     assert (len(pieces) > 1) == (batch is not None)

@@ -16,8 +16,8 @@ import yaml
 from lxml import etree
 
 from hierdata.synth.bundled import files, main
-from hierdata.synth.companions import student_policy
 from hierdata.synth.vocabulary import BREAKPOINTS, LEVELS
+from hierdata.synth.write import student_policy
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"

@@ -68,7 +68,7 @@ def test_children_are_contiguous_and_weights_add_up() -> None:
 @pytest.mark.parametrize("size", [1, 7])
 def test_records_are_encoded_alike_however_many_at_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = collection(3, records=20, depth=4).forest
-    monkeypatch.setattr("hierdata.records.bound._BATCH", size)
+    monkeypatch.setattr("hierdata.records.record._BATCH", size)
     monkeypatch.setattr("hierdata.forest.encoding._WAITING", 3 * size)
     parts = collection(3, records=20, depth=4).forest
     for name in ("roots", "type", "parent", "first_child", "child_count", "first_node", "nodes"):

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
-from hierdata.documents.formats import jsonl
+from hierdata.documents.formats.json import JsonLines
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.ground.errors import HierdataError
 from hierdata.judge import (
@@ -155,7 +155,7 @@ def test_releases_of_every_recoding_by_record(number: int) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "records.jsonl"
         with file.open("wb") as stream:
-            jsonl.JsonLines().write(case.records, stream, hierdata.documents.formats.Layout())
+            JsonLines().write(case.records, stream, hierdata.documents.formats.Layout())
         try:
             release = hierdata.anonymize(file, case.policy(), seed=b"sixteen bytes and")
         except HierdataError:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.forest.numbering import number_keys
+from hierdata.forest.isomorphism import number_keys
 
 
 @given(st.lists(st.integers(0, 30), max_size=20), st.sampled_from([1, 10**11]))

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from hierdata.domains.flat import Flat
+from hierdata.domains.codes import Flat
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError, TargetError

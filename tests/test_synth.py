@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.synth import beside_patients, beside_students, patients, students, write
-from hierdata.synth.draws import Draws, limits
 from hierdata.synth.students import StudentShape
-from hierdata.synth.vocabulary import BREAKPOINTS, DEPARTMENTS, GRADES, TAXONOMIES
+from hierdata.synth.vocabulary import BREAKPOINTS, DEPARTMENTS, GRADES, TAXONOMIES, Draws, limits
 from hierdata.synth.write import json_text
 
 LEAVES = {name: {line[0] for line in lines} for name, lines in TAXONOMIES.items()}

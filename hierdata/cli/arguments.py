@@ -108,7 +108,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
     """
     from hierdata.ground.errors import PolicyError, TargetError
     from hierdata.policy.checks.records import needs_key
-    from hierdata.records.identifiers.key import from_text
+    from hierdata.records.identifiers.base import from_text
 
     if key_fd is not None:
         if not needs_key(policy):

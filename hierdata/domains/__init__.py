@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from hierdata.domains.base import QuasiDomain
+from hierdata.domains.codes import Flat, Prefix
 from hierdata.domains.date import Date
-from hierdata.domains.flat import Flat
 from hierdata.domains.interval import Interval
-from hierdata.domains.prefix import Prefix
 from hierdata.domains.taxonomy import Taxonomy
 
 DOMAINS: dict[str, type[QuasiDomain]] = {

@@ -1,28 +1,30 @@
-"""Hierarchies over points on a line: the finest bins, the bins of each wider step around them, the root."""
+"""Bins: hierarchies over points on a line, and bins of counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import ROOT_LABEL, Axis, Bin
+from hierdata.domains.base import ROOT_LABEL, Axis, Bin, Hierarchy, Key, finder
 
 
-@dataclass(frozen=True)
-class BinLine:
-    """The nodes: the root, bins from the widest step down to the finest, those of ``axis``, last missing."""
+def line_up(
+    points: Mapping[Key, int],
+    key_of: Callable[[Scalar], Key],
+    finest: Sequence[Bin],
+    wider: Sequence[Callable[[int], Bin]],
+    *,
+    span: int,
+    closed: bool,
+    codebook: dict[str, Any],
+) -> Hierarchy:
+    """Build the hierarchy over the ``finest`` bins (ascending, disjoint) and ``wider`` steps, widest first.
 
-    labels: tuple[Scalar, ...]
-    ancestors: tuple[tuple[int, ...], ...]
-    lm: tuple[Fraction, ...]
-    axis: Axis
-    missing: int
-
-
-def line(finest: Sequence[Bin], wider: Sequence[Callable[[int], Bin]], span: int, closed: bool) -> BinLine:
-    """Build the nodes for the ``finest`` bins (ascending, disjoint) and the ``wider`` steps, widest first.
+    Its nodes are the root, bins from the widest step down to the finest, the finest bins, and missing.
+    ``points`` has the point of each observed value by its key, ``key_of`` gives the key of a value.
 
     LM' of a bin is (hi - lo) / ``span``, where ``span`` is max - min of the domain; a bin that extends beyond
     the domain costs no more than the root, 1. The last point of a ``closed`` bin is its end ([1985, 1989]),
@@ -39,7 +41,9 @@ def line(finest: Sequence[Bin], wider: Sequence[Callable[[int], Bin]], span: int
     every = [*bins, *finest]
     widths = [bin.high - bin.low - closed for bin in every]
     loss = {width: min(Fraction(width, span), whole) if span else none for width in set(widths)}
-    return BinLine(
+    axis = Axis(first, tuple(finest), span, closed)
+    nodes = dict(zip(points, axis.holders(points.values()), strict=True))
+    return Hierarchy(
         labels=(ROOT_LABEL, *[bin.label for bin in every], None),
         ancestors=(
             (0, *[-1] * depth),
@@ -48,8 +52,9 @@ def line(finest: Sequence[Bin], wider: Sequence[Callable[[int], Bin]], span: int
             (0, missing, *[-1] * (depth - 1)),
         ),
         lm=(whole, *[loss[width] for width in widths], none),
-        axis=Axis(first, tuple(finest), span, closed),
-        missing=missing,
+        node_of=finder(nodes, key_of, missing),
+        codebook=codebook,
+        axis=axis,
     )
 
 
@@ -100,3 +105,16 @@ def _rows_of_bins(bins: Sequence[Bin], columns: Sequence[Sequence[int]], depth: 
                 row.append(above if contains else -1)
             rows.append((*row, node, *[-1] * (depth - own - 1)))
     return rows
+
+
+def label_count(count: int, edges: Sequence[int]) -> str:
+    """Return the label of the bin that a count is in; ``edges`` are where bins begin, ascending.
+
+    >>> [label_count(count, (1, 2, 5)) for count in (0, 1, 3, 7)]
+    ['0', '1', '[2, 4]', '5 or more']
+    """
+    at = bisect_right(edges, count)
+    if at == len(edges):
+        return f"{edges[-1]} or more"
+    low, high = (edges[at - 1] if at else 0), edges[at] - 1
+    return str(low) if low == high else f"[{low}, {high}]"

@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from hierdata.documents.days import date_of, day_of, spell_day, spelled_year
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp
-from hierdata.documents.scalars.days import date_of, day_of, spell_day, spelled_year
 from hierdata.domains.base import (
     Bin,
     Hierarchy,
@@ -22,10 +22,9 @@ from hierdata.domains.base import (
     Observed,
     QuasiDomain,
     Uncovered,
-    finder,
     group_observed,
 )
-from hierdata.domains.bins import bins_around, line
+from hierdata.domains.bins import bins_around, line_up
 from hierdata.domains.published import line_losses
 
 _ISO = re.compile(
@@ -87,17 +86,15 @@ class Date(QuasiDomain):
             bins = [_whole_day(ordinal) for ordinal in ordinals]
         else:
             bins = bins_around(ordinals, _periods_of(finest))
-        built = line(
+        return line_up(
+            {ordinal: ordinal for ordinal in ordinals},
+            parse_day,
             bins,
             [_periods_of(step) for step in reversed(wider)],
             span=ordinals[-1] - ordinals[0] if ordinals else 0,
             closed=True,
+            codebook={"kind": "date", "steps": list(self.steps)},
         )
-        nodes = dict(zip(ordinals, built.axis.holders(ordinals), strict=True))
-
-        node_of = finder(nodes, parse_day, built.missing)
-        codebook = {"kind": "date", "steps": list(self.steps)}
-        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the periods of each step."""

@@ -19,10 +19,9 @@ from hierdata.domains.base import (
     Observed,
     QuasiDomain,
     Uncovered,
-    finder,
     group_observed,
 )
-from hierdata.domains.bins import bins_around, line
+from hierdata.domains.bins import bins_around, line_up
 from hierdata.domains.bounds import MOST_STEPS
 from hierdata.domains.number import Exact, Number, decimals, exact, plain, spell_fixed
 from hierdata.domains.published import line_losses
@@ -80,15 +79,15 @@ class Interval(QuasiDomain):
             bins = [_whole_number(int(number)) for number in numbers]
         else:
             bins = bins_around(points, _bins_of(finest, digits, integral))
-        built = line(
+        return line_up(
+            dict(zip(numbers, points, strict=True)),
+            self._place,
             bins,
             [_bins_of(step, digits, integral) for step in reversed(wider)],
             span=int((bounds[1] - bounds[0]) * unit),
             closed=integral,
+            codebook=self._codebook(),
         )
-        holders = built.axis.holders(points)
-        node_of = finder(dict(zip(numbers, holders, strict=True)), self._place, built.missing)
-        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, self._codebook(), axis=built.axis)
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the bins of each step."""

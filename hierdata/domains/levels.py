@@ -13,7 +13,6 @@ from hierdata.domains.base import Observed, Uncovered
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_LEVELS, Level, Spelling
 from hierdata.domains.membership import Trapezoid
 from hierdata.domains.number import Exact, Number, exact, identity, parameter, plain
-from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.domains.scales import (
     DomainScale,
     FrequencyScale,
@@ -22,6 +21,7 @@ from hierdata.domains.scales import (
     SetScale,
     scale_from_facts,
 )
+from hierdata.domains.sensitive import ALL_DIFFER, Sameness
 from hierdata.ground.errors import PolicyError
 
 __all__ = ["FuzzySet", "LevelScale", "Levels", "scale_from_facts"]

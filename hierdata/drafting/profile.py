@@ -16,11 +16,11 @@ from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mix_hashes
 from hierdata.drafting.structure import Stated
 from hierdata.drafting.values import CATEGORIES, Looks, SeenHashes
 from hierdata.ground.errors import InputError
-from hierdata.records.by_column import batches, columns
 from hierdata.records.identifiers.treatment import Treatment
 from hierdata.records.maps import dynamic
 from hierdata.records.path import Step, jsonpath
 from hierdata.records.survey import Keys, PathSurvey, survey
+from hierdata.records.values import batches, columns
 
 PAIRED = 24
 """Maximum number of fields that are measured in pairs: the first ones that a draft would publish."""

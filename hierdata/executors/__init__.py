@@ -6,8 +6,7 @@ from pathlib import Path
 
 from hierdata.executors.base import Executor, Held, Watch, WorkerError, ignore_progress
 from hierdata.executors.local import processors
-from hierdata.executors.processes import Processes
-from hierdata.executors.serial import Serial
+from hierdata.executors.processes import Processes, Serial
 from hierdata.executors.spark import Spark
 from hierdata.ground.errors import PolicyError
 

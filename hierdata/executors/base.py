@@ -1,30 +1,31 @@
 """Executors: they run tasks and hold the results until they are collected.
 
 Executors know nothing about records: functions and values go in, values come out. A result never depends on
-the executor, on the number of workers, or on the order in which they finish.
+the executor, on the number of workers, or on the order in which they finish. ``Failure`` carries an exception
+of a worker to the caller.
 """
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from hierdata.ground.errors import HierdataError
+from hierdata.ground.plugins import FAULT, fault_of
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")
 Piece = TypeVar("Piece")
+Watch = Callable[[int, int], None]
+"""Called from time to time with the number of finished tasks and the number of all tasks of a stage."""
 
 
 def ignore_progress(done: int, tasks: int) -> None:
     """Do nothing."""
-
-
-Watch = Callable[[int, int], None]
-"""Called from time to time with the number of finished tasks and the number of all tasks of a stage."""
 
 
 class WorkerError(HierdataError):
@@ -110,3 +111,61 @@ class Executor(ABC):
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
         self.close()
+
+
+class Failure(NamedTuple):
+    """An exception that a task raised, pickled without traceback and causes, which may show raw values.
+
+    ``fault`` says where in a plug-in's code it was raised, if it was there (see ``plugins.fault_of``).
+    """
+
+    pickled: bytes
+    fault: str | None = None
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Pickle an exception; one that cannot be pickled is reported by the name of its class."""
+        import cloudpickle
+
+        if isinstance(error, MemoryError):  # what its message needs may not be there
+            return cls(pickle.dumps(MemoryError()), fault_of(error))
+        for packed in (error, _Rebuilt(error)):
+            try:
+                pickled = cloudpickle.dumps(packed)
+                if _same(cls(pickled).error(), error):
+                    return cls(pickled, fault_of(error))
+            except Exception:  # noqa: BLE001, S112  # whatever a foreign class raises, the next form is tried
+                continue
+        told = RuntimeError(f"a task ended with {type(error).__name__}")
+        return cls(pickle.dumps(told), fault_of(error))
+
+    def error(self) -> BaseException:
+        """Return the exception, ready to be raised."""
+        error: BaseException = pickle.loads(self.pickled)  # from our own worker
+        if self.fault is not None:
+            vars(error)[FAULT] = self.fault
+        return error
+
+
+class _Rebuilt:
+    """Pickles an exception with an ``__init__`` that does not accept ``args``: it is rebuilt without it."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self._error), self._error.args, self._error.__dict__)
+
+
+def _rebuild(
+    kind: type[BaseException], arguments: tuple[Any, ...], attributes: dict[str, Any]
+) -> BaseException:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
+
+
+def _same(one: BaseException, other: BaseException) -> bool:
+    return (
+        type(one) is type(other) and str(one) == str(other) and one.__dict__.keys() == other.__dict__.keys()
+    )

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Any
 from zipimport import zipimporter
 
-from hierdata.executors.failures import Failure
+from hierdata.executors.base import Failure
 from hierdata.executors.spill import Extent, read, record, within
 
 Key = tuple[int, int, int, int]

@@ -12,8 +12,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from hierdata.executors.application import settings, start_context, stop
-from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, WorkerError, ignore_progress
-from hierdata.executors.failures import Failure
+from hierdata.executors.base import (
+    Executor,
+    Failure,
+    Held,
+    Piece,
+    Result,
+    Value,
+    Watch,
+    WorkerError,
+    ignore_progress,
+)
 from hierdata.executors.partitions import (
     Failures,
     PartitionLayout,

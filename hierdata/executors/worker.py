@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from hierdata.executors.failures import Failure
+from hierdata.executors.base import Failure
 from hierdata.executors.local import Part, Work
 from hierdata.executors.spill import Extent, SpillPlace, read
 from hierdata.ground.secrets import import_secrets

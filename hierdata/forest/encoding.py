@@ -18,8 +18,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest.encoded import Encoded, Frame, spelling_keys, value_of
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.ground.errors import InputError
-from hierdata.records.bound import BoundRecords, VertexRows, bind_by_column
-from hierdata.records.record import Vertex
+from hierdata.records.record import BoundRecords, Vertex, VertexRows, bind_by_column
 from hierdata.records.schema import Role, Schema
 
 _WAITING = 1 << 16

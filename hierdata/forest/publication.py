@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from hierdata.documents.document import Document
 from hierdata.forest.forest import Forest
-from hierdata.forest.isomorphism import first_alike, places
-from hierdata.forest.numbering import number_keys
+from hierdata.forest.isomorphism import first_alike, number_keys, places
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 Linked: TypeAlias = tuple[Document, Sequence[Sequence[int]]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from hierdata.domains.sameness import ALL_DIFFER, Sameness
+from hierdata.domains.sensitive import ALL_DIFFER, Sameness
 from hierdata.privacy.base import BY_VALUE, PrivacyModel, SensitiveReading
 
 if TYPE_CHECKING:

@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hierdata.ground import plugins
-from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
-from hierdata.metrics.background_resistance import BackgroundResistance
 from hierdata.metrics.base import Metric
-from hierdata.metrics.certainty_penalty import CertaintyPenalty
-from hierdata.metrics.classification_metric import ClassificationMetric
-from hierdata.metrics.disclosure_rate import DisclosureRate
-from hierdata.metrics.discrimination_rate import DiscriminationRate
-from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
-from hierdata.metrics.diversity_degree import DiversityDegree
-from hierdata.metrics.identity_risk import IdentityRisk
+from hierdata.metrics.diversity import DissimilarityDegree, DiversityDegree
+from hierdata.metrics.guesses import ClassificationMetric, DisclosureRate, ReconstructionError
 from hierdata.metrics.kept import KeptWorth
-from hierdata.metrics.lm_cost import LMCost
-from hierdata.metrics.reconstruction_error import ReconstructionError
-from hierdata.metrics.risk import Risk
-from hierdata.metrics.skewness import Skewness
-from hierdata.metrics.skewness_distance import SkewnessDistance
-from hierdata.metrics.skewness_divergence import SkewnessDivergence
-from hierdata.metrics.suppression_ratio import SuppressionRatio
+from hierdata.metrics.losses import AdditionalInformationLoss, CertaintyPenalty, LMCost, SuppressionRatio
+from hierdata.metrics.risk import (
+    BackgroundResistance,
+    DiscriminationRate,
+    IdentityRisk,
+    Risk,
+    Skewness,
+    SkewnessDistance,
+    SkewnessDivergence,
+)
 
 METRICS: dict[str, type[Metric]] = {
     "lm_cost": LMCost,

@@ -1,16 +1,72 @@
-"""The base of metrics: numbers about a release, with unit, range and better direction."""
+"""The base of metrics, and what they count with.
+
+A metric is a measure of a release with unit, range and better direction (``Metric``, ``Figure``). It asks
+each part of a release questions, whose answers add up exactly in any order (``Tallies``, ``Sums``, ``Added``,
+``Same``). Below are sums of quotients by divisor, and sensitive attributes as columns.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.metrics.sums import Sums
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Sums(dict[Key, Value]):
+    """Values by key, added key by key; keys of only one side keep their values.
+
+    >>> Sums({"a": 1, "b": -1}) + Sums({"b": 1, "c": 2})
+    {'a': 1, 'b': 0, 'c': 2}
+    """
+
+    def __add__(self, other: Mapping[Key, Value]) -> Self:
+        both = self.keys() & other.keys()
+        added: dict[Key, Any] = {key: self[key] + other[key] for key in both}  # type: ignore[operator]
+        return type(self)({**self, **other, **added})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+
+@dataclass(frozen=True)
+class Added:
+    """Base of dataclasses that are added field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, own.name) + getattr(other, own.name) for own in fields(self)))
+
+
+@dataclass(frozen=True)
+class Same(Generic[Value]):
+    """A value that all parts of a release have in common."""
+
+    value: Value
+
+    def __add__(self, other: Same[Value]) -> Same[Value]:
+        """Return itself. Raises ValueError for a different value: the parts are of different releases."""
+        if self.value != other.value:
+            raise ValueError("the parts are of different releases")
+        return self
+
+
+class Site(NamedTuple):
+    """An attribute by vertex type, position in the type, and path; sites sort in this order."""
+
+    kind: int
+    position: int
+    path: str
+
 
 Question: TypeAlias = Callable[[Publication, Forest], Any]
 """Something to count in a part of a release: a picklable function; equal questions are asked once.
@@ -106,3 +162,68 @@ class Metric(ABC):
     def of(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """Compute all figures of a publication of the original forest, as a release of one part."""
         return self.figures(self.tally(publication, forest))
+
+
+@dataclass(frozen=True)
+class PublishedColumn:
+    """The present values of one attribute; ``places`` are equivalence positions, -1 if not published."""
+
+    site: Site
+    places: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+    def count_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Count the values of each published position; then each value at each: positions and counts."""
+        there = self.places >= 0
+        _, at, sizes = np.unique(self.places[there], return_inverse=True, return_counts=True)
+        base = int(self.codes.max(initial=0)) + 1
+        entries, counts = np.unique(at.ravel() * base + self.codes[there], return_counts=True)
+        return sizes, entries // base, counts.astype(np.int64)
+
+
+def sum_by_divisor(tops: NDArray[np.int64], bottoms: NDArray[np.int64]) -> Sums[int, int]:
+    """Sum quotients by divisor, as integers.
+
+    >>> sum_by_divisor(np.array([1, 2, 5]), np.array([3, 4, 3]))
+    {3: 6, 4: 2}
+    """
+    found, at = np.unique(bottoms, return_inverse=True)
+    sums = np.zeros(len(found), np.int64)
+    np.add.at(sums, at.reshape(-1), tops)
+    return Sums(zip(found.tolist(), sums.tolist(), strict=True))
+
+
+def quotients(tops: Mapping[int, int]) -> Fraction:
+    """Return the sum of quotients whose dividends are given by divisor.
+
+    >>> quotients({3: 6, 4: 2})
+    Fraction(5, 2)
+    """
+    return sum((Fraction(top, bottom) for bottom, top in tops.items()), Fraction(0))
+
+
+def collect_sums(pairs: Iterable[tuple[int, int]]) -> Sums[int, int]:
+    """Sum quotients, given as (divisor, dividend), by divisor.
+
+    >>> collect_sums([(3, 1), (4, 2), (3, 5)])
+    {3: 6, 4: 2}
+    """
+    sums: Sums[int, int] = Sums()
+    for bottom, top in pairs:
+        sums[bottom] = sums.get(bottom, 0) + top
+    return sums
+
+
+def columns(publication: Publication, forest: Forest) -> Iterator[PublishedColumn]:
+    """Yield every sensitive attribute that has values."""
+    for kind, domains in enumerate(forest.domains):
+        vertices = np.flatnonzero(forest.type == kind)
+        for position, domain in enumerate(domains):
+            codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+            there = codes >= 0
+            if there.any():
+                yield PublishedColumn(
+                    Site(kind, position, domain.path),
+                    publication.positions_of(domain.path)[vertices[there]],
+                    codes[there],
+                )

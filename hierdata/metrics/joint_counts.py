@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
+from hierdata.metrics.base import Same, Sums
 from hierdata.metrics.cells import (
     Array,
     CellRun,
@@ -28,8 +29,7 @@ from hierdata.metrics.cells import (
 )
 from hierdata.metrics.numbering import Keys, Numbers, published_keys, published_vertices
 from hierdata.metrics.rates import Split, rate, split
-from hierdata.metrics.sums import Same, Sums
-from hierdata.records.key_forms import Weight
+from hierdata.records.schema import Weight
 
 _EXACT = 2**31
 """Up to here joint weights are scaled to integers, whose factors decide whether a rate is rational."""
@@ -136,7 +136,7 @@ class JointTally:
 
     @cached_property
     def metric_cache(self) -> dict[int, Any]:
-        """Results that metrics share, such as those of ``skew``."""
+        """Results that metrics share, such as the distances of ``risk``."""
         return {}
 
     def joints(self) -> Iterator[Joint]:

@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.forest.worth import Worth
-from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
+from hierdata.metrics.base import (
+    Added,
+    Figure,
+    Metric,
+    Question,
+    Same,
+    Sums,
+    Tallies,
+    collect_sums,
+    quotients,
+)
 
 
 class Part(NamedTuple):

@@ -15,8 +15,7 @@ from hierdata.forest.isomorphism import exempt_types
 from hierdata.forest.publication import Publication
 from hierdata.ground.errors import PolicyError
 from hierdata.metrics.cells import Array, pack_columns, rank_cells
-from hierdata.records.key_forms import KeyForm
-from hierdata.records.schema import Schema, VertexType
+from hierdata.records.schema import KeyForm, Schema, VertexType
 
 Place: TypeAlias = tuple[int, int]
 """A quasi-identifier: vertex type and position."""

@@ -9,9 +9,7 @@ import numpy as np
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.metrics.base import Metric, Tallies
-from hierdata.metrics.columns import columns
-from hierdata.metrics.sums import Added, Same, Sums
+from hierdata.metrics.base import Added, Metric, Same, Sums, Tallies, columns
 
 __all__ = ["Counted", "Tallies", "count_part", "tally"]
 

@@ -28,8 +28,8 @@ from hierdata.policy.plan.treatment import dry_treatment
 from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind_records
 from hierdata.records.schema import Role
+from hierdata.records.shape.base import ShapeTally, Shaping
 from hierdata.records.shape.places import ShapeNotation
-from hierdata.records.shape.shaping import ShapeTally, Shaping
 from hierdata.records.survey import Keys, PathSurvey, Survey, survey
 from hierdata.release.recodings import recoding_named
 

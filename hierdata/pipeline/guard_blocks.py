@@ -33,9 +33,8 @@ from hierdata.forest.worth import Heaviest
 from hierdata.ground.errors import PromiseError
 from hierdata.pipeline.block import Block
 from hierdata.policy.plan.plan import Prepared
-from hierdata.privacy.base import ClassView, Constraint
+from hierdata.privacy.base import ClassView, Constraint, describe_achieved, number
 from hierdata.privacy.presence import GroupPresence, PresenceConstraint
-from hierdata.privacy.wording import describe_achieved, number
 
 Answer = TypeVar("Answer")
 

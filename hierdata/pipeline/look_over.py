@@ -17,7 +17,7 @@ from hierdata.policy.plan.plan import Prepared, list_plugins, prepare
 from hierdata.policy.plan.treatment import dry_treatment, treatment
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
-from hierdata.records.identifiers.key import key_of
+from hierdata.records.identifiers.base import key_of
 from hierdata.sources import Collection, collect
 from hierdata.sources.open import fetch_source
 
@@ -118,7 +118,7 @@ def open_shaped(source: object, policy: Policy) -> Iterator[tuple[Iterator[Docum
     """
     from hierdata.pipeline.shape import shape_splits
     from hierdata.pipeline.survey import hints_of
-    from hierdata.records.shape.shaping import ShapeTally
+    from hierdata.records.shape.base import ShapeTally
 
     with fetch_source(source, policy) as hand:
         collection = collect(hand.source, policy)

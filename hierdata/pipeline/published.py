@@ -22,8 +22,8 @@ from hierdata.measurement.release.links import Shown, ShownEncoder
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
-from hierdata.records.by_column import batches
 from hierdata.records.survey import Survey, Surveyor
+from hierdata.records.values import batches
 from hierdata.sources import InputSplit
 
 Beside: TypeAlias = "Mapping[str, Iterable[Document]]"

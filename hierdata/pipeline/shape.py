@@ -22,6 +22,7 @@ from hierdata.ground.errors import InputError, VerificationError
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.shape import IndividualRule, read_individual
+from hierdata.records.shape.base import Shaping
 from hierdata.records.shape.individuals import (
     Merging,
     Nesting,
@@ -30,11 +31,9 @@ from hierdata.records.shape.individuals import (
     name_field,
 )
 from hierdata.records.shape.places import ShapeNotation
-from hierdata.records.shape.shaping import Shaping
 from hierdata.records.survey import Keys
 from hierdata.sources import InputSplit
-from hierdata.sources.shaped import ShapedSplit, SpilledSplit, spill_split
-from hierdata.sources.splits import SIZE
+from hierdata.sources.splits import SIZE, ShapedSplit, SpilledSplit, spill_split
 
 _BINS = 64
 """The least number of bins: one of them fits into memory, also where the input cannot be cut."""

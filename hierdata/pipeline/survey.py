@@ -27,7 +27,7 @@ from hierdata.policy.shaped_tables import shaped_tables
 from hierdata.policy.spec.shape import read_individual
 from hierdata.policy.spec.values import Keep
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
-from hierdata.records.shape.shaping import ShapeTally
+from hierdata.records.shape.base import ShapeTally
 from hierdata.records.survey import Keys, Survey, survey
 from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, check_documents
 

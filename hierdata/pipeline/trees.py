@@ -118,7 +118,7 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
     """
     from hierdata.engines.clustree.run import align_pair
     from hierdata.engines.compiler.plain import run_small
-    from hierdata.metrics.lm_cost import LMCost
+    from hierdata.metrics.losses import LMCost
     from hierdata.pipeline.encode import whole
     from hierdata.release.recodings.representatives import Representatives
 

@@ -1,26 +1,21 @@
-"""Privacy models, one per file. Each sees the sensitive values of one class at one vertex, nothing else."""
+"""Privacy models. Each sees the sensitive values of one class at one vertex, nothing else."""
 
 from __future__ import annotations
 
 from hierdata.ground import plugins
-from hierdata.privacy.alpha_k import AlphaK
+from hierdata.privacy.alpha_k import AlphaK, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from hierdata.privacy.basic_beta_likeness import BasicBetaLikeness
+from hierdata.privacy.beta_likeness import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from hierdata.privacy.bounded_knowledge import BoundedKnowledge
-from hierdata.privacy.delta_disclosure import DeltaDisclosure
-from hierdata.privacy.delta_l_diversity import DeltaLDiversity
-from hierdata.privacy.delta_presence import DeltaPresence
-from hierdata.privacy.distinct_l_diversity import DistinctLDiversity
-from hierdata.privacy.enhanced_beta_likeness import EnhancedBetaLikeness
-from hierdata.privacy.entropy_l_diversity import EntropyLDiversity
-from hierdata.privacy.epsilon_m_anonymity import EpsilonMAnonymity
-from hierdata.privacy.frequency_l_diversity import FrequencyLDiversity
-from hierdata.privacy.k_anonymity import KAnonymity
-from hierdata.privacy.k_map import KMap
+from hierdata.privacy.k_anonymity import DeltaPresence, KAnonymity, KMap, PSensitiveKAnonymity
+from hierdata.privacy.l_diversity import (
+    DistinctLDiversity,
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    RecursiveCLDiversity,
+)
 from hierdata.privacy.l_e_diversity import LEDiversity
-from hierdata.privacy.level_alpha_k import LevelAlphaK
-from hierdata.privacy.p_sensitive_k_anonymity import PSensitiveKAnonymity
-from hierdata.privacy.recursive_cl_diversity import RecursiveCLDiversity
+from hierdata.privacy.neighbourhood import DeltaLDiversity, EpsilonMAnonymity
 from hierdata.privacy.t_closeness import TCloseness
 
 MODELS: dict[str, type[PrivacyModel]] = {

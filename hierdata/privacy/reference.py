@@ -1,15 +1,15 @@
-"""Shared by models that compare a class with the original collection: reference counts, exact thresholds."""
+"""For models that compare a class with the original collection: reference counts, and exact thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeVar
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.ground.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, require_domain
+from hierdata.privacy.base import require_domain
 
 Answer = TypeVar("Answer")
 
@@ -90,55 +90,3 @@ def least_room(shares: Sequence[Fraction]) -> int:
         if sum(share.numerator * size // share.denominator for share in shares) >= size:
             break
     return size
-
-
-class Likeness(Constraint):
-    """No value has more than ``ratios[code]`` times its share in the original collection.
-
-    ``achieved_parameters`` gives the largest gain (q - p) / p as beta. If a ratio exceeds ``ceilings[code]``,
-    or a value occurs that the original lacks, no beta suffices, and nothing is achieved.
-    """
-
-    closed_under_union = True
-    closed_under_pooling = True
-
-    def __init__(
-        self, reference: tuple[int, ...], ratios: Sequence[Fraction], ceilings: Sequence[Fraction] | None
-    ) -> None:
-        self._reference = reference
-        self._ceilings = None if ceilings is None else [one.as_integer_ratio() for one in ceilings]
-        self._total = total = max(1, sum(reference))
-        shares = tuple(
-            min(Fraction(1), ratio * count / total) for ratio, count in zip(ratios, reference, strict=True)
-        )
-        self._shares = tuple(share.as_integer_ratio() for share in shares)
-        self.caps = FrequencyCaps(tuple(range(len(shares))), shares)
-        self.min_class_size = least_room(shares)
-
-    def holds(self, view: ClassView) -> bool:
-        """Return whether every value keeps within its share."""
-        present, shares = view.present, self._shares
-        for code, count in view.counts.items():
-            top, bottom = shares[code]
-            if count * bottom > top * present:
-                return False
-        return True
-
-    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        """Return the largest gain, as beta."""
-        present, ceilings = view.present, self._ceilings
-        top, bottom = 1, 1
-        for code, count in view.counts.items():
-            if count:
-                share, before = count * self._total, self._reference[code] * present
-                if not before:
-                    return {}
-                if ceilings is not None and share * ceilings[code][1] > ceilings[code][0] * before:
-                    return {}
-                if share * bottom > top * before:
-                    top, bottom = share, before
-        return {"beta": Fraction(top - bottom, bottom)} if present else {}
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        """Return the count of each value."""
-        return tuple(sorted(counts.items()))

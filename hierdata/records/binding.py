@@ -9,14 +9,12 @@ from typing import TypeAlias, TypeVar, cast
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.ground.errors import InputError
-from hierdata.records.bound import BoundRecords, VertexRows, together, vertices
-from hierdata.records.by_column import batches, columns
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
-from hierdata.records.record import Vertex
+from hierdata.records.record import BoundRecords, Vertex, VertexRows, together, vertices
 from hierdata.records.rules import Problem, problems
 from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
-from hierdata.records.values import SCALARS
+from hierdata.records.values import SCALARS, batches, columns
 
 __all__ = [
     "Binding",

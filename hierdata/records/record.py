@@ -1,10 +1,19 @@
-"""A record: one individual's rooted tree, bound to a schema."""
+"""A record: one individual's rooted tree, bound to a schema, and bound records by column.
+
+All values of one attribute in a batch are processed at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, repeat
 
 from hierdata.documents.document import Scalar
+from hierdata.records.schema import Schema
+
+_BATCH = 4096
+"""Approximate number of vertices per batch."""
 
 
 class Vertex:
@@ -30,3 +39,99 @@ class Vertex:
         self.sensitive = sensitive
         self.carried = carried
         self.children = children
+
+
+@dataclass(frozen=True, slots=True)
+class VertexRows:
+    """The vertices of one type in a batch, grouped by parent in the parents' order.
+
+    ``size`` is their number. ``counts`` is how many each vertex of the parent's type has (each record has one
+    root). ``values`` are the columns by role and attribute, with one entry per vertex; None is missing.
+    """
+
+    size: int
+    counts: Sequence[int]
+    values: Sequence[Sequence[Sequence[Scalar]]]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRecords:
+    """A batch of records: the rows of each vertex type, None if it has no vertex."""
+
+    rows: Sequence[VertexRows | None]
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        root = self.rows[0]
+        return 0 if root is None else root.size
+
+
+def vertices(bound: BoundRecords, schema: Schema) -> list[Vertex]:
+    """Return the records as trees."""
+    made: list[list[Vertex]] = [[] for _ in schema.types]
+    for kind in reversed(schema.types):  # children come after their parents
+        rows = bound.rows[kind.index]
+        if rows is None:
+            continue
+        groups = [
+            _split_by_parent(below, made[child])
+            for child in kind.children
+            if (below := bound.rows[child]) is not None
+        ]
+        children = (tuple(chain.from_iterable(own)) for own in zip(*groups, strict=True))
+        own = [zip(*columns, strict=True) if columns else repeat((), rows.size) for columns in rows.values]
+        made[kind.index] = list(
+            map(Vertex, repeat(kind.index), *own, children if groups else repeat((), rows.size))
+        )
+    return made[0]
+
+
+def _split_by_parent(rows: VertexRows, made: Iterable[Vertex]) -> Iterator[Sequence[Vertex]]:
+    """Yield the vertices of each parent."""
+    stream = iter(made)
+    return (tuple(islice(stream, count)) for count in rows.counts)
+
+
+def bind_by_column(records: Iterable[Vertex], schema: Schema) -> Iterator[BoundRecords]:
+    """Convert trees to columns, in batches of about ``_BATCH`` vertices."""
+    batch: list[Vertex] = []
+    waiting = 0
+    for record in records:
+        batch.append(record)
+        waiting += _count(record)
+        if waiting >= _BATCH:
+            yield together(batch, schema)
+            batch, waiting = [], 0
+    if batch:
+        yield together(batch, schema)
+
+
+def _count(record: Vertex) -> int:
+    own = [record]
+    for vertex in own:
+        own += vertex.children
+    return len(own)
+
+
+def together(records: list[Vertex], schema: Schema) -> BoundRecords:
+    """Convert trees to columns, in one batch."""
+    found: list[list[Vertex]] = [[] for _ in schema.types]
+    counts: list[Sequence[int]] = [[1] * len(records) for _ in schema.types]
+    found[0] = records
+    for kind in schema.types:
+        for child in kind.children:
+            own = [
+                [below for below in vertex.children if below.type == child] for vertex in found[kind.index]
+            ]
+            counts[child] = list(map(len, own))
+            found[child] = list(chain.from_iterable(own))
+    rows = [
+        VertexRows(len(own), count, [_columns(own, role) for role in ("quasi", "sensitive", "carried")])
+        for own, count in zip(found, counts, strict=True)
+    ]
+    return BoundRecords([one if one.size else None for one in rows])
+
+
+def _columns(own: Sequence[Vertex], role: str) -> Sequence[Sequence[Scalar]]:
+    return list(zip(*[getattr(vertex, role) for vertex in own], strict=True))

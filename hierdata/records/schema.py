@@ -1,11 +1,14 @@
-"""The shape of a record: vertex types with their attributes (ML section 3.2, definition 1)."""
+"""The shape of a record: vertex types with their attributes (ML section 3.2, definition 1).
+
+``KeyForm`` and ``Weight`` name what an attacker may know of a record, and how vertices are weighted.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from hierdata.records.path import Path
 
@@ -119,3 +122,11 @@ class Schema:
         """Return the keys from the record down to the vertices of a type."""
         own = self.types[kind]
         return () if own.parent is None else self.keys(own.parent) + own.steps
+
+
+KeyForm: TypeAlias = Literal["own", "ancestors", "record"]
+"""The published quasi-identifiers of the vertex itself; those and its ancestors'; or all that is published of
+the record except sensitive values: its class and the vertex in it, identical siblings pooled."""
+
+Weight: TypeAlias = Literal["vertex", "person"]
+"""Each vertex counts 1; or each person counts 1, split over their published vertices of the type."""

@@ -13,8 +13,7 @@ from itertools import chain
 from typing import cast
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
-from hierdata.records.by_column import batches, columns
-from hierdata.records.values import SCALARS, Missing, Values
+from hierdata.records.values import SCALARS, Missing, Values, batches, columns
 
 Keys = tuple[str, ...]
 

@@ -1,22 +1,29 @@
-"""Values as a survey counts them and as a binding cleans them."""
+"""Values as a survey counts them and as a binding cleans them, and objects by column."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain, islice
+from operator import itemgetter
+from typing import cast
 
-from hierdata.documents.document import Numeral, Scalar
+from hierdata.documents.document import Document, Numeral, Scalar, Siblings, Value
 from hierdata.documents.scalars import KEPT, TYPED, TYPED_TEXTS, Decimal128, Double
 from hierdata.domains.number import spell_once, spell_text_once, spelling
 
 SCALARS: frozenset[type] = frozenset({str, int, Decimal, Numeral, bool, type(None), *TYPED})
 """Types of the single values of a document."""
-
 _SPELLED_ONCE = SCALARS - {Decimal, Numeral, Double, Decimal128}
 _TEXTS = frozenset({str, type(None), *TYPED_TEXTS})
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+VALUES = 1024
+"""Approximate number of values per batch."""
+_WEIGHED = 8
+"""One record in this many is weighed, which is cheap and enough, since records of a collection are alike."""
+_CONTAINERS = (dict, list, Siblings)
 
 
 class Missing:
@@ -141,3 +148,65 @@ class Values(Mapping[Scalar, int]):
 
     def __repr__(self) -> str:
         return f"Values({len(self)} distinct)"
+
+
+def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield lists of records with about ``VALUES`` values each, and at least one record.
+
+    >>> [len(batch) for batch in batches([{"a": [0] * 1000}] * 2 + [{"a": 0}] * 500)]
+    [1, 1, 500]
+    """
+    stream = iter(documents)
+    batch: list[Document] = []
+    weight = 0
+    for document in stream:
+        batch.append(document)
+        own = _weight(document)
+        alike = min(_WEIGHED - 1, max(0, VALUES - weight - own) // own)
+        batch += islice(stream, alike)
+        weight += (1 + alike) * own
+        if weight + own > VALUES:
+            yield batch
+            batch, weight = [], 0
+    if batch:
+        yield batch
+
+
+def _weight(record: Document) -> int:
+    """Return the number of values and containers in a record."""
+    weight = 1
+    waiting: list[Value] = [record]
+    for whole in waiting:
+        parts = whole.values() if isinstance(whole, dict) else cast("list[Value]", whole)
+        weight += len(parts)
+        waiting += [part for part in parts if part.__class__ in _CONTAINERS]
+    return weight
+
+
+def columns(objects: Sequence[Document]) -> Iterator[tuple[str, Sequence[Value], Sequence[int]]]:
+    """Yield each key in order of first appearance, with its values and the positions of objects that have it.
+
+    >>> list(columns([{"a": 1, "b": 2}, {"b": 3}]))
+    [('a', [1], [0]), ('b', [2, 3], range(0, 2))]
+    """
+    keys = list(objects[0]) if objects else []
+    places = range(len(objects))
+    if len(keys) > 1 and set(map(len, objects)) == {len(keys)}:
+        try:
+            rows = list(map(itemgetter(*keys), objects))
+        except KeyError:
+            pass  # the same number of keys, but different ones
+        else:
+            for key, column in zip(keys, zip(*rows, strict=True), strict=True):
+                yield key, column, places
+            return
+    for key in dict.fromkeys(chain.from_iterable(objects)):
+        try:
+            whole = list(map(itemgetter(key), objects))
+        except KeyError:
+            pass  # some objects do not have it
+        else:
+            yield key, whole, places
+            continue
+        there = [place for place in places if key in objects[place]]
+        yield key, [objects[place][key] for place in there], there

@@ -14,8 +14,8 @@ from hierdata.ground.errors import TargetError
 from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics import metrics_of
+from hierdata.metrics.base import Sums
 from hierdata.metrics.kept import KeptWorth, Share
-from hierdata.metrics.sums import Sums
 from hierdata.metrics.tallies import Counted, Tallies, count_part
 from hierdata.policy.lint.levels import memberships
 from hierdata.policy.lint.lint import lint

@@ -14,9 +14,8 @@ from hierdata.policy.checks.gates import after, keys_of
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import nearest
 from hierdata.policy.spec.gates import AttackerModel, Gate
-from hierdata.privacy.wording import number
-from hierdata.records.key_forms import KeyForm
-from hierdata.records.schema import Schema
+from hierdata.privacy.base import number
+from hierdata.records.schema import KeyForm, Schema
 from hierdata.release.report.parts import Exact, GateVerdict, Measure, figures
 
 if TYPE_CHECKING:

@@ -206,8 +206,7 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
 
     It depends on these files, the policy and the XSD that the policy names.
     """
-    from hierdata.records.outline import outline_records
-    from hierdata.records.published_xsd import Types, release_xsd
+    from hierdata.records.published_xsd import Types, outline_records, release_xsd
 
     element = element_of(RECORDS, policy)
     form = form_of(parts[RECORDS], policy, element)

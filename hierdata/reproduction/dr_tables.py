@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.prefix import Prefix
+from hierdata.domains.codes import Prefix
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.ground.errors import PolicyError

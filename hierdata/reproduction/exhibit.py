@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from hierdata.privacy.wording import number, round_value
+from hierdata.privacy.base import number, round_value
 from hierdata.release.charts import Chart
 from hierdata.reproduction.study import Study
 

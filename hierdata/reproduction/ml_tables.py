@@ -15,7 +15,7 @@ from typing import Any
 from hierdata.domains.levels import Levels
 from hierdata.domains.membership import breakpoints, value_sets
 from hierdata.privacy import LevelAlphaK
-from hierdata.privacy.wording import number
+from hierdata.privacy.base import number
 from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
 from hierdata.synth.vocabulary import GRADES

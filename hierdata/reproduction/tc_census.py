@@ -10,7 +10,7 @@ from typing import Any
 
 from hierdata.ground.errors import PromiseError
 from hierdata.pipeline.anonymize import anonymize
-from hierdata.privacy.wording import round_value
+from hierdata.privacy.base import round_value
 from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.study import MISSING, Adult, Study

@@ -20,7 +20,7 @@ from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import Prepared, prepare
-from hierdata.privacy.wording import round_value
+from hierdata.privacy.base import round_value
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid

@@ -18,11 +18,10 @@ from hierdata.engines import Engine
 from hierdata.engines.kaca.engine import KACA
 from hierdata.engines.reassignment.swap import Swap
 from hierdata.engines.reassignment.swarm import Swarm
-from hierdata.metrics.additional_information_loss import additional
+from hierdata.metrics.losses import additional
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.privacy import TCloseness
-from hierdata.privacy.base import ClassView
-from hierdata.privacy.wording import number
+from hierdata.privacy.base import ClassView, number
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from hierdata.documents.formats.frames import is_table
+from hierdata.documents.formats.arrow_tables import is_table
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy

@@ -10,11 +10,10 @@ from typing import Any, cast
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
-from hierdata.documents.formats.frames import to_table
+from hierdata.documents.formats.arrow_tables import to_table
 from hierdata.documents.formats.kinds import Kinds
-from hierdata.documents.formats.objects import from_python
+from hierdata.documents.formats.objects import as_record, from_python
 from hierdata.documents.formats.parquet import Parquet, column_kinds, documents, table_layout
-from hierdata.documents.formats.python_values import as_record
 from hierdata.ground.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import Keys

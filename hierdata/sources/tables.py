@@ -12,8 +12,8 @@ from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout, Order, Rowwise
+from hierdata.documents.formats.arrow_tables import is_table
 from hierdata.documents.formats.base import BESIDE
-from hierdata.documents.formats.frames import is_table
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, write_stream

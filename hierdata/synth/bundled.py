@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from hierdata.synth.outpatients import DEPARTMENT_TAXONOMY, outpatients
+from hierdata.synth.patients import DEPARTMENT_TAXONOMY, outpatients
 from hierdata.synth.students import StudentShape, students
 from hierdata.synth.vocabulary import TAXONOMIES, csv_text
 from hierdata.synth.write import json_array, json_lines

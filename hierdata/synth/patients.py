@@ -1,4 +1,7 @@
-"""Synthetic patients with long histories: encounters, and what was found and done at each."""
+"""Synthetic patients with long histories of encounters, and synthetic outpatients.
+
+The outpatients are the second bundled collection, whose sensitive values are ranked by frequency (ML 3.3).
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,30 @@ from datetime import date
 from typing import Any
 
 from hierdata.ground.errors import PolicyError
-from hierdata.synth.draws import Draws, limits
-from hierdata.synth.outpatients import OLDEST, REGIONS, YOUNGEST
-from hierdata.synth.vocabulary import ROOT
+from hierdata.synth.vocabulary import ROOT, Draws, limits
 
+OLDEST, YOUNGEST = date(1940, 1, 1).toordinal(), date(2004, 12, 31).toordinal()
+
+DIAGNOSES = {
+    "flu": 30,
+    "common cold": 26,
+    "sprain": 20,
+    "gastritis": 15,
+    "pneumonia": 9,
+    "hepatitis": 2,
+    "HIV": 1,
+}
+"""Relative frequencies, chosen so that levels by frequency include all five levels."""
+_DIAGNOSIS_LIMITS = limits(tuple(DIAGNOSES.values()))
+WARDS = {
+    "Primary care": ("General practice", "Emergency"),
+    "Internal medicine": ("Pulmonology", "Gastroenterology", "Infectious diseases"),
+    "Surgery": ("Orthopaedics", "General surgery"),
+}
+DEPARTMENT_TAXONOMY = tuple((ward, group, ROOT) for group, wards in WARDS.items() for ward in wards)
+REGIONS = ("481", "482", "483", "490", "491", "043")
 MOST_ENCOUNTERS = 100_000
 """Most encounters of one patient."""
-
 SYSTEMS = (
     "heart", "vessels", "lungs", "stomach", "kidneys", "skin", "nerves", "bones", "joints", "eyes", "ears",
     "hormones",
@@ -23,19 +43,16 @@ PROCEDURES = {own: tuple(f"{own} procedure {number}" for number in range(1, 7)) 
 MEDICATIONS = {own: tuple(f"{own} medicine {number}" for number in range(1, 9)) for own in SYSTEMS}
 OBSERVATIONS = {own: tuple(f"{own} test {number}" for number in range(1, 5)) for own in SYSTEMS}
 RESULTS = {"normal": 40, "low": 25, "high": 25, "critical": 10}
-
 ENCOUNTERS = {
     "routine care": ("wellness", "ambulatory", "outpatient"),
     "acute care": ("emergency", "urgent care", "inpatient"),
 }
-
 PATIENT_TAXONOMIES = {
     "encounter": tuple((name, care, ROOT) for care, own in ENCOUNTERS.items() for name in own),
     "procedure": tuple((name, own, ROOT) for own, names in PROCEDURES.items() for name in names),
     "observation": tuple((name, own, ROOT) for own, names in OBSERVATIONS.items() for name in names),
 }
 """The taxonomies of the patients by name."""
-
 _CHECK_UPS = 10
 """About this many encounters of a patient are check-ups, with many entries; the others have few."""
 _AT_CHECK_UP = {"conditions": (0, 2), "procedures": (1, 3), "medications": (0, 2), "observations": (2, 5)}
@@ -52,6 +69,7 @@ _RANKS = {len(codes[SYSTEMS[0]]) for codes in _CODES.values()}
 _BY_RANK = {size: limits([1 / rank for rank in range(1, size + 1)]) for size in _RANKS}
 """The n-th code of a system has the weight 1 / n."""
 _RESULT_LIMITS = limits(tuple(RESULTS.values()))
+
 _FIRST_DAY, _LAST_DAY = date(2005, 1, 1).toordinal(), date(2023, 12, 31).toordinal()
 
 
@@ -112,3 +130,36 @@ def _encounter(draws: Draws, day: int, check_up: bool, own: Sequence[str]) -> di
 def _code(draws: Draws, codes: dict[str, tuple[str, ...]], own: Sequence[str]) -> str:
     found = codes[draws.pick(own if draws.chance(_OWN_SYSTEM) else SYSTEMS)]
     return found[draws.index(_BY_RANK[len(found)])]
+
+
+def outpatients(records: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield ``records`` patients with one to three visits each, a few with none.
+
+    Visits have year, department and diagnosis; flu is common, HIV rare. ``seed`` is 0 or more. Raises
+    PolicyError if an argument is negative.
+
+    >>> list(next(outpatients(1, seed=1)))
+    ['id', 'birth_date', 'postal_code', 'sex', 'visits']
+    """
+    if records < 0 or seed < 0:
+        raise PolicyError("the number of records and the seed must be 0 or more")
+    draws = Draws(seed)
+    return (_outpatient(draws, ordinal) for ordinal in range(1, records + 1))
+
+
+def _outpatient(draws: Draws, ordinal: int) -> dict[str, Any]:
+    return {
+        "id": f"P{ordinal:06d}",
+        "birth_date": date.fromordinal(draws.whole(OLDEST, YOUNGEST)).isoformat(),
+        "postal_code": f"{draws.pick(REGIONS)}{draws.whole(0, 99):02d}",
+        "sex": draws.pick(("female", "male")),
+        "visits": [_visit(draws) for _ in range(0 if draws.chance(0.02) else draws.whole(1, 3))],
+    }
+
+
+def _visit(draws: Draws) -> dict[str, Any]:
+    return {
+        "year": draws.whole(2018, 2023),
+        "department": draws.pick(DEPARTMENT_TAXONOMY)[0],
+        "diagnosis": tuple(DIAGNOSES)[draws.index(_DIAGNOSIS_LIMITS)],
+    }

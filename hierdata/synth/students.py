@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hierdata.ground.errors import PolicyError
-from hierdata.synth.draws import Draws, limits
-from hierdata.synth.vocabulary import DEPARTMENTS, GRADES, LEVELS, Department, numbers_by_level
+from hierdata.synth.vocabulary import DEPARTMENTS, GRADES, LEVELS, Department, Draws, limits, numbers_by_level
 
 GPAS = numbers_by_level(4, 2)
 SCORES = numbers_by_level(1, 1)

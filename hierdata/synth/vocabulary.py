@@ -1,13 +1,19 @@
 """The fictional university of the synthetic students: the source of all their values and taxonomies.
 
-A taxonomy is a tuple of lines, one for each leaf, from the leaf to the root.
+A taxonomy is a tuple of lines, one for each leaf, from the leaf to the root. ``Draws`` makes reproducible
+random choices.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from random import Random
+from typing import TypeVar
 
 ROOT = "*"
 LEVELS = 5
@@ -102,3 +108,50 @@ def numbers_by_level(top: int, digits: int) -> tuple[tuple[Decimal, ...], ...]:
             Decimal(count).scaleb(-digits)
         )
     return tuple(tuple(group) for group in groups)
+
+
+Item = TypeVar("Item")
+
+
+class Draws:
+    """A stream of draws from a seed of 0 or more.
+
+    Only ``Random.random`` is used, since Python guarantees the sequence of no other method, and only
+    arithmetic that IEEE 754 defines exactly.
+
+    >>> Draws(1).pick("abc") == Draws(1).pick("abc")
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed).random  # noqa: S311 - meant to be reproducible, protects nothing
+
+    def share(self) -> float:
+        """Return a number from 0 to 1, without 1."""
+        return self._random()
+
+    def chance(self, probability: float) -> bool:
+        """Return True with this probability; never at 0, always at 1."""
+        return self._random() < probability
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        """Return one of the items, all equally likely."""
+        return items[int(self._random() * len(items))]
+
+    def whole(self, low: int, high: int) -> int:
+        """Return a whole number from ``low`` to ``high``, both included."""
+        return low + int(self._random() * (high - low + 1))
+
+    def index(self, limits: Sequence[float]) -> int:
+        """Return the index of the interval of a draw from 0..1; ``limits`` are the inner ends."""
+        return bisect_right(limits, self._random())
+
+
+def limits(weights: Sequence[float]) -> tuple[float, ...]:
+    """Return the inner ends of the intervals of 0..1 whose widths are proportional to the weights.
+
+    >>> limits([2, 1, 1])
+    (0.5, 0.75)
+    """
+    total = sum(weights)
+    return tuple(end / total for end in accumulate(weights[:-1]))

@@ -10,7 +10,7 @@ import pytest
 
 import hierdata
 from hierdata.records.identifiers import Pseudonym
-from hierdata.records.identifiers.key import Key
+from hierdata.records.identifiers.base import Key
 from tests.adversarial.marked import CHANGES, MARKS, NUMBER, PEOPLE, SEED, TEXT, Bench, json_policy, positions
 from tests.cases import in_turns
 

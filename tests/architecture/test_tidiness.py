@@ -19,7 +19,7 @@ from tests.cases import for_each
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-LONGEST_FILE = 400
+LONGEST_FILE = 470
 LONGEST_FUNCTION = 60
 
 

@@ -11,7 +11,7 @@ from hierdata.policy.load import from_data, load
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind
-from hierdata.records.bound import bind_by_column
+from hierdata.records.record import bind_by_column
 from hierdata.records.survey import survey
 from hierdata.sources import collect
 from hierdata.synth import beside_students, students, write

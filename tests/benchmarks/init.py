@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hierdata.synth.outpatients import outpatients
+from hierdata.synth.patients import outpatients
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.scale import taken
 

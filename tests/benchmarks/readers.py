@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, WHOLE, Format, Layout
-from hierdata.documents.formats.extended_values import spelling
+from hierdata.documents.formats.extended_json import spelling
 from hierdata.documents.formats.objects import dumps_exact
 from hierdata.documents.formats.source import Source
 from hierdata.ground.errors import HierdataError

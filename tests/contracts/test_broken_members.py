@@ -13,7 +13,7 @@ import pytest
 
 from hierdata.documents.document import Document, Numeral
 from hierdata.documents.formats import Layout
-from hierdata.documents.formats.jsonl import JsonLines
+from hierdata.documents.formats.json import JsonLines
 from hierdata.domains import Flat, QuasiDomain
 from hierdata.domains.base import Hierarchy, Observed
 from hierdata.domains.sensitive import SensitiveDomain
@@ -22,7 +22,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, PublishedPart
 from hierdata.metrics.base import Figure, Question, Tallies
-from hierdata.metrics.suppression_ratio import SuppressionRatio
+from hierdata.metrics.losses import SuppressionRatio
 from hierdata.privacy import FrequencyLDiversity, KAnonymity, PrivacyModel
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
 from hierdata.release.recodings import Recoding

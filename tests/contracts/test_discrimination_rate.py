@@ -19,12 +19,12 @@ from hierdata.engines.clustree.engine import CluStree
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.publication import Publication, PublishedPart, publish_generalized, publish_grouped
 from hierdata.ground.errors import PolicyError
-from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.joint_counts import Joint, JointTally, joint
 from hierdata.metrics.numbering import known_to
 from hierdata.metrics.rates import entropy
+from hierdata.metrics.risk import DiscriminationRate
 from hierdata.privacy import KAnonymity
-from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.records.schema import KeyForm, Weight
 from tests.contracts.test_engines import collections
 from tests.naive_joint import Reader, Table
 from tests.promises import bind

@@ -15,7 +15,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication
 from hierdata.metrics import METRICS, RISKS
-from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
+from hierdata.metrics.losses import AdditionalInformationLoss
 from hierdata.privacy import KAnonymity
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

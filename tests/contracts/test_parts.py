@@ -22,12 +22,12 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics import METRICS, RISKS, Metric, cells
 from hierdata.metrics import joint_counts as joint
+from hierdata.metrics.base import Same, Sums
 from hierdata.metrics.cells import CellRun, Cells, join_runs
-from hierdata.metrics.sums import Same, Sums
 from hierdata.metrics.tallies import Tallies, count_part, tally
 from hierdata.policy.load import from_data
 from hierdata.privacy import KAnonymity
-from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.records.schema import KeyForm, Weight
 from hierdata.release.gates import bind_gates, every_metric, pass_gates
 from tests.contracts.test_discrimination_rate import PARTITION, keys_above, published
 from tests.contracts.test_metrics import BETTER_AND_WORSE

@@ -17,8 +17,8 @@ from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics import RISKS
-from hierdata.metrics.identity_risk import IdentityRisk
-from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.metrics.risk import IdentityRisk
+from hierdata.records.schema import KeyForm, Weight
 from tests import naive_risks as naive
 from tests.contracts.test_discrimination_rate import BUILT, PARTITION, keys_above, published, rate_of
 from tests.golden.cases import load

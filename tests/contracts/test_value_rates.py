@@ -17,7 +17,7 @@ from hierdata.metrics import RISKS
 from hierdata.metrics.rates import ValueRate
 from hierdata.metrics.risk import Risk
 from hierdata.metrics.tallies import tally
-from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.records.schema import KeyForm, Weight
 from tests import naive_risks as naive
 from tests.contracts.test_discrimination_rate import PARTITION, each_collection, published, uncertainty
 from tests.contracts.test_risks import as_it_stands

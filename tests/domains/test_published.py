@@ -11,10 +11,9 @@ import pytest
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
+from hierdata.domains.codes import Flat, Prefix
 from hierdata.domains.date import Date
-from hierdata.domains.flat import Flat
 from hierdata.domains.interval import Interval
-from hierdata.domains.prefix import Prefix
 from hierdata.domains.published import split_set
 from hierdata.domains.taxonomy import Taxonomy
 

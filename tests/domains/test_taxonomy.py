@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from hierdata.domains import Taxonomy
 from hierdata.domains.base import Hierarchy, Uncovered
-from hierdata.domains.tree import MAX_DEPTH
+from hierdata.domains.taxonomy import MAX_DEPTH
 from hierdata.ground.errors import PolicyError
 
 MAJORS = """\

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hierdata.documents.days import date_of, day_of, spell_day, year_month_day
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import (
     TYPED,
@@ -30,7 +31,6 @@ from hierdata.documents.scalars import (
     Undefined,
     Uuid,
 )
-from hierdata.documents.scalars.days import date_of, day_of, spell_day, year_month_day
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.levels import Levels

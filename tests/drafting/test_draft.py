@@ -273,7 +273,7 @@ def test_a_map_in_a_map_is_left_out() -> None:
 
 def test_keys_that_turn_out_to_be_data_late_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hierdata.drafting.profile._TOGETHER", 1)
-    monkeypatch.setattr("hierdata.records.by_column.VALUES", 16)
+    monkeypatch.setattr("hierdata.records.values.VALUES", 16)
     records = [
         {"sex": "mf"[n % 2], "at": {"dose": n} if n < 30 else {f"2001-01-{n:02}": n}} for n in range(1, 90)
     ]

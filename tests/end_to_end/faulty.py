@@ -17,8 +17,7 @@ from typing import Any
 
 import hierdata.executors.local as local
 import hierdata.pipeline.publish as files
-from hierdata.executors.processes import Processes
-from hierdata.executors.serial import Serial
+from hierdata.executors.processes import Processes, Serial
 from hierdata.executors.spark import Spark
 from hierdata.sources import Collection, FileForm, InputSplit
 from tests.executors.chains import kill_executor_once

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.domains.flat import Flat
+from hierdata.domains.codes import Flat
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.engines import ENGINES
 from hierdata.engines.buckets.buckets import Buckets, Coordinate

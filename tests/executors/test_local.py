@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.executors.local import LocalExecutor
-from hierdata.executors.processes import Processes
-from hierdata.executors.serial import Serial
+from hierdata.executors.processes import Processes, Serial
 from hierdata.executors.spill import SpillPlace, Spool, put, read, scatter
 from hierdata.ground.errors import TargetError
 from tests.cases import examples

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hierdata.executors import WorkerError, open_executor
-from hierdata.executors.failures import Failure
+from hierdata.executors.base import Failure
 from hierdata.executors.partitions import (
     Failures,
     PartitionLayout,
@@ -24,7 +24,7 @@ from hierdata.executors.partitions import (
     apply_function,
     cut_value,
 )
-from hierdata.executors.serial import Serial
+from hierdata.executors.processes import Serial
 from hierdata.ground.errors import PolicyError
 from tests.executors.chains import chain
 from tests.executors.conftest import SPARK, no_spark

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from hierdata.documents import scalars
 from hierdata.documents.document import Document
-from hierdata.documents.formats.bson_codec import decode, encode
-from hierdata.documents.formats.bson_elements import Walker, encode_elements
+from hierdata.documents.formats.bson_codec import Walker, decode, encode, encode_elements
 from hierdata.documents.formats.decoder import RefusedTextError
 
 OID = ObjectId("5f0c1b2a3d4e5f6071829304")

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-import hierdata.documents.formats.window as json_format
+import hierdata.documents.formats.json_reading as json_format
 from hierdata.documents.document import Document, Numeral
 from hierdata.documents.formats import FORMATS, MAX_DEPTH, Layout
 from hierdata.ground.errors import InputError, PolicyError

@@ -18,8 +18,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, WHOLE, Layout
 from hierdata.documents.formats.bson import MAX_BYTES, Bson
 from hierdata.documents.formats.bson_codec import decode, encode
-from hierdata.documents.formats.extended_json import ExtendedJson
-from hierdata.documents.formats.extended_values import _READ, spelling, unwrap_value
+from hierdata.documents.formats.extended_json import _READ, ExtendedJson, spelling, unwrap_value
 from hierdata.documents.scalars import TYPED, WRAPPERS, Code, DateTime, Double, Int64
 from hierdata.ground.errors import InputError, PolicyError
 from tests.bytes_source import BytesSource

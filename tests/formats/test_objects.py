@@ -11,7 +11,7 @@ import numpy
 import pandas
 import pytest
 
-from hierdata.documents.formats.frames import to_table
+from hierdata.documents.formats.arrow_tables import to_table
 from hierdata.documents.formats.objects import dumps_exact, from_python
 from hierdata.documents.formats.parquet import documents
 from hierdata.ground.errors import InputError

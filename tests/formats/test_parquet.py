@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Layout
-from hierdata.documents.formats.frames import to_table
+from hierdata.documents.formats.arrow_tables import to_table
 from hierdata.documents.formats.parquet import ROWS, Parquet, documents, table_layout
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
 

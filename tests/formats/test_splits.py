@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from hierdata.documents.formats import FORMATS, WHOLE, Layout, Rowwise, detect
 from hierdata.documents.formats import parquet as parquet_module
-from hierdata.documents.formats.jsonl import JsonLines
+from hierdata.documents.formats.json import JsonLines
 from hierdata.documents.formats.source import PathSource
 from hierdata.ground.errors import HierdataError, InputError
 from hierdata.policy.load import from_data

@@ -18,7 +18,7 @@ from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
+from hierdata.metrics.losses import AdditionalInformationLoss
 from hierdata.privacy import TCloseness
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

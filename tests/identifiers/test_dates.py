@@ -13,7 +13,7 @@ import hierdata
 from hierdata.cli import main
 from hierdata.pipeline.resources import Resources
 from hierdata.records.identifiers import Shift
-from hierdata.records.identifiers.key import Key
+from hierdata.records.identifiers.base import Key
 from tests.identifiers.people import KEY
 
 SEED = b"a seed of sixteen bytes"

@@ -11,7 +11,7 @@ import pytest
 
 import hierdata
 from hierdata.records.identifiers import Shift
-from hierdata.records.identifiers.key import Key
+from hierdata.records.identifiers.base import Key
 from tests.identifiers.people import KEY
 
 ROOT = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ from hierdata.executors import local, processes
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.pipeline.resources import Resources
 from hierdata.records.identifiers import Pseudonym, Shift
-from hierdata.records.identifiers.key import Key
+from hierdata.records.identifiers.base import Key
 from tests.identifiers.people import KEY, flat_policy, people, policy, write, write_tables, xml_policy
 
 SEED = b"a seed of sixteen bytes"
@@ -289,7 +289,7 @@ def test_links_are_allowed_with_a_reason_that_the_release_repeats(tmp_path: Path
 def test_values_that_are_cut_to_one_pseudonym_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixteen digits hardly ever coincide; here they do, by force."""
     one = {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}}
-    monkeypatch.setattr("hierdata.records.identifiers.pseudonym.text_of", lambda value: str(value)[:2])
+    monkeypatch.setattr("hierdata.records.identifiers.actions.text_of", lambda value: str(value)[:2])
     with pytest.raises(PolicyError, match="more than one record"):
         published(
             people(), flat_policy() | {"fields": {**flat_policy()["fields"], "$.id": one}, "unlisted": "drop"}

@@ -26,7 +26,7 @@ from hierdata.privacy import (
     RecursiveCLDiversity,
 )
 from hierdata.privacy.base import ClassView
-from hierdata.privacy.delta_l_diversity import safe_to_merge
+from hierdata.privacy.neighbourhood import safe_to_merge
 from hierdata.reproduction.dl_examples import run_printed_check
 from tests import naive_semantics as naive
 from tests.privacy.largest import largest_l

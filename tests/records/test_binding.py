@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hierdata.documents.document import Numeral, Siblings
 from hierdata.ground.errors import InputError, PolicyError
-from hierdata.records import by_column as batches
+from hierdata.records import values as batches
 from hierdata.records.binding import bind, resolve, unbind
 from hierdata.records.path import Step, jsonpath, parse
 from hierdata.records.schema import Role, Rule

@@ -10,8 +10,7 @@ from lxml import etree
 
 from hierdata.documents.document import Document, Siblings
 from hierdata.documents.formats import FORMATS, Layout
-from hierdata.records.outline import outline_records
-from hierdata.records.published_xsd import Types, release_xsd
+from hierdata.records.published_xsd import Types, outline_records, release_xsd
 from tests.cases import examples
 
 XML = FORMATS["xml"]()

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hierdata.ground.errors import InputError
 from hierdata.policy.spec.shape import StepSpec
 from hierdata.records.shape import STEPS, ShapeStep
+from hierdata.records.shape.base import ShapeTally, Shaping
 from hierdata.records.shape.places import ShapeNotation
-from hierdata.records.shape.shaping import ShapeTally, Shaping
 from tests import naive_shape
 from tests.naive_shape import content
 

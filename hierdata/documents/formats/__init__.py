@@ -8,8 +8,7 @@ from hierdata.documents.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Or
 from hierdata.documents.formats.bson import Bson
 from hierdata.documents.formats.csv import Csv
 from hierdata.documents.formats.extended_json import ExtendedJson, is_extended
-from hierdata.documents.formats.json import Json
-from hierdata.documents.formats.jsonl import JsonLines
+from hierdata.documents.formats.json import Json, JsonLines
 from hierdata.documents.formats.parquet import Parquet
 from hierdata.documents.formats.xml import Xml
 from hierdata.ground import plugins

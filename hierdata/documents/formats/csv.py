@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,13 +14,14 @@ from typing import BinaryIO, ClassVar, cast
 
 from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import Layout, Rowwise, check_columns
-from hierdata.documents.formats.csv_cells import neutralize_cell, restore_cell, spell_cell
-from hierdata.documents.formats.objects import encode
-from hierdata.ground.errors import InputError, PolicyError
+from hierdata.documents.formats.objects import encode, literal
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
+# What spreadsheets read as a formula (OWASP, "CSV Injection"), after any number of apostrophes.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"'*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 DELIMITERS = ",;\t|"
 """Delimiters that are tried in the header if none is stated."""
-
 _LONGEST_HEADER = 1 << 20
 _BATCH = 1 << 16
 _DISTINCT = 1 << 18
@@ -87,7 +89,7 @@ class Csv(Rowwise):
         if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
             raise InputError(f"the stated delimiter does not occur in the header, but {other!r} does")
         if self.for_people:
-            columns = [restore_cell(column) for column in columns]
+            columns = [_restore_cell(column) for column in columns]
         check_columns(columns)
         return Layout(columns=tuple(columns), delimiter=delimiter, terminator=terminator)
 
@@ -150,7 +152,7 @@ class Csv(Rowwise):
                     raise _RefusedError(f"the row has {len(row)} cells, but {due} {width}")
                 record += 1
                 if self.for_people:
-                    row = [restore_cell(cell) for cell in row]
+                    row = [_restore_cell(cell) for cell in row]
                 if "" in row:
                     yield {column: cell for column, cell in zip(columns, row, strict=True) if cell}
                 else:
@@ -188,7 +190,7 @@ class Csv(Rowwise):
             header = csv.writer(
                 sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=csv.QUOTE_ALL
             )
-        header.writerow([neutralize_cell(column) if self.for_people else column for column in columns])
+        header.writerow([_neutralize_cell(column) if self.for_people else column for column in columns])
         sink.flush()
 
         def put(batch: Sequence[Document]) -> None:
@@ -203,9 +205,9 @@ class Csv(Rowwise):
     def _column(self, values: Sequence[Value]) -> Sequence[str]:
         """Return the cells of a column."""
         if set(map(type, values)) != {str}:
-            values = [value if isinstance(value, str) else spell_cell(value) for value in values]
+            values = [value if isinstance(value, str) else _spell_cell(value) for value in values]
         texts = cast("Sequence[str]", values)
-        return list(map(neutralize_cell, texts)) if self.for_people else texts
+        return list(map(_neutralize_cell, texts)) if self.for_people else texts
 
 
 def _lines_of(stream: BinaryIO, layout: Layout) -> Iterator[bytes]:
@@ -314,3 +316,27 @@ def _complaint(message: str) -> str:
     if "new-line" in message:
         return "a line ends in a carriage return alone: end lines in line feeds"
     return "a quote is misplaced"
+
+
+def _spell_cell(value: Value) -> str:
+    """Return the cell for a value that is not text."""
+    if isinstance(value, dict | list):
+        raise InputError(
+            "a cell of a table must contain a single value, but this record has objects or arrays: publish "
+            "several tables (`tables`), or another format"
+        )
+    return "" if value is None else literal(value)
+
+
+def _neutralize_cell(cell: str) -> str:
+    """Return a cell that spreadsheets show as text."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def _restore_cell(cell: str) -> str:
+    """Undo ``_neutralize_cell``. Raises VerificationError for a cell that it would not have written."""
+    if not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
+        return cell
+    if not cell.startswith("'"):
+        raise VerificationError("a cell begins like a formula, which a file written for people never does")
+    return cell[1:]

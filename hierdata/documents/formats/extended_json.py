@@ -1,23 +1,56 @@
-"""MongoDB Extended JSON as written by mongoexport: one document per line, or an array."""
+"""MongoDB Extended JSON as written by mongoexport: one document per line, or an array.
+
+Values in wrappers are those of version 2 (relaxed and canonical), and of version 1.
+"""
 
 from __future__ import annotations
 
+import math
 import re
+import uuid
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, ClassVar
+from decimal import Decimal
+from json.encoder import encode_basestring
+from typing import Any, BinaryIO, ClassVar, cast
 
-from hierdata.documents.document import Document, Value
+from hierdata.documents.document import Document, Numeral, Siblings, Value
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
 from hierdata.documents.formats.decoder import RefusedTextError, strict, unique
-from hierdata.documents.formats.extended_values import LAST_ISO, spelling, unwrap_value
-from hierdata.documents.formats.lines import find_extent, ranges, read_lines
-from hierdata.documents.formats.objects import encode
-from hierdata.documents.formats.window import read_array
-from hierdata.documents.scalars import WRAPPERS
+from hierdata.documents.formats.json_reading import find_extent, ranges, read_array, read_lines
+from hierdata.documents.formats.objects import encode, literal
+from hierdata.documents.scalars import (
+    NOT_FINITE,
+    WRAPPERS,
+    Binary,
+    Code,
+    DateTime,
+    Decimal128,
+    Decimal128Word,
+    Double,
+    DoubleWord,
+    Int64,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Regex,
+    Symbol,
+    Timestamp,
+    Undefined,
+    Uuid,
+)
 from hierdata.ground.errors import InputError, PolicyError
 
+LAST_ISO = 253_402_300_799_999
+"""The last millisecond of year 9999; later times are numbers in relaxed mode too."""
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+_SUBTYPE = re.compile(r"[0-9a-fA-F]{1,2}")
+_OBJECT_ID = re.compile(r"[0-9a-fA-F]{24}")
+_quote = encode_basestring
 _HEAD = 1 << 17
 """Bytes at the beginning from which the spelling of numbers is determined."""
 _WRAPPED = re.compile(r'("\$date"\s*:\s*)?\{\s*"\$number(?:Int|Long|Double)"\s*:\s*"(-?[0-9]+)')
@@ -26,6 +59,247 @@ _BARE = re.compile(r'(?<!\\)"(?!\$minKey"|\$maxKey")(?:[^"\\]|\\.)*"\s*:\s*-?[0-
 _WRAPPER = re.compile(
     rb'\{\s*"(?:' + b"|".join(re.escape(key.encode()) for key in sorted(WRAPPERS)) + rb')"\s*:'
 )
+
+
+class _MisspelledError(ValueError):
+    """The content of a wrapper is invalid."""
+
+
+def unwrap_value(document: Document) -> Value:
+    """Return the value in a wrapper; any other object unchanged. Raises RefusedTextError.
+
+    >>> unwrap_value({"$oid": "5F0C1B2A3D4E5F6071829304"}), unwrap_value({"$ref": "c", "$id": 1})
+    (ObjectId('5f0c1b2a3d4e5f6071829304'), {'$ref': 'c', '$id': 1})
+    """
+    keys = tuple(document)
+    read = _READ.get(keys) or _READ.get(keys[::-1])
+    if read is None:
+        return document
+    try:
+        return read(*(document[key] for key in (keys if keys in _READ else keys[::-1])))
+    except ValueError:
+        pass
+    raise RefusedTextError(f"the value of {keys[0]} is not valid in Extended JSON")
+
+
+def _require_pattern(value: Value, pattern: re.Pattern[str]) -> str:
+    if type(value) is not str or pattern.fullmatch(value) is None:
+        raise _MisspelledError
+    return value
+
+
+def _text(value: Value) -> str:
+    if type(value) is not str:
+        raise _MisspelledError
+    return value
+
+
+def _within(value: Value, low: int, high: int) -> int:
+    number = int(_require_pattern(value, _WHOLE)) if isinstance(value, str) else value
+    if type(number) is not int or not low <= number <= high:
+        raise _MisspelledError
+    return number
+
+
+def _long(value: Value) -> Int64:
+    return Int64(_within(value, -(2**63), 2**63 - 1))
+
+
+def _double(value: Value) -> Value:
+    if value in NOT_FINITE:
+        return DoubleWord(value)
+    number = float(_require_pattern(value, _NUMBER))
+    if math.isinf(number):
+        raise _MisspelledError
+    return Double.of(number)
+
+
+def _date(value: Value) -> Value:
+    if type(value) is str:
+        return DateTime.read(value)
+    return DateTime.of(int(_within(int(value) if isinstance(value, Int64) else value, -(2**63), 2**63 - 1)))
+
+
+def _bytes(base64: Value, subtype: Value) -> Value:
+    try:
+        data = b64decode(_text(base64), validate=True)
+    except NotBase64:
+        raise _MisspelledError from None
+    kind = subtype if type(subtype) is int else int(_require_pattern(subtype, _SUBTYPE), 16)
+    if not 0 <= kind <= 255:
+        raise _MisspelledError
+    if kind == 4 and len(data) == 16:
+        return Uuid(uuid.UUID(bytes=data))
+    return Binary.of(b64encode(data).decode(), kind)
+
+
+def _parts(value: Value, *keys: str) -> list[Value]:
+    """Return the members of an object that has exactly these keys."""
+    if type(value) is not dict or value.keys() != set(keys):
+        raise _MisspelledError
+    return [value[key] for key in keys]
+
+
+def _timestamp(value: Value) -> Value:
+    seconds, increment = _parts(value, "t", "i")
+    return Timestamp.of(_within(seconds, 0, 2**32 - 1), _within(increment, 0, 2**32 - 1))
+
+
+def _expression(pattern: Value, options: Value) -> Value:
+    letters = _text(options)
+    if not (letters == "" or letters.isalpha()) or "\0" in _text(pattern):
+        raise _MisspelledError
+    return Regex.of(_text(pattern), "".join(sorted(letters)))
+
+
+def _marker(kind: Callable[[str], Value], text: str, due: object) -> Callable[[Value], Value]:
+    def read(value: Value) -> Value:
+        if value != due or type(value) is not type(due):
+            raise _MisspelledError
+        return kind(text)
+
+    return read
+
+
+def _read_scoped_code(code: Value, scope: Value) -> Value:
+    if type(scope) is not dict:
+        raise _MisspelledError
+    return {"$code": _text(code), "$scope": scope}
+
+
+def _pointer(value: Value) -> Value:
+    name, found = _parts(value, "$ref", "$id")
+    if type(found) is not ObjectId:
+        raise _MisspelledError
+    return {"$dbPointer": {"$ref": _text(name), "$id": found}}
+
+
+_READ: dict[tuple[str, ...], Callable[..., Value]] = {
+    ("$oid",): lambda value: ObjectId(_require_pattern(value, _OBJECT_ID).lower()),
+    ("$numberInt",): lambda value: _within(_require_pattern(value, _WHOLE), -(2**31), 2**31 - 1),
+    ("$numberLong",): _long,
+    ("$numberDouble",): _double,
+    ("$numberDecimal",): lambda value: Decimal128.of(_text(value)),
+    ("$date",): _date,
+    ("$binary",): lambda value: _bytes(*_parts(value, "base64", "subType")),
+    ("$binary", "$type"): _bytes,
+    ("$uuid",): lambda value: Uuid(uuid.UUID(_text(value))),
+    ("$timestamp",): _timestamp,
+    ("$regularExpression",): lambda value: _expression(*_parts(value, "pattern", "options")),
+    ("$regex", "$options"): _expression,
+    ("$code",): lambda value: Code(_text(value)),
+    ("$code", "$scope"): _read_scoped_code,
+    ("$symbol",): lambda value: Symbol(_text(value)),
+    ("$dbPointer",): _pointer,
+    ("$undefined",): _marker(Undefined, "undefined", True),
+    ("$minKey",): _marker(MinKey, "MinKey", 1),
+    ("$maxKey",): _marker(MaxKey, "MaxKey", 1),
+}
+
+
+def _wrap_text(key: str, text: str) -> str:
+    return f'{{"{key}":{_quote(text)}}}'
+
+
+def _spell_date(value: DateTime) -> str:
+    milliseconds = value.milliseconds
+    if 0 <= milliseconds <= LAST_ISO:
+        return _wrap_text("$date", value)
+    return _spell_number(value)
+
+
+def _spell_number(value: DateTime) -> str:
+    return f'{{"$date":{{"$numberLong":"{value.milliseconds}"}}}}'
+
+
+def _spell_bytes(base64: str, subtype: int) -> str:
+    return f'{{"$binary":{{"base64":"{base64}","subType":"{subtype:02x}"}}}}'
+
+
+def _spell_timestamp(value: Timestamp) -> str:
+    seconds, increment = value.parts
+    return f'{{"$timestamp":{{"t":{seconds},"i":{increment}}}}}'
+
+
+def _spell_regex(value: Regex) -> str:
+    pattern, options = value.parts
+    return f'{{"$regularExpression":{{"pattern":{_quote(pattern)},"options":{_quote(options)}}}}}'
+
+
+_RELAXED: dict[type, Callable[[Any], str]] = {
+    str: _quote,
+    ObjectId: lambda value: _wrap_text("$oid", value),
+    Uuid: lambda value: _spell_bytes(b64encode(uuid.UUID(value).bytes).decode(), 4),
+    Binary: lambda value: _spell_bytes(*value.parts),
+    DateTime: _spell_date,
+    Timestamp: _spell_timestamp,
+    Regex: _spell_regex,
+    Code: lambda value: _wrap_text("$code", value),
+    Symbol: lambda value: _wrap_text("$symbol", value),
+    Undefined: lambda _: '{"$undefined":true}',
+    MinKey: lambda _: '{"$minKey":1}',
+    MaxKey: lambda _: '{"$maxKey":1}',
+    Decimal128: lambda value: _wrap_text("$numberDecimal", str(value)),
+    Decimal128Word: lambda value: _wrap_text("$numberDecimal", value),
+    DoubleWord: lambda value: _wrap_text("$numberDouble", value),
+}
+
+
+def _canonical_int(value: int) -> str:
+    if -(2**31) <= value < 2**31:
+        return _wrap_text("$numberInt", str(value))
+    if -(2**63) <= value < 2**63:
+        return _wrap_text("$numberLong", str(value))
+    raise RefusedTextError("a number has more digits than BSON can hold")
+
+
+def _canonical_decimal(value: Decimal) -> str:
+    """Return a double if one equals the number, otherwise a Decimal128."""
+    double = Double.of(float(value)) if value.adjusted() < 309 else None
+    if isinstance(double, Double) and double == value:
+        return _wrap_text("$numberDouble", str(double))
+    try:
+        return _wrap_text("$numberDecimal", str(Decimal128.of(str(value))))
+    except ValueError:
+        pass
+    raise RefusedTextError("a number has more digits than BSON can hold")
+
+
+_CANONICAL = _RELAXED | {
+    int: _canonical_int,
+    Int64: lambda value: _wrap_text("$numberLong", str(value)),
+    Double: lambda value: _wrap_text("$numberDouble", str(value)),
+    Decimal: _canonical_decimal,
+    Numeral: _canonical_decimal,
+    DateTime: _spell_number,
+}
+
+
+def spelling(canonical: bool) -> Callable[[Value], str]:
+    """Return a function that writes a value as compact text.
+
+    It raises RefusedTextError for a number that BSON cannot represent.
+
+    >>> spelling(False)({"at": DateTime("2001-03-04T00:00:00Z"), "n": Int64(5)})
+    '{"at":{"$date":"2001-03-04T00:00:00Z"},"n":5}'
+    >>> spelling(True)({"at": DateTime("1970-01-01T00:00:00Z"), "n": Int64(5)})
+    '{"at":{"$date":{"$numberLong":"0"}},"n":{"$numberLong":"5"}}'
+    """
+    scalars = _CANONICAL if canonical else _RELAXED
+
+    def spell(value: Value) -> str:
+        kind = type(value)
+        write = scalars.get(kind)
+        if write is not None:
+            return write(value)
+        if kind is dict:
+            members = cast("Document", value).items()
+            return "{" + ",".join([f"{_quote(key)}:{spell(item)}" for key, item in members]) + "}"
+        if kind is list or kind is Siblings:
+            return "[" + ",".join([spell(item) for item in cast("list[Value]", value)]) + "]"
+        return "null" if value is None else literal(value)
+
+    return spell
 
 
 def is_extended(stream: BinaryIO) -> bool:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.documents.formats.decoder import RefusedTextError
-from hierdata.documents.formats.python_values import as_record, is_array, to_plain
+from hierdata.documents.formats.objects import as_record, is_array, to_plain
 
 Keys: TypeAlias = tuple[str, ...]
 Restore: TypeAlias = Callable[[Any], Any]

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, NoReturn
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import BESIDE, Format, Layout
 from hierdata.documents.formats.objects import encode
-from hierdata.documents.formats.xmlparser import (
+from hierdata.documents.formats.xmltree import (
     ASIDES,
     NOT_UTF8,
+    SPACE,
     chunks_of,
+    convert_element,
+    drop_asides,
     events_of,
     feed_parser,
     head_of,
     parser_of,
 )
-from hierdata.documents.formats.xmltree import SPACE, convert_element, drop_asides
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
 if TYPE_CHECKING:

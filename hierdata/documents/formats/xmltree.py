@@ -1,27 +1,177 @@
-"""Convert XML elements to documents."""
+"""Read XML: chunks in, events out, and elements as documents.
+
+The parser refuses DOCTYPE with declarations, entities and other risks.
+"""
 
 from __future__ import annotations
 
+import codecs
 import copy
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Siblings, Value
 from hierdata.documents.formats.base import BESIDE, MAX_DEPTH
 from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
-from hierdata.documents.formats.xmlparser import ENTITY
 from hierdata.ground.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element
+    from lxml.etree import XMLPullParser, _Element
 
+CHUNK = 1 << 16
+MAX_PROLOG = 1 << 20
+Event = Literal["start", "end", "comment", "pi"]
+ASIDES: tuple[Event, ...] = ("comment", "pi")
+ENTITY = "the XML uses an entity other than the five that XML defines"
+NOT_UTF8 = "the file is not UTF-8"
+_DOCTYPE = b"<!DOCTYPE"
+_EXTERNAL = re.compile(
+    rb"""<!DOCTYPE\s+[^\s\[\]<>"']+"""
+    rb"""(?:\s+(?:SYSTEM|PUBLIC\s+(?:"[^"]*"|'[^']*'))\s+(?:"[^"]*"|'[^']*'))?\s*>"""
+)
+"""A DOCTYPE that declares nothing itself; what it refers to is never loaded."""
+_MISC = re.compile(rb"(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
+_ENCODING = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']""")
+_UTF8_NAMES = (b"utf-8", b"utf8", b"us-ascii", b"ascii")
+_REFUSED = "the XML has a DOCTYPE with declarations, or a second one, which is not accepted: remove it"
+_LIMITS = "the XML is beyond the parser's limits"
+_NO_MEMORY = 2
+"""The error code of libxml2 where memory runs out."""
+# Messages for libxml2's error codes where they help the user; its own messages quote the file.
+_REASONS = {26: ENTITY, 81: NOT_UTF8, 110: _LIMITS, 114: _LIMITS}
 SPACE = " \t\r\n"
-
 _MOST_NAMES = 10_000
 """Maximum number of cached names; a file may have any number."""
 _FEW = 32
 """Attributes up to which ``items()`` is fast: it looks up each value by its name, in a list."""
+
+
+def parser_of(
+    events: Sequence[Event], tags: tuple[str, ...] | None = None, *, asides: bool = False
+) -> XMLPullParser:
+    """Return a parser with these events; ``asides`` keeps comments and processing instructions."""
+    from lxml.etree import XMLPullParser
+
+    return XMLPullParser(
+        events=events,
+        tag=tags,
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=not asides,
+        remove_pis=not asides,
+    )
+
+
+def events_of(parser: XMLPullParser) -> Iterator[tuple[str, _Element]]:
+    """Return the parser's events since the last call."""
+    return cast("Iterator[tuple[str, _Element]]", parser.read_events())
+
+
+def chunks_of(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes that were already read, the rest, and an empty chunk at the end."""
+    chunk = head
+    while chunk:
+        yield chunk
+        chunk = stream.read(CHUNK)
+    yield b""
+
+
+def feed_parser(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> str:
+    """Feed a chunk, or close the parser; return an error message, empty if none."""
+    from lxml.etree import ErrorLevels, XMLSyntaxError
+
+    broken = False
+    try:
+        if chunk:
+            parser.feed(chunk)
+        elif last:
+            parser.close()
+    except XMLSyntaxError:
+        broken = True
+    # Some errors (an undefined entity) stop the parser without an exception, but the log has them all.
+    for entry in parser.feed_error_log:
+        if entry.type == _NO_MEMORY:
+            raise MemoryError
+        if entry.level > ErrorLevels.WARNING:
+            reason = _REASONS.get(entry.type, "not well-formed XML")
+            reason += f" (line {entry.line}, column {entry.column})"
+            if entry.level == ErrorLevels.ERROR:
+                # The parser continued (after an unbound prefix), so its position is not that of the error.
+                raise InputError(reason)
+            return reason
+    return "not well-formed XML" if broken else ""
+
+
+class Head(NamedTuple):
+    """The beginning of a file: its bytes, and its first two elements.
+
+    ``has_doctype`` says that the bytes have blanks in place of a DOCTYPE.
+    """
+
+    data: bytes
+    elements: list[_Element]
+    has_doctype: bool
+
+
+def head_of(stream: BinaryIO, least: int) -> Head:
+    """Read until the first two elements have begun.
+
+    Raises InputError if the XML is broken before ``least`` elements, or has no root.
+    """
+    parser = parser_of(("start",))
+    chunk, has_doctype = _prolog(stream)
+    data = chunk
+    started: list[_Element] = []
+    fault = ""
+    while chunk and not fault and len(started) < 2:
+        fault = feed_parser(parser, chunk)
+        started += [element for _, element in events_of(parser)]
+        if len(started) < 2:
+            chunk = stream.read(CHUNK)
+            data += chunk
+    if fault and len(started) < least:
+        raise InputError(fault)
+    if not started:
+        raise InputError("not well-formed XML: there is no root element")
+    return Head(data, started[:2], has_doctype)
+
+
+def _prolog(stream: BinaryIO) -> tuple[bytes, bool]:
+    """Read up to the root without a parser, since a parser processes a DOCTYPE before it can be refused.
+
+    One that only names a DTD is replaced by blanks, so that no parser sees it: nothing is loaded, and every
+    entity is undefined. Also return whether there was one.
+    """
+    head = stream.read(CHUNK).removeprefix(codecs.BOM_UTF8)
+    has_doctype = False
+    while True:
+        begin = cast("re.Match[bytes]", _MISC.match(head)).end()
+        rest = head[begin:][: len(_DOCTYPE)]
+        if rest == _DOCTYPE and not has_doctype and (found := _EXTERNAL.match(head, begin)):
+            head = head[:begin] + re.sub(rb"[^\r\n]", b" ", found[0]) + head[found.end() :]
+            has_doctype = True
+            continue
+        if rest == _DOCTYPE and (has_doctype or b"[" in head[begin:] or b">" in head[begin:]):
+            raise InputError(_REFUSED)
+        if rest not in (b"", b"<") and rest[:2] not in (b"<!", b"<?"):
+            break
+        if len(head) > MAX_PROLOG:
+            raise InputError("the XML has no root element within its first MiB")
+        chunk = stream.read(CHUNK)
+        if not chunk:
+            if rest == _DOCTYPE:
+                raise InputError(_REFUSED)
+            break
+        head += chunk
+    declared = _ENCODING.match(head)
+    if declared and declared[1].lower() not in _UTF8_NAMES:
+        raise InputError("the XML declares an encoding other than UTF-8: convert it")
+    return head, has_doctype
 
 
 def from_element(
@@ -48,13 +198,13 @@ def from_element(
 def convert_element(element: _Element, record: int | None) -> Document:
     """Return a record's element with its content as a document (see Xml). Raises InputError."""
     try:
-        return _document(element, attributes_of(element), MAX_DEPTH)
+        return _document(element, _attributes_of(element), MAX_DEPTH)
     except RefusedTextError as refused:
         message = str(refused)
     raise InputError(message, record=record)
 
 
-def attributes_of(element: _Element) -> Sequence[tuple[Any, Any]]:
+def _attributes_of(element: _Element) -> Sequence[tuple[Any, Any]]:
     """Return the names and values of an element's attributes, in time linear in their number."""
     names = element.keys()
     if len(names) <= _FEW:
@@ -131,7 +281,7 @@ def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: in
     if not text.strip(SPACE):
         text = ""
     for child in element:
-        inner = attributes_of(child)
+        inner = _attributes_of(child)
         value: Value = _document(child, inner, room - 1) if inner or len(child) else child.text or ""
         key = _KEYS[child.tag]
         if key == INSTRUCTION:

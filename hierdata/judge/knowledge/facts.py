@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from hierdata.documents.document import LIST_IN_ITEM, TEXT, Document, Scalar, Siblings, Value
 from hierdata.domains.base import ROOT_LABEL
-from hierdata.domains.count_bins import label_count
+from hierdata.domains.bins import label_count
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.rule_tree import RuleNode, RuleTree
 from hierdata.judge.rules import JudgeRules, Keys

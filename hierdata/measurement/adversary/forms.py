@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
-from hierdata.forest.numbering import number_keys
+from hierdata.forest.isomorphism import number_keys
 from hierdata.forest.publication import Publication
 from hierdata.measurement.adversary.embedding import KnownFacts, Vertices
 from hierdata.measurement.adversary.kernel import count_agreeing, count_first_agreeing

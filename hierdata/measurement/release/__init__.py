@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Document
 from hierdata.forest.encoded import Frame
 from hierdata.forest.forest import Forest
-from hierdata.forest.isomorphism import exempt_types
-from hierdata.forest.numbering import number_keys
+from hierdata.forest.isomorphism import exempt_types, number_keys
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.forest.publication import Publication, group_by_form
 from hierdata.ground.recodings import RecodingTraits

@@ -11,11 +11,10 @@ from hierdata.documents.document import Scalar
 from hierdata.forest.encoded import Encoded, Frame, join_encoded
 from hierdata.forest.encoding import RecordEncoder
 from hierdata.forest.forest import MISSING, Forest
-from hierdata.forest.numbering import number_keys
+from hierdata.forest.isomorphism import number_keys
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.ground.errors import VerificationError
-from hierdata.records.bound import BoundRecords, bind_by_column, together, vertices
-from hierdata.records.record import Vertex
+from hierdata.records.record import BoundRecords, Vertex, bind_by_column, together, vertices
 from hierdata.records.schema import Role, VertexType
 
 _Codes = tuple[int, ...]

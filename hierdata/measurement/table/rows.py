@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hierdata.documents.document import Document, Scalar, Value
 from hierdata.documents.formats import FORMATS, detect
-from hierdata.documents.formats.frames import is_table, to_table
+from hierdata.documents.formats.arrow_tables import is_table, to_table
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.parquet import documents, table_layout
 from hierdata.documents.formats.source import PathSource

@@ -19,9 +19,8 @@ from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at
 from hierdata.policy.checks.sensitive import domain_of, pairs, resolve_readings
 from hierdata.policy.policy import Policy
 from hierdata.privacy import PrivacyModel
-from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, describe_achieved, number
 from hierdata.privacy.grouping import protected_codes
-from hierdata.privacy.wording import describe_achieved, number
 from hierdata.records.binding import resolve
 from hierdata.records.survey import Keys, PathSurvey, Survey
 

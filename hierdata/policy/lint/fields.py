@@ -13,7 +13,7 @@ from functools import cache
 from itertools import combinations
 
 from hierdata.domains.base import Observed, Uncovered
-from hierdata.domains.sameness import ALL_DIFFER, Sameness
+from hierdata.domains.sensitive import ALL_DIFFER, Sameness
 from hierdata.ground.errors import HierdataError
 from hierdata.policy.checks.sensitive import class_size, is_limited, resolve_readings
 from hierdata.policy.policy import Policy

@@ -25,10 +25,9 @@ from pydantic_core import CoreSchema
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
 from hierdata.domains.bounds import Reason, Spelling, StatedDecimal, StatedWeight
-from hierdata.domains.flat import Flat
+from hierdata.domains.codes import Flat
 from hierdata.domains.levels import Levels, LevelScale
-from hierdata.domains.sameness import Sameness, SameStep
-from hierdata.domains.sensitive import unite_same
+from hierdata.domains.sensitive import Sameness, SameStep, unite_same
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.spec.families import OnlyPlugin
 from hierdata.records.identifiers import ACTIONS, Action

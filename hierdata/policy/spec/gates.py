@@ -16,7 +16,7 @@ from hierdata.domains.semantic_partition import SemanticCover
 from hierdata.ground import plugins
 from hierdata.policy.problems import nearest
 from hierdata.policy.spec.families import refuse_missing
-from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.records.schema import KeyForm, Weight
 
 if TYPE_CHECKING:
     from hierdata.metrics import Metric

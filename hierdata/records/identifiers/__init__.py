@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from hierdata.records.identifiers.actions import Drop, Pseudonym, Redact
 from hierdata.records.identifiers.base import Action, DateShift, PseudonymSpec
-from hierdata.records.identifiers.drop import Drop
-from hierdata.records.identifiers.pseudonym import Pseudonym
-from hierdata.records.identifiers.redact import Redact
 from hierdata.records.identifiers.shift import Shift
 
 ACTIONS: dict[str, type[Action]] = {

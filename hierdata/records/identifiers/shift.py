@@ -9,13 +9,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from hierdata.documents.days import spell_day
 from hierdata.documents.document import Scalar
-from hierdata.documents.scalars.days import spell_day
 from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import PathName, Reason
 from hierdata.domains.date import MIDNIGHT, parse_day
-from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, RefusedValueError, Replace
-from hierdata.records.identifiers.key import Key
+from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, Key, RefusedValueError, Replace
 from hierdata.records.schema import Role
 
 _NO_DATE = (

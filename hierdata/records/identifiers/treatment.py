@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
-from hierdata.domains.sameness import ALL_DIFFER, Sameness
+from hierdata.domains.sensitive import ALL_DIFFER, Sameness
 from hierdata.ground.errors import InputError
-from hierdata.records.identifiers.base import Action, RefusedValueError, Replace, text_of
-from hierdata.records.identifiers.key import Key
+from hierdata.records.identifiers.base import Action, Key, RefusedValueError, Replace, text_of
 from hierdata.records.maps import unfold_map
 from hierdata.records.survey import Keys
 from hierdata.records.values import Missing

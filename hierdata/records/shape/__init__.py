@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from hierdata.records.shape.base import ShapeStep
-from hierdata.records.shape.cap import Cap
-from hierdata.records.shape.count import CountItems
-from hierdata.records.shape.distinct import Distinct
-from hierdata.records.shape.drop_below import DropBelow
 from hierdata.records.shape.lift import Lift
+from hierdata.records.shape.lists import Cap, CountItems, Distinct, DropBelow
 from hierdata.records.shape.take import Take
 
 STEPS: dict[str, type[ShapeStep]] = {

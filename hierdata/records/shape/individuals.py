@@ -10,8 +10,7 @@ from hashlib import blake2b
 from hierdata.documents.document import Document, Siblings, Value
 from hierdata.records.identifiers.base import text_of
 from hierdata.records.path import Path
-from hierdata.records.shape.digests import SIZE, digest_value
-from hierdata.records.shape.places import ShapeNotation, field_at, is_scalar, scalar_of
+from hierdata.records.shape.places import SIZE, ShapeNotation, digest_value, field_at, is_scalar, scalar_of
 from hierdata.records.survey import Keys
 
 

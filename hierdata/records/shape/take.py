@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from hierdata.documents.document import Document, Scalar, Value
-from hierdata.documents.scalars.times import DateTime
+from hierdata.documents.scalars import DateTime
 from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import Count, Name
 from hierdata.domains.number import exact
 from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
-from hierdata.records.shape.digests import digest_value
-from hierdata.records.shape.places import ShapeNotation, field_at, is_scalar, scalar_of
+from hierdata.records.shape.places import ShapeNotation, digest_value, field_at, is_scalar, scalar_of
 
 MISSING = "an item has no value in the field of `by`"
 NOT_ONE = "the field of `by` is a list or an object"

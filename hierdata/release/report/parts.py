@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hierdata.ground.escaping import escape
-from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.records.schema import KeyForm, Weight
 from hierdata.release.report.sentences import cost_meaning, state_promise
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hierdata.ground.escaping import quote
 from hierdata.policy.spec.shape import read_individual
 from hierdata.records.shape import ShapeStep
-from hierdata.records.shape.shaping import ShapeTally
+from hierdata.records.shape.base import ShapeTally
 from hierdata.release.report.parts import Plain, Shown, Whole
 
 if TYPE_CHECKING:

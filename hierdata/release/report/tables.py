@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hierdata.ground.escaping import quote
-from hierdata.privacy.wording import number, round_value
+from hierdata.privacy.base import number, round_value
 from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
 from hierdata.release.report.wording import (
     attacker_rows,

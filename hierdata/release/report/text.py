@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hierdata.ground.escaping import quote
-from hierdata.privacy.wording import describe_achieved, round_value
+from hierdata.privacy.base import describe_achieved, round_value
 from hierdata.release.report.models import StewardReport
 from hierdata.release.report.wording import (
     attacker_rows,

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from hierdata.ground.escaping import quote
-from hierdata.privacy import wording
-from hierdata.privacy.wording import number, round_value
+from hierdata.privacy.base import describe_achieved as describe_parameters
+from hierdata.privacy.base import number, round_value
 from hierdata.release.report.models import Promise, ReleaseFile, StewardReport, Tally
 from hierdata.release.report.parts import Exact, GateVerdict, Held, KeptShare, Measure
 
@@ -117,7 +117,7 @@ def _spell_setting(value: Any) -> str:
 
 def describe_achieved(reached: Mapping[str, Exact]) -> str:
     """Describe in one line what a promise achieved."""
-    return wording.describe_achieved({letter: value.fraction for letter, value in reached.items()})
+    return describe_parameters({letter: value.fraction for letter, value in reached.items()})
 
 
 def describe_judgement(promise: Promise) -> str:

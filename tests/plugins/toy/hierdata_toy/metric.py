@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.sums import Added
+from hierdata.metrics.base import Added, Figure, Metric, Question, Tallies
 
 
 class MeanClassSize(Metric):

@@ -1,9 +1,15 @@
-"""Reconstruction error: how far a reconstruction from a published table misses the original (LE IV.A)."""
+"""Metrics of guessing a sensitive value from its class.
+
+- ``DisclosureRate``: how often a guess from the class is right (TC section 5, erratum TC-10).
+- ``ClassificationMetric``: the share that differs from the majority of its class (Iyengar, KDD 2002).
+- ``ReconstructionError``: how far a reconstruction from a published table misses the original (LE IV.A).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain
 
 import numpy as np
@@ -11,8 +17,128 @@ from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
+from hierdata.metrics.base import (
+    Added,
+    Figure,
+    Metric,
+    PublishedColumn,
+    Question,
+    Same,
+    Site,
+    Sums,
+    Tallies,
+    collect_sums,
+    columns,
+    quotients,
+    sum_by_divisor,
+)
+
+
+class DisclosureRate(Metric):
+    """The share of right guesses if each person's value is drawn at random from the class.
+
+    TC reports a disclosure rate but does not define it (TC-10); this is our definition. At a position with n
+    values, c of them equal to a vertex's own, that vertex counts c / n. The figure is the mean over the
+    published vertices that have a value, for each sensitive attribute under its path, and ``largest`` of
+    them; 0..1, lower is better, 0 if nothing is published. Positions of l equally frequent values have 1 / l.
+
+    It is a mean, so a few classes that reveal everything hardly change it; such classes are bounded by the
+    models. It includes what the whole table reveals, so it cannot fall far below the sum of the squared
+    shares of the values. Other attributes and similar values are ignored.
+    """
+
+    symbol = "DIS"
+    better = "lower"
+    gated = ("largest",)
+    explanation = (
+        "The share of right guesses if each person's sensitive value is drawn at random from the class."
+    )
+
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_guesses,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
+        """See Metric.figures; empty if no sensitive attribute has values."""
+        guesses: Sums[Site, _Guesses] = tallies[_guesses]
+        rates = {
+            site.path: quotients(guesses[site].right) / max(1, guesses[site].values)
+            for site in sorted(guesses)
+        }
+        found = {"largest": max(rates.values()), **rates} if rates else {}
+        return tuple(Figure(name, rate, "share", 0, 1, "lower") for name, rate in found.items())
+
+
+@dataclass(frozen=True)
+class _Guesses(Added):
+    """The sum over positions of sum c^2 / n, by n, and the number of published values."""
+
+    right: Sums[int, int]
+    values: int
+
+
+def _guesses(publication: Publication, forest: Forest) -> Sums[Site, _Guesses]:
+    found: Sums[Site, _Guesses] = Sums()
+    for own in columns(publication, forest):
+        sizes, places, counts = own.count_places()
+        squares = np.zeros(len(sizes), np.int64)
+        np.add.at(squares, places, counts**2)
+        found[own.site] = _Guesses(sum_by_divisor(squares, sizes), int(sizes.sum()))
+    return found
+
+
+class ClassificationMetric(Metric):
+    """The share of vertices whose sensitive value is not the most frequent one at their position.
+
+    Of all vertices with a value of the attribute, it counts the suppressed ones, and those whose value is not
+    the majority's among the vertices that cannot be told apart; ties have one majority. 0..1, for each
+    sensitive attribute under its path, and their ``mean``. Lower is better for learning rules from the
+    classes (Iyengar, KDD 2002, with the sensitive value as the label). Classes of one value have low figures,
+    so it is no measure of privacy.
+    """
+
+    symbol = "CM"
+    better = "lower"
+    gated = ("mean",)
+    explanation = (
+        "The share of vertices that are suppressed, or whose sensitive value is not the most frequent at its "
+        "place: lower is better for learning rules from the data, not for protecting it."
+    )
+
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_count_agreeing,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
+        """See Metric.figures; empty if no sensitive attribute has values."""
+        agreeing: Sums[Site, _Agreeing] = tallies[_count_agreeing]
+        shares = {
+            site.path: 1 - Fraction(agreeing[site].vertices, agreeing[site].all) for site in sorted(agreeing)
+        }
+        found = {"mean": sum(shares.values(), Fraction(0)) / len(shares), **shares} if shares else {}
+        return tuple(Figure(name, share, "share", 0, 1, "lower") for name, share in found.items())
+
+
+@dataclass(frozen=True)
+class _Agreeing(Added):
+    """The number of vertices with the most frequent value of their position, and of all with a value."""
+
+    vertices: int
+    all: int
+
+
+def _count_agreeing(publication: Publication, forest: Forest) -> Sums[Site, _Agreeing]:
+    return Sums(
+        {own.site: _Agreeing(_majorities(own), len(own.codes)) for own in columns(publication, forest)}
+    )
+
+
+def _majorities(own: PublishedColumn) -> int:
+    """Count the vertices that have the most frequent value of their position."""
+    sizes, places, counts = own.count_places()
+    most = np.zeros(len(sizes), np.int64)
+    np.maximum.at(most, places, counts)
+    return int(most.sum())
 
 
 class ReconstructionError(Metric):
