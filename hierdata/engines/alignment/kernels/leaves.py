@@ -9,11 +9,13 @@ import numpy as np
 
 from hierdata.engines.alignment.kernels.arrays import (
     CAP,
+    CHILD_COUNT,
     COLUMN_OF,
     DEGREE,
     FIRST_NODE,
     GAIN,
     GROUPS,
+    KIND,
     LEFT,
     MASK,
     MATE,
@@ -27,9 +29,65 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
-from hierdata.engines.jit import lean, lowest_bit, part
+from hierdata.engines.jit import inline_kernel, lean, lowest_bit, part
 
 _FREE = 2**62 - 1  # room of a vertex without caps
+FEW = 3
+"""The shorter of two lists for ``few_leaves_gain`` has at most this many leaves."""
+
+
+@inline_kernel
+def few_leaves_gain(lists: Lists, sides: Sides) -> np.int64:
+    """Return the largest gain of two lists of leaves; -1 if both are long, or children may be aligned.
+
+    Most lists of children are short, and the loop needs no memory and no assignment solver. Leaves of the
+    longer list are added one after the other. After each, the best gain with every set of partners among the
+    shorter list is known; the numbers in a variable's name are those of the set.
+    """
+    first_a, count_a, first_b, count_b = lists
+    size, settings, work, rep, rows, rules = sides
+    short = min(count_a, count_b)
+    if short > FEW:
+        return np.int64(-1)
+    with_0 = with_1 = with_2 = with_01 = with_02 = with_12 = with_012 = np.int64(0)
+    for at in range(max(count_a, count_b)):
+        gain_0 = gain_1 = gain_2 = np.int64(0)
+        for partner in range(short):
+            u = first_a + (at if count_a > short else partner)
+            v = first_b + (partner if count_a > short else at)
+            if rep[u, KIND] != rows[v, KIND]:
+                continue
+            if rep[u, CHILD_COUNT] > 0 and rows[v, CHILD_COUNT] > 0:
+                return np.int64(-1)
+            gain = own_gain(
+                u,
+                v,
+                settings.scale,
+                rep,
+                rows,
+                rules.pair_row,
+                rules.pair_losses,
+                rules.losses,
+                rules.ancestors,
+            )
+            if gain == 0 or not fits(u, v, size, settings.first_slot, rep, rows, rules.caps, work.full):
+                continue
+            if partner == 0:
+                gain_0 = gain
+            elif partner == 1:
+                gain_1 = gain
+            else:
+                gain_2 = gain
+        if short == FEW:
+            with_012 = max(with_012, with_12 + gain_0, with_02 + gain_1, with_01 + gain_2)
+            with_02 = max(with_02, with_2 + gain_0, with_0 + gain_2)
+            with_12 = max(with_12, with_2 + gain_1, with_1 + gain_2)
+            with_2 = max(with_2, gain_2)
+        if short > 1:
+            with_01 = max(with_01, with_1 + gain_0, with_0 + gain_1)
+            with_1 = max(with_1, gain_1)
+        with_0 = max(with_0, gain_0)
+    return max(with_0, with_01, with_012)
 
 
 @part

@@ -13,9 +13,10 @@ In each round the loop does one of four tasks:
 - ``_RUN`` finds the next vertex type that both lists have. Runs of leaves are matched at once, and the task
   stays. Otherwise all pairs are priced, or those that may gain something are marked in ``near``; ``_FILL``
   follows. If no type is left, the lists are done: ``_RETURN`` follows, or the end.
-- ``_FILL`` compares the marked pairs, and notes what each gains as an edge. For a pair with children on both
-  sides it saves a frame and goes one depth down, to ``_OPEN`` with the children. When no pair is left, it
-  matches the runs by the edges; ``_RUN`` follows.
+- ``_FILL`` compares the marked pairs, and notes what each gains as an edge, with its children where one of
+  their lists is a few leaves. For another pair with children on both sides it saves a frame and goes one
+  depth down, to ``_OPEN`` with the children. When no pair is left, it matches the runs by the edges; ``_RUN``
+  follows.
 - ``_RETURN`` goes one depth up, restores the frame, and notes the edge of the pair with what its children
   gain; ``_FILL`` follows.
 """
@@ -43,7 +44,7 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.candidates import find_candidates, price_families
-from hierdata.engines.alignment.kernels.leaves import leaves_gain
+from hierdata.engines.alignment.kernels.leaves import few_leaves_gain, leaves_gain
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, open_lists, own_gain
 from hierdata.engines.jit import lean, lowest_bit, shared
 
@@ -125,6 +126,11 @@ def align_optimally(
                 i = j = 0
                 y = first_b + run_b
                 runs = Lists(first_a + run_a, length_a, y, length_b)
+                if depth > 0:
+                    few = few_leaves_gain(runs, sides)
+                    if few >= 0:
+                        gained += few
+                        continue
                 task = _FILL
                 if rows[y, QUASI_COUNT] == 1 and nests[rows[y, FIRST_NODE]] and length_a > 1:
                     leaves = 0
@@ -186,11 +192,20 @@ def align_optimally(
                         if not fits(x, y, size, first_slot, rep, rows, caps, full):
                             continue
                         own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
+                        below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
+                            children = Lists(
+                                rep[x, FIRST_CHILD],
+                                rep[x, CHILD_COUNT],
+                                rows[y, FIRST_CHILD],
+                                rows[y, CHILD_COUNT],
+                            )
+                            below = few_leaves_gain(children, sides)
+                        if below < 0:
                             task = _OPEN
-                        elif own > 0 or times > 1:
+                        elif own > 0 or below > 0 or times > 1:
                             partners[depth, i, desk[depth, DEGREE, i]] = j
-                            gains[depth, i, desk[depth, DEGREE, i]] = times * own + (times > 1)
+                            gains[depth, i, desk[depth, DEGREE, i]] = times * (own + below) + (times > 1)
                             desk[depth, DEGREE, i] += 1
                 if task == _FILL:
                     i += 1
