@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 
 from hierdata.engines.base import Trial
@@ -81,16 +81,12 @@ class ClusterBlock:
     def __call__(self, pieces: list[Encoded]) -> Block:
         """Cluster one block. Raises PromiseError if it is the only block and has no class."""
         records = join_encoded(pieces)
-        progress = _ReportOnce(self.progress)
-
-        def find_classes() -> Block:
-            progress.begin()
-            return self._find_classes(records, progress)
-
+        find_classes = partial(self._find_classes, records, _ReportOnce(self.progress))
         with announcing(self.notice):
             return run_small(len(records.type), find_classes)
 
-    def _find_classes(self, records: Encoded, progress: Progress) -> Block:
+    def _find_classes(self, records: Encoded, progress: _ReportOnce) -> Block:
+        progress.begin()
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
         if self.prepared.policy.recoding_traits.groups_each_table:

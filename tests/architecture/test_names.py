@@ -20,6 +20,7 @@ ALLOWED = {
     "joined": "hierdata.records.flatten.joined is documented",
     "_feed": "to feed is a verb",
     "_seed": "a noun: the seed of a run",
+    "shared": "an adjective: a kind of kernel, as lean",
 }
 
 

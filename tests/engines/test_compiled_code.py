@@ -275,11 +275,11 @@ def test_a_lock_that_is_kept_is_waited_for_only_so_long(
     file = tmp_path / "kernel.lock"
     with file.open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with cache._locked(file) as locked:
+        with cache._hold_lock(file) as locked:
             assert not locked
-    with cache._locked(file) as locked:
+    with cache._hold_lock(file) as locked:
         assert locked
-    with cache._locked(file) as locked:
+    with cache._hold_lock(file) as locked:
         assert locked
 
 

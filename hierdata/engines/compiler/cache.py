@@ -145,7 +145,7 @@ class CodeCache(FunctionCache):
         """
         with suppress(OSError):
             self._impl.locator.ensure_cache_path()
-        with _locked(Path(self.cache_path) / f"{self._impl.filename_base}.lock") as self._is_ours:
+        with _hold_lock(Path(self.cache_path) / f"{self._impl.filename_base}.lock") as self._is_ours:
             yield
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -166,7 +166,7 @@ class NoCache(NullCache):
 
 
 @contextmanager
-def _locked(file: Path) -> Iterator[bool]:
+def _hold_lock(file: Path) -> Iterator[bool]:
     """Wait for the lock on a file; False if nothing can be locked here, or another process keeps it."""
     if fcntl is None:
         yield True

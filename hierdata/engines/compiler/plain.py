@@ -60,7 +60,7 @@ class _PlainMode:
         An int32 that is multiplied by a Python int stays an int32, while compiled code widens both.
         """
         if self._started is not None:
-            if self._limited and thread_time() - self._started > _budget.left:
+            if self._limited and thread_time() - self._started > _budget.remaining:
                 raise _OverBudget
             return function(*arguments)
         self._started = thread_time()
@@ -79,7 +79,7 @@ class _Budget:
     spent = 0.0
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         return BUDGET - self.spent
 
 
@@ -133,7 +133,7 @@ def run_small(vertices: int, search: Callable[[], Answer]) -> Answer:
     Of at most ``SMALL`` vertices, kernels that are not compiled yet run as Python functions while the budget
     of the process lasts. Otherwise all are compiled.
     """
-    if vertices <= SMALL and _budget.left > 0 and not _ALWAYS.get():
+    if vertices <= SMALL and _budget.remaining > 0 and not _ALWAYS.get():
         try:
             with _in_mode(_PlainMode(every=False, limited=True)):
                 return search()
