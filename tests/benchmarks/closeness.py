@@ -141,7 +141,7 @@ def experiment(count: int, ts: Sequence[str], swarm: dict[str, Any]) -> None:
 
 
 def reached(made: Arrangement, members: Any) -> float:
-    return objective(members, made.classes.starts, made.ground, made.caps)[1] / UNIT
+    return objective(members, made.classes.starts, made.closeness, made.caps)[1] / UNIT
 
 
 def lowered(built: Table, made: Arrangement) -> float:

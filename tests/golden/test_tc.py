@@ -162,7 +162,7 @@ def test_random_keys(case: Case) -> None:
     assert agrees(expected["classes"], [own.tolist() for own in np.split(members, np.cumsum(sizes)[:-1])])
     built = forest(case, values)
     made = Arrangement.of(built, Scope.of(built), constraints(built, Fraction(0)), in_order(sizes))
-    _, found, _, _ = objective(members, made.classes.starts, made.ground, made.caps)
+    _, found, _, _ = objective(members, made.classes.starts, made.closeness, made.caps)
     assert found == round(Fraction(expected["objective"]["exact"]) * UNIT)
 
 
