@@ -88,11 +88,10 @@ SMOKES = (
         "comparison",
         "--tools --rows 100 --only 'equal distance' --data A --records 40 --turns 1",
         (
-            "tool | how | NCP | suppressed | classes | promise | fewer than 5 | unique | guessed"
-            " | certain | s | CPU s | peak MB",
+            "tool | how | NCP | suppressed | promise | fewer than 5 | guessed | s | CPU s | peak MB",
             "check | k | l | t | s | CPU s | peak MB",
-            "data | records | way | LM a value | vertices kept | suppressed | promise | s | CPU s | peak MB",
-            "data | records | way | knows | fewer than 5 | unique | guessed | certain | grade guessed",
+            "data | records | way | LM a value | vertices kept | suppressed | promise"
+            " | unique, whole tree | unique, a few facts | gpa guessed | CPU s",
         ),
     ),
     Smoke(
