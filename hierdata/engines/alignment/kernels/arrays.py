@@ -46,7 +46,7 @@ the pair; LEFT lists vertices without a partner, OTHERS holds positions temporar
 whose free partners are all ruled out by caps. For the second list GROUPS holds the groups as bits
 (``vertices.full_of``) and ROOM the least cap on them.
 
-Used by ``families``: ELDER and YOUNGER are the numbers of the two children of each vertex of the second
+Used by ``price_families``: ELDER and YOUNGER are the numbers of the two children of each vertex of the second
 list."""
 
 MASK, STAMP, HELD = range(3)
@@ -101,7 +101,7 @@ class Scratch(NamedTuple):
     desk: NDArray[np.int64]  # [depth, row of a desk, position]
     frames: NDArray[np.int64]  # [depth, column]: variables saved while children are aligned
     full: NDArray[np.int64]  # [vertex and one row more, (MASK, STAMP, HELD)]
-    prices: NDArray[np.int64]  # [3, position]: gains of a vertex and of its two children, for ``families``
+    prices: NDArray[np.int64]  # [3, position]: gains of a vertex and its two children (``price_families``)
 
 
 class Lists(NamedTuple):

@@ -76,7 +76,7 @@ def align_optimally(
 
     Only vertices of one type are paired, so a list is matched type by type. Of the matchings of the first
     lists with the same loss, one with the most pairs is taken; further down only the loss matters. Where both
-    lists are long, each vertex of the first is matched with one of its best candidates only (``long_lists``).
+    lists are long, each vertex of the first is matched with one of its best candidates only (``candidates``).
     """
     mates = work.mates
     frames = work.frames
