@@ -195,10 +195,10 @@ def align_optimally(
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             children = Lists(
-                                rep[x, FIRST_CHILD],
-                                rep[x, CHILD_COUNT],
-                                rows[y, FIRST_CHILD],
-                                rows[y, CHILD_COUNT],
+                                np.int64(rep[x, FIRST_CHILD]),  # int32 would be a second signature
+                                np.int64(rep[x, CHILD_COUNT]),
+                                np.int64(rows[y, FIRST_CHILD]),
+                                np.int64(rows[y, CHILD_COUNT]),
                             )
                             below = few_leaves_gain(children, sides)
                         if below < 0:
