@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT
-from hierdata.drafting.field_names import Hint, hint_of
 from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.structure import Stated
 from hierdata.records.maps import KEY, write_path
 from hierdata.records.path import Step, xpath
+from hierdata.records.recognition.field_names import Hint, hint_of
 from hierdata.records.survey import Keys, PathSurvey
 
 ABSENT = "the validator allows it, and no record has it"

@@ -11,9 +11,9 @@ from decimal import Decimal
 from math import floor, log10
 from typing import Any
 
-from hierdata.drafting.field_names import PERSONS, words_of
 from hierdata.drafting.fields import ABSENT, Field
 from hierdata.drafting.values import Looks
+from hierdata.records.recognition.field_names import PERSONS, words_of
 
 FEW = 50
 """Maximum number of distinct values of a category that a person can review."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hierdata.drafting.field_names import words_of
 from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.ground.errors import PolicyError
+from hierdata.records.recognition.field_names import words_of
 
 _GENERAL = {"id", "key", "no", "nr", "number", "code", "name", "index", "row", "rowid"}
 """Words that occur in many column names: they alone do not link tables."""

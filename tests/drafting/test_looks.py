@@ -10,8 +10,8 @@ from hierdata.documents.document import Numeral, Scalar
 from hierdata.documents.scalars import DateTime, Int64, ObjectId
 from hierdata.domains.date import Date
 from hierdata.domains.interval import Interval
-from hierdata.drafting.field_names import HINTS, hint_of
 from hierdata.drafting.values import MISSING, Looks, SeenHashes
+from hierdata.records.recognition.field_names import HINTS, hint_of
 
 KEY = b"a key for tests"
 
@@ -137,7 +137,7 @@ def test_names_hint(name: str, hint: str | None) -> None:
 
 
 def test_a_word_hints_at_one_thing() -> None:
-    from hierdata.drafting.field_names import _WORDS
+    from hierdata.records.recognition.field_names import _WORDS
 
     words = [word for own in _WORDS.values() for word in own.split()]
     assert sorted(words) == sorted(HINTS)
