@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hierdata.executors.base import Executor, Held, Watch, WorkerError, ignore_progress
+from hierdata.executors.base import Executor, Held, HeldHere, Watch, WorkerError, ignore_progress
 from hierdata.executors.local import processors
 from hierdata.executors.processes import Processes, Serial
 from hierdata.executors.spark import Spark
@@ -45,6 +45,7 @@ __all__ = [
     "EXECUTORS",
     "Executor",
     "Held",
+    "HeldHere",
     "Watch",
     "WorkerError",
     "ignore_progress",

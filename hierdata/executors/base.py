@@ -74,6 +74,42 @@ class Held(ABC, Generic[Value]):
         """Free the values and their space."""
 
 
+class HeldHere(Held[Value]):
+    """Values of this process that are never pickled: what is written for many tasks, for one without them."""
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._values = values
+
+    @property
+    def count(self) -> int:
+        """The number of values."""
+        return len(self._values)
+
+    def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
+        """Apply the function to each value."""
+        return HeldHere([function(value) for value in self._values])
+
+    def exchange(
+        self,
+        scatter: Callable[[Value], Iterable[tuple[int, Piece]]],
+        bins: int,
+        watch: Watch = ignore_progress,
+    ) -> Held[list[Piece]]:
+        """Sort the pieces by bin."""
+        found: list[list[Piece]] = [[] for _ in range(bins)]
+        for value in self._values:
+            for number, piece in scatter(value):
+                found[number].append(piece)
+        return HeldHere(found)
+
+    def collect(self) -> Iterator[Value]:
+        """Yield the values."""
+        return iter(self._values)
+
+    def release(self) -> None:
+        """Do nothing: the values are freed with the last reference to them."""
+
+
 class Executor(ABC):
     """Runs functions over values; a context manager that leaves nothing behind, even after an exception.
 

@@ -17,7 +17,7 @@ from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.block import Block, Load, require_memory
 from hierdata.pipeline.encode import Blocks
 from hierdata.pipeline.forecast import announce_search
-from hierdata.pipeline.guard_blocks import guard_blocks
+from hierdata.pipeline.guard_blocks import Guard, explain_unguarded
 from hierdata.pipeline.merge_blocks import (
     FormsOfBlock,
     RootFormsOfBlock,
@@ -89,11 +89,11 @@ class ClusterBlock:
         progress.begin()
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
+        block = Block(records, (), int(records.ordinals[0]), forest)
         if self.prepared.policy.recoding_traits.groups_each_table:
             forest, partitions = search_tables(forest, self.prepared, self.recoding, rng, progress)
-        else:
-            forest, partitions = search(forest, self.prepared, self.recoding, rng, self.alone, progress)
-        return Block(records, partitions, int(records.ordinals[0]), forest)
+            return replace(block, forest=forest, partitions=partitions)
+        return search(block, self.prepared, self.recoding, rng, self.alone, progress)
 
 
 class _ReportOnce:
@@ -165,9 +165,12 @@ def cluster_blocks(
     if not alone:
         firsts = [load.first for load in loads]
         found = _unite_blocks(found, firsts, prepared, heaviest)
-        found, published = guard_blocks(found, prepared, heaviest)
-        if published:
-            found = _unite_blocks(found, firsts, prepared, heaviest)
+        guard = Guard(prepared.frame, heaviest, prepared.constraints, prepared.policy.recoding_traits)
+        mended = guard.mend(found)
+        if mended is None:
+            raise PromiseError(explain_unguarded(prepared, guard.count(found, every=True)))
+        if mended is not found:  # several blocks may publish suppressed records, by one form
+            found = _unite_blocks(mended, firsts, prepared, heaviest)
     found = drop_dangling(found, prepared, heaviest)
     return ClusteredBlocks(found, heaviest, spread)
 

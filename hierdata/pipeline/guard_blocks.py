@@ -1,4 +1,6 @@
-"""Guard the suppressed of a collection in blocks: decided for the whole, carried out block by block.
+"""Guard the suppressed of a collection: decided for the whole, carried out block by block.
+
+Also where the collection is one block, or each vertex type has a partition: then that is a list of one.
 
 Also the message of exit code 3: why the suppressed cannot satisfy the models.
 """
@@ -6,16 +8,17 @@ Also the message of exit code 3: why the suppressed cannot satisfy the models.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from operator import add
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.engines import Constraints
 from hierdata.engines.guarding.choice import Candidate, choose_classes
 from hierdata.engines.guarding.contents import LARGEST, GroupContents, uncovered_records
 from hierdata.engines.guarding.guard import (
@@ -23,170 +26,197 @@ from hierdata.engines.guarding.guard import (
     dissolve,
     holds_at_roots,
     is_safe,
+    publish_as_group,
     publish_at_roots,
     suppressed_rows,
     weigh_classes,
 )
 from hierdata.executors import Held
-from hierdata.forest.encoded import Encoded, join_encoded, part
+from hierdata.forest.encoded import Encoded, Frame, join_encoded, part
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
 from hierdata.forest.worth import Heaviest
-from hierdata.ground.errors import PromiseError
+from hierdata.ground.recodings import RecodingTraits
 from hierdata.pipeline.block import Block
 from hierdata.policy.plan.plan import Prepared
 from hierdata.privacy.base import ClassView, Constraint, describe_achieved, number
 from hierdata.privacy.presence import GroupPresence, PresenceConstraint
 
 Answer = TypeVar("Answer")
+Place: TypeAlias = tuple[int, int]
+"""The number of a block, and one of its classes."""
 
 
 @dataclass(frozen=True)
-class _Task:
-    """What every task on a block needs."""
+class Guard:
+    """Mends who is suppressed in one stage of a search; methods that take a block run where the block is.
 
-    prepared: Prepared
+    ``constraints`` are those of the stage. ``aligned``: its classes are those of whole records with all
+    vertices, not of the rows of one vertex type. ``rows`` are those that no earlier stage suppressed, None
+    for all; they are needed where each vertex type has a partition, whose records are always one block.
+    """
+
+    frame: Frame
     heaviest: Heaviest
+    constraints: Constraints
+    traits: RecodingTraits
+    aligned: bool = True
+    rows: NDArray[np.int64] | None = None
 
+    def mend(self, blocks: Held[Block]) -> Held[Block] | None:
+        """Return blocks whose suppressed rows are none, or satisfy all constraints as a whole.
 
-@dataclass(frozen=True)
-class CountSuppressed(_Task):
-    """Count what the suppressed records of a block hold."""
+        So do those suppressed records that no published form covers: somebody who knows a person's
+        quasi-identifiers and finds no class that fits knows that she is one of these. If this does not hold,
+        classes are dissolved until the suppressed satisfy the constraints (``choose_classes``), and all
+        suppressed records are published as one class a block, by the roots of all hierarchies and no vertices
+        below: a form that covers everybody. A recoding with one depth for all records cannot publish that.
+        Where quasi-identifiers are published unchanged, the suppressed rows become a group, unless several
+        belong to one record. Constraints on a population ask about published records only.
 
-    def __call__(self, block: Block) -> tuple[GroupContents, int]:
-        """Return their contents, and the number of classes of the block."""
-        (partition,) = block.partitions
-        forest = block.at(self.prepared.frame, self.heaviest)
-        held = contents_of(forest, 0, self.prepared.constraints, suppressed_rows(partition))
-        return held, partition.class_count
+        Returns ``blocks`` itself if nothing is to do, else releases them; None if no choice of classes is
+        enough. ``costs`` counts ``records_of_classes_given_up``, ``records_published_at_roots`` and
+        ``rows_published_as_one_group``.
+        """
+        if not self.constraints.guarded:
+            return blocks
+        left = self.count(blocks)
+        if not left.records or (left.satisfies(self.constraints) and self._may_stay(blocks)):
+            return blocks
+        weighed = _ask(blocks, self.weigh_classes)
+        places = [(block, own) for block, candidates in weighed for own in range(len(candidates))]
+        every = [candidate for _, candidates in weighed for candidate in candidates]
 
+        def accept(whole: GroupContents, classes: Collection[int]) -> bool:
+            return self._accepts(blocks, whole, [places[own] for own in classes])
 
-@dataclass(frozen=True)
-class WeighClasses(_Task):
-    """Weigh the classes of a block."""
+        chosen = choose_classes(left, every, self.constraints, accept)
+        if chosen is None:
+            return None
+        whole = reduce(add, (every[own].contents for own in chosen), left)
+        dissolved = self._dissolve(blocks, [places[own] for own in chosen])
+        mended = self._publish(dissolved, whole)
+        for former in (blocks, dissolved):
+            if former is not mended:
+                former.release()
+        return mended
 
-    def __call__(self, block: Block) -> tuple[int, list[Candidate]]:
-        """Return the number of the block, and a candidate for each class."""
-        (partition,) = block.partitions
-        forest = block.at(self.prepared.frame, self.heaviest)
-        traits = self.prepared.policy.recoding_traits
-        return block.number, weigh_classes(forest, partition, self.prepared.constraints, traits)
+    def count(self, blocks: Held[Block], *, every: bool = False) -> GroupContents:
+        """Return what all suppressed rows hold together, or ``every`` row."""
+        return reduce(add, _ask(blocks, partial(self.count_rows, every=every)))
 
+    def _accepts(self, blocks: Held[Block], left: GroupContents, classes: Sequence[Place]) -> bool:
+        """Whether the suppressed rows can be published or may stay if these classes are dissolved."""
+        if self._holds_at_roots(left):
+            return True
+        dissolved = self._dissolve(blocks, classes)
+        # Rows of one record may be in several groups, so contents cannot be added up.
+        fits = not self.traits.partitions_each_type or self.count(dissolved).satisfies(self.constraints)
+        accepted = fits and (self._can_be_a_group(dissolved) or self._may_stay(dissolved))
+        if dissolved is not blocks:
+            dissolved.release()
+        return accepted
 
-@dataclass(frozen=True)
-class DissolveClasses(_Task):
-    """Dissolve the chosen classes of a block; ``chosen`` maps the number of a block to its classes."""
+    def _dissolve(self, blocks: Held[Block], classes: Sequence[Place]) -> Held[Block]:
+        chosen: defaultdict[int, list[int]] = defaultdict(list)
+        for block, own in classes:
+            chosen[block].append(own)
+        return blocks.map(partial(self.dissolve_classes, dict(chosen))) if chosen else blocks
 
-    chosen: Mapping[int, list[int]]
+    def _publish(self, dissolved: Held[Block], left: GroupContents) -> Held[Block]:
+        """Return the blocks with the suppressed rows published, if they can be."""
+        if self._holds_at_roots(left):
+            return dissolved.map(self.publish_roots)
+        return dissolved.map(self.publish_group) if self._can_be_a_group(dissolved) else dissolved
 
-    def __call__(self, block: Block) -> Block:
-        """Return the block without them."""
-        (partition,) = block.partitions
-        forest = block.at(self.prepared.frame, self.heaviest)
-        left = dissolve(forest, partition, self.chosen.get(block.number, []))
-        return replace(block, partitions=(left,))
+    def _holds_at_roots(self, left: GroupContents) -> bool:
+        """Whether these records can be published by the roots of all hierarchies."""
+        if self.traits.partitions_each_type or self.traits.uses_one_depth:
+            return False
+        return holds_at_roots(left, len(self.frame.hierarchies[0]), self.constraints)
 
+    def _may_stay(self, blocks: Held[Block]) -> bool:
+        """Whether something is published, and the records that it does not cover are none or satisfy all.
 
-@dataclass(frozen=True)
-class TakeSuppressed(_Task):
-    """Take the suppressed records out of a block."""
+        Unchanged quasi-identifiers cover only their own record; single rows of it may stay suppressed.
+        """
+        if self.traits.partitions_each_type:
+            return all(_ask(blocks, _has_groups_below_records))
+        taken = _ask(blocks, self.take_suppressed)
+        suppressed, classes = join_encoded([own for own, _ in taken]), sum(count for _, count in taken)
+        if not classes or suppressed.record_count * classes > LARGEST:
+            return False
+        alone = np.logical_and.reduce(_ask(blocks, partial(self.find_uncovered, suppressed)))
+        return is_safe(self.frame.forest(suppressed, self.heaviest), 0, self.constraints, alone)
 
-    def __call__(self, block: Block) -> Encoded:
-        """Return them."""
-        (partition,) = block.partitions
-        forest = block.at(self.prepared.frame, self.heaviest)
-        return part(forest, block.encoded.ordinals, np.flatnonzero(suppressed_rows(partition)))
+    def _can_be_a_group(self, blocks: Held[Block]) -> bool:
+        return self.traits.partitions_each_type and all(_ask(blocks, self.fits_group))
 
+    def count_rows(self, block: Block, *, every: bool) -> GroupContents:
+        """Return what the suppressed rows of a block hold, or ``every`` row."""
+        forest, partition = self._open(block)
+        return contents_of(forest, partition.kind, self.constraints, suppressed_rows(partition) | every)
 
-@dataclass(frozen=True)
-class FindUncovered(_Task):
-    """Find which of the suppressed records of the whole collection no class of a block fits."""
+    def weigh_classes(self, block: Block) -> tuple[int, list[Candidate]]:
+        """Return the number of a block, and a candidate for each of its classes."""
+        return block.number, weigh_classes(*self._open(block), self.constraints, self.traits)
 
-    suppressed: Encoded
+    def dissolve_classes(self, chosen: Mapping[int, list[int]], block: Block) -> Block:
+        """Return a block without the chosen classes, which are by the number of their block."""
+        return self._change(block, dissolve(*self._open(block), chosen.get(block.number, [])))
 
-    def __call__(self, block: Block) -> NDArray[np.bool_]:
-        """Return one answer for each of these records."""
-        (partition,) = block.partitions
-        forest = block.at(self.prepared.frame, self.heaviest)
-        left = self.prepared.frame.forest(self.suppressed, self.heaviest)
+    def take_suppressed(self, block: Block) -> tuple[Encoded, int]:
+        """Return the suppressed records of a block, and the number of its classes."""
+        forest, partition = self._open(block)
+        rows = np.flatnonzero(suppressed_rows(partition))
+        return part(forest, block.encoded.ordinals, rows), partition.class_count
+
+    def find_uncovered(self, suppressed: Encoded, block: Block) -> NDArray[np.bool_]:
+        """Return for each of the collection's suppressed records whether no class of a block fits it."""
+        forest, partition = self._open(block)
+        left = self.frame.forest(suppressed, self.heaviest)
         every = np.arange(left.record_count)
         return uncovered_records(left, every, forest, partition.representative, partition.nodes)
 
+    def fits_group(self, block: Block) -> bool:
+        """Whether suppressed rows can be published as a group: one a record, nothing above suppressed."""
+        forest, partition = self._open(block)
+        rows = np.flatnonzero(suppressed_rows(partition))
+        records = forest.record_of[np.flatnonzero(forest.type == partition.kind)[rows]]
+        is_open = self.rows is None or bool(np.isin(rows, self.rows).all())
+        return len(np.unique(records)) == len(rows) and is_open
 
-@dataclass(frozen=True)
-class PublishSuppressed(_Task):
-    """Publish the suppressed records of a block by their roots alone."""
-
-    def __call__(self, block: Block) -> Block:
-        """Return the block with one more class, if it has such records."""
-        (partition,) = block.partitions
+    def publish_roots(self, block: Block) -> Block:
+        """Return a block with its suppressed records, if any, in one more class."""
+        forest, partition = self._open(block)
         if not suppressed_rows(partition).any():
             return block
-        forest = block.at(self.prepared.frame, self.heaviest)
-        return replace(block, partitions=(publish_at_roots(forest, partition),))
+        return self._change(block, publish_at_roots(forest, partition))
+
+    def publish_group(self, block: Block) -> Block:
+        """Return a block with its suppressed rows in one more group."""
+        return self._change(block, publish_as_group(*self._open(block), with_subtrees=not self.aligned))
+
+    def _open(self, block: Block) -> tuple[Forest, Partition]:
+        """Return the forest of a block, and the partition of the stage."""
+        (partition,) = block.partitions
+        return block.at(self.frame, self.heaviest), partition
+
+    def _change(self, block: Block, partition: Partition) -> Block:
+        return replace(block, partitions=(partition,))
 
 
-def guard_blocks(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> tuple[Held[Block], bool]:
-    """Guard the suppressed of all blocks as ``guard_suppressed`` does those of a whole collection.
-
-    Returns the blocks, and whether suppressed records were published: several blocks may then have classes of
-    their form. Raises PromiseError if no choice of classes is enough.
-    """
-    constraints = prepared.constraints
-    counted = _ask(clustered, CountSuppressed(prepared, heaviest)) if constraints.guarded else []
-    if not any(held.records for held, _ in counted):
-        return clustered, False
-    left = reduce(add, (held for held, _ in counted))
-    classes = sum(own for _, own in counted)
-    if left.satisfies(constraints) and _may_stay(clustered, classes, prepared, heaviest):
-        return clustered, False
-    if chosen := _choose(clustered, left, prepared, heaviest):
-        clustered = _replace(clustered, DissolveClasses(prepared, heaviest, chosen))
-    return _replace(clustered, PublishSuppressed(prepared, heaviest)), True
+def _has_groups_below_records(block: Block) -> bool:
+    (partition,) = block.partitions
+    return partition.kind > 0 and partition.class_count > 0
 
 
-def _choose(
-    clustered: Held[Block], left: GroupContents, prepared: Prepared, heaviest: Heaviest
-) -> dict[int, list[int]]:
-    """Return the classes to dissolve, by the number of their block."""
-    weighed = _ask(clustered, WeighClasses(prepared, heaviest))
-    places = [(block, own) for block, candidates in weighed for own in range(len(candidates))]
-    every = [candidate for _, candidates in weighed for candidate in candidates]
-    root = len(prepared.hierarchies[0])
-
-    def accept(whole: GroupContents, classes: Collection[int]) -> bool:
-        return holds_at_roots(whole, root, prepared.constraints)
-
-    numbers = choose_classes(left, every, prepared.constraints, accept)
-    if numbers is None:
-        whole = reduce(add, (candidate.contents for candidate in every), left)
-        raise PromiseError(explain_unguarded(prepared, whole))
-    chosen: defaultdict[int, list[int]] = defaultdict(list)
-    for candidate in numbers:
-        block, own = places[candidate]
-        chosen[block].append(own)
-    return dict(chosen)
-
-
-def _may_stay(clustered: Held[Block], classes: int, prepared: Prepared, heaviest: Heaviest) -> bool:
-    """Return whether something is published, and the records not covered are none or satisfy all models."""
-    taken = join_encoded(_ask(clustered, TakeSuppressed(prepared, heaviest)))
-    if taken.record_count == prepared.survey.records or taken.record_count * classes > LARGEST:
-        return False
-    alone = np.logical_and.reduce(_ask(clustered, FindUncovered(prepared, heaviest, taken)))
-    return is_safe(prepared.frame.forest(taken, heaviest), 0, prepared.constraints, alone)
-
-
-def _ask(clustered: Held[Block], task: Callable[[Block], Answer]) -> list[Answer]:
+def _ask(blocks: Held[Block], task: Callable[[Block], Answer]) -> list[Answer]:
     """Return the answer of each block."""
-    answers = clustered.map(task)
+    answers = blocks.map(task)
     collected = list(answers.collect())
     answers.release()
     return collected
-
-
-def _replace(clustered: Held[Block], task: Callable[[Block], Block]) -> Held[Block]:
-    changed = clustered.map(task)
-    clustered.release()
-    return changed
 
 
 def explain_unguarded(prepared: Prepared, whole: GroupContents) -> str:

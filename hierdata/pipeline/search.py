@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,16 @@ from hierdata.engines.base import StepInput, Trial, silent
 from hierdata.engines.compiler.cache import is_first_compilation
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
-from hierdata.engines.guarding.guard import contents_of, guard_suppressed, kept_by_record, suppressed_are_safe
+from hierdata.engines.guarding.guard import contents_of, kept_by_record, suppressed_are_safe
 from hierdata.engines.jit import announcing_compilation
+from hierdata.executors import Held, HeldHere
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
+from hierdata.forest.worth import NOTHING
 from hierdata.ground.errors import PromiseError
 from hierdata.ground.progress import Progress
-from hierdata.pipeline.guard_blocks import explain_unguarded
+from hierdata.pipeline.block import Block
+from hierdata.pipeline.guard_blocks import Guard, explain_unguarded
 from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.stages import Stage
@@ -50,19 +54,20 @@ def announcing(notice: Callable[[str], None] | None) -> Iterator[None]:
 
 
 def search(
-    forest: Forest,
+    block: Block,
     prepared: Prepared,
     recoding: Recoding,
     rng: np.random.Generator,
     alone: bool,
     progress: Progress,
-) -> tuple[Forest, tuple[Partition, ...]]:
+) -> Block:
     """Run the engines' steps, one vertex type after the other; a step does not see suppressed vertices.
 
-    Returns the forest with the nodes of the recoding, and the partitions as the recoding prepared them. The
+    Returns the block with the partitions as the recoding prepared them, and the forest with its nodes. The
     records are a block of a collection, or ``alone`` the whole collection: then PromiseError is raised if a
     stage finds no class.
     """
+    original = forest = block.at(prepared.frame, NOTHING)
     total = forest.record_count
 
     def report_progress(done: int) -> None:
@@ -72,28 +77,26 @@ def search(
     gone = np.zeros(forest.vertex_count, np.bool_)
     partitions = []
     for stage in prepared.stages:
-        scope = Scope.of(forest, stage.kind, gone)
+        scope = Scope.of(original, stage.kind, gone)
         if prepared.policy.recoding_traits.separates_values:
             # Ties depend on the order of rows, so groups would reveal neighbours in the input.
             scope = scope.shuffle_rows(rng)
-        partition = found = run_steps(forest, scope, stage, rng, report_progress)
-        original = forest
-        if not prepared.policy.recoding_traits.partitions_each_type:
-            forest, partition = _prepare(original, partition, stage, recoding)
+        found = run_steps(original, scope, stage, rng, report_progress)
+        of_stage = _StageSearch(block, stage, scope, prepared, recoding)
+        forest, partition = of_stage.prepare(found)
         if alone and partition.class_count == 0:
             raise PromiseError(
                 partition.reason
                 or _nothing_is_left(forest, stage, prepared)
                 or nothing_holds(prepared)
-                or explain_failure(forest, scope, stage, rng),
+                or explain_failure(original, scope, stage, rng),
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         if alone:
-            given = StepInput(original, scope, stage.constraints, found, rng, silent)
-            forest, partition = _guard(given, forest, partition, stage, prepared, recoding)
+            forest, partition = of_stage.guard(found, (forest, partition), rng)
         gone |= partition.representative < 0
         partitions.append(partition)
-    return forest, tuple(partitions)
+    return replace(block, forest=forest, partitions=tuple(partitions))
 
 
 def run_steps(
@@ -111,59 +114,76 @@ def run_steps(
     return partition
 
 
-def _prepare(
-    original: Forest, partition: Partition, stage: Stage, recoding: Recoding
-) -> tuple[Forest, Partition]:
-    """Return forest and partition as the recoding prepares them, what will look alike judged together."""
-    forest, partition = recoding.prepare(original, partition)
-    return forest, coalesce(forest, partition, stage.constraints)
+Found: TypeAlias = tuple[Forest, Partition]
+"""A partition, and the forest with the nodes by which the recoding publishes it."""
 
 
-def _guard(
-    given: StepInput,
-    forest: Forest,
-    partition: Partition,
-    stage: Stage,
-    prepared: Prepared,
-    recoding: Recoding,
-) -> tuple[Forest, Partition]:
-    """Guard the suppressed (see ``guard_suppressed``); return the forest and partition as prepared again.
+@dataclass(frozen=True)
+class _StageSearch:
+    """What one stage of a search of a block makes of the partitions that its steps find."""
 
-    ``given`` has the forest without the nodes of the recoding, and the partition as it was found. If it must
-    be mended, the last step is asked too to take the suppressed in, and what keeps more is returned.
-    Raises PromiseError if it cannot be done.
-    """
-    mended = _mend(given, forest, partition, stage, prepared, recoding)
-    if mended is not None and mended[1] is partition:
-        return mended
-    ways = [mended]
-    if not prepared.policy.recoding_traits.partitions_each_type:
-        taken = stage.steps[-1].take_in(given)
-        if taken is not None:
-            forest, taken = _prepare(given.forest, taken, stage, recoding)
-            ways.append(_mend(given, forest, taken, stage, prepared, recoding))
-    possible = [way for way in ways if way is not None]
-    if not possible:
-        raise PromiseError(explain_unguarded(prepared, _whole(forest, stage)))
-    return max(possible, key=lambda way: sum(kept_by_record(*way).tolist()))
+    block: Block
+    stage: Stage
+    scope: Scope
+    prepared: Prepared
+    recoding: Recoding
 
+    @property
+    def forest(self) -> Forest:
+        """The forest of the block, without the nodes of the recoding."""
+        return self.block.at(self.prepared.frame, NOTHING)
 
-def _mend(
-    given: StepInput,
-    forest: Forest,
-    partition: Partition,
-    stage: Stage,
-    prepared: Prepared,
-    recoding: Recoding,
-) -> tuple[Forest, Partition] | None:
-    """Return the forest and the partition with the suppressed guarded, None if that cannot be done."""
-    traits = prepared.policy.recoding_traits
-    aligned = stage.steps[0].aligns or not traits.partitions_each_type
-    guarded = guard_suppressed(forest, given.scope, partition, stage.constraints, traits, aligned=aligned)
-    if guarded is None or guarded is partition or traits.partitions_each_type:
-        return None if guarded is None else (forest, guarded)
-    forest, partition = _prepare(given.forest, guarded, stage, recoding)
-    return (forest, partition) if (partition.equivalence_class == guarded.equivalence_class).all() else None
+    def prepare(self, found: Partition) -> Found:
+        """Prepare a partition as the recoding does, and judge together what will look alike."""
+        if self.prepared.policy.recoding_traits.partitions_each_type:
+            return self.forest, found
+        forest, partition = self.recoding.prepare(self.forest, found)
+        return forest, coalesce(forest, partition, self.stage.constraints)
+
+    def guard(self, found: Partition, prepared: Found, rng: np.random.Generator) -> Found:
+        """Guard the suppressed (see ``Guard.mend``); return the forest and partition as prepared again.
+
+        ``found`` is the partition before it was ``prepared``. If it must be mended, the last step is asked
+        too to take the suppressed in, and what keeps more is returned. Raises PromiseError if it cannot be
+        done.
+        """
+        mended = self._mend(prepared)
+        if mended is prepared:
+            return prepared
+        ways = [mended]
+        if not self.prepared.policy.recoding_traits.partitions_each_type:
+            constraints = self.stage.constraints
+            given = StepInput(self.forest, self.scope, constraints, found, rng, silent)
+            taken = self.stage.steps[-1].take_in(given)
+            ways += [] if taken is None else [self._mend(self.prepare(taken))]
+        possible = [way for way in ways if way is not None]
+        if not possible:
+            raise PromiseError(explain_unguarded(self.prepared, _whole(self.forest, self.stage)))
+        return max(possible, key=lambda way: sum(kept_by_record(*way).tolist()))
+
+    def _mend(self, found: Found) -> Found | None:
+        """Return the forest and the partition with the suppressed guarded, None if that cannot be done."""
+        blocks = self._open(*found)
+        mended = self._guard.mend(blocks)
+        if mended is blocks:
+            return found
+        if mended is None:
+            return None
+        (block,) = mended.collect()
+        (guarded,) = block.partitions
+        forest, partition = self.prepare(guarded)
+        same = (partition.equivalence_class == guarded.equivalence_class).all()
+        return (forest, partition) if same else None
+
+    def _open(self, forest: Forest, partition: Partition) -> Held[Block]:
+        return HeldHere([replace(self.block, forest=forest, partitions=(partition,))])
+
+    @property
+    def _guard(self) -> Guard:
+        traits = self.prepared.policy.recoding_traits
+        aligned = self.stage.steps[0].aligns or not traits.partitions_each_type
+        heaviest = self.forest.heaviest
+        return Guard(self.prepared.frame, heaviest, self.stage.constraints, traits, aligned, self.scope.rows)
 
 
 def _nothing_is_left(forest: Forest, stage: Stage, prepared: Prepared) -> str:

@@ -16,10 +16,14 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.guarding.choice import Candidate, choose_classes
 from hierdata.engines.guarding.contents import GroupContents, HeldValues, uncovered_records
-from hierdata.engines.guarding.guard import contents_of, dissolve, guard_suppressed, suppressed_rows
+from hierdata.engines.guarding.guard import contents_of, dissolve, suppressed_rows
+from hierdata.executors import HeldHere
+from hierdata.forest.encoded import Frame, part
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.ground.recodings import TRAITS
+from hierdata.pipeline.block import Block
+from hierdata.pipeline.guard_blocks import Guard
 from hierdata.privacy import (
     AlphaK,
     EntropyLDiversity,
@@ -171,12 +175,16 @@ def test_the_guarded_are_none_or_satisfy_the_models(recoding: str, worlds: int) 
         forest = built.forest
         asked = FrequencyLDiversity(l=2 + seed % 4) if seed % 3 else MODEL
         constraints = replace(built.bind(asked), guarded=True)
-        guarded = guard_suppressed(forest, Scope.of(forest), partition, constraints, TRAITS[recoding])
+        every = np.arange(forest.record_count)
+        block = Block(part(forest, every, every), (partition,), 0, forest)
+        frame = Frame(forest.schema, forest.hierarchies, forest.domains)
+        mended = Guard(frame, forest.heaviest, constraints, TRAITS[recoding]).mend(HeldHere([block]))
         everybody = contents_of(forest, 0, constraints, np.ones(forest.record_count, np.bool_))
-        if guarded is None:
+        if mended is None:
             assert not everybody.satisfies(constraints)
             met["none"] += 1
             continue
+        ((guarded,),) = (own.partitions for own in mended.collect())
         rows = suppressed_rows(guarded)
         assert not rows.any() or contents_of(forest, 0, constraints, rows).satisfies(constraints)
         met["published" if guarded.costs["records_published_at_roots"] else "left"] += 1

@@ -1,119 +1,21 @@
-"""Mend a partition so that the suppressed records are none, or satisfy all models as one class."""
+"""What a guard of the suppressed asks of a partition, and how it mends one (``pipeline.guard_blocks``)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.guarding.choice import Candidate, choose_classes
+from hierdata.engines.guarding.choice import Candidate
 from hierdata.engines.guarding.contents import LARGEST, GroupContents, count_groups, uncovered_records
 from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing
-from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.ground.recodings import RecodingTraits
-
-
-def guard_suppressed(
-    forest: Forest,
-    scope: Scope,
-    partition: Partition,
-    constraints: Constraints,
-    traits: RecodingTraits,
-    *,
-    aligned: bool = True,
-) -> Partition | None:
-    """Return a partition of a scope whose suppressed rows are none, or satisfy all constraints as a whole.
-
-    So do those suppressed records that no published form covers: somebody who knows a person's
-    quasi-identifiers and finds no class that fits knows that she is one of these. If this does not hold,
-    classes are dissolved until the suppressed satisfy the constraints (``choose_classes``), and all
-    suppressed records are published as one class, by the roots of all hierarchies and no vertices below: a
-    form that covers everybody. A recoding with one depth for all records cannot publish that. Where
-    quasi-identifiers are published unchanged, the suppressed rows become a group, unless several belong to
-    one record. Constraints on a population ask about published records only. ``aligned``: the classes are
-    those of whole records with all vertices, not of the rows of one vertex type.
-
-    Returns ``partition`` itself if nothing is to do, None if no choice of classes is enough. ``costs`` counts
-    ``records_of_classes_given_up``, ``records_published_at_roots`` and ``rows_published_as_one_group``.
-    """
-    guard = _Guard(forest, scope, partition, constraints, traits, aligned)
-    left = guard.contents(suppressed_rows(partition))
-    if not constraints.guarded or not left.records:
-        return partition
-    if left.satisfies(constraints) and guard.may_stay(partition):
-        return partition
-    candidates = weigh_classes(forest, partition, constraints, traits)
-    chosen = choose_classes(left, candidates, constraints, guard.accepts)
-    return None if chosen is None else guard.publish(dissolve(forest, partition, chosen))
-
-
-@dataclass(frozen=True)
-class _Guard:
-    """The partition before it is mended."""
-
-    forest: Forest
-    scope: Scope
-    partition: Partition
-    constraints: Constraints
-    traits: RecodingTraits
-    aligned: bool
-
-    def contents(self, rows: NDArray[np.bool_]) -> GroupContents:
-        """Return what some rows hold together."""
-        return contents_of(self.forest, self.partition.kind, self.constraints, rows)
-
-    def accepts(self, left: GroupContents, chosen: Collection[int]) -> bool:
-        """Whether the suppressed rows can be published or may stay if these classes are dissolved."""
-        if self._has_roots and holds_at_roots(left, self._quasi, self.constraints):
-            return True
-        dissolved = dissolve(self.forest, self.partition, chosen)
-        # Rows of one record may be in several groups, so contents cannot be added up.
-        alone = self.traits.partitions_each_type
-        if alone and not self.contents(suppressed_rows(dissolved)).satisfies(self.constraints):
-            return False
-        return self._can_be_a_group(dissolved) or self.may_stay(dissolved)
-
-    def publish(self, dissolved: Partition) -> Partition:
-        """Return the partition with the suppressed rows published, if they can be."""
-        left = self.contents(suppressed_rows(dissolved))
-        if self._has_roots and holds_at_roots(left, self._quasi, self.constraints):
-            return publish_at_roots(self.forest, dissolved)
-        if self._can_be_a_group(dissolved):
-            return publish_as_group(self.forest, dissolved, with_subtrees=not self.aligned)
-        return dissolved
-
-    @property
-    def _has_roots(self) -> bool:
-        """Whether a class can be published by the roots of all hierarchies."""
-        return not (self.traits.partitions_each_type or self.traits.uses_one_depth)
-
-    @property
-    def _quasi(self) -> int:
-        return len(self.forest.hierarchies[0])
-
-    def may_stay(self, dissolved: Partition) -> bool:
-        """Whether something is published, and the records that it does not cover are none or satisfy all.
-
-        Unchanged quasi-identifiers cover only their own record; single rows of it may stay suppressed.
-        """
-        if not dissolved.class_count:
-            return False
-        if self.traits.partitions_each_type:
-            return dissolved.kind > 0
-        return uncovered_are_safe(self.forest, dissolved, self.constraints)
-
-    def _can_be_a_group(self, dissolved: Partition) -> bool:
-        """Whether the suppressed rows can be published as a group: one a record, nothing above suppressed."""
-        if not self.traits.partitions_each_type:
-            return False
-        rows = np.flatnonzero(suppressed_rows(dissolved))
-        records = self.forest.record_of[np.flatnonzero(self.forest.type == dissolved.kind)[rows]]
-        return len(np.unique(records)) == len(rows) and bool(np.isin(rows, self.scope.rows).all())
 
 
 def suppressed_are_safe(forest: Forest, partition: Partition, constraints: Constraints) -> bool:
