@@ -10,8 +10,9 @@ from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, vertex_types
 from hierdata.drafting.profile import Profile, profile
-from hierdata.drafting.promises import K, PairRisk, alone, promises, propose_model, together
+from hierdata.drafting.promises import PairRisk, alone, promises, propose_model, together
 from hierdata.drafting.proposal import propose
+from hierdata.drafting.seen import K
 from hierdata.drafting.structure import stated_fields
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data

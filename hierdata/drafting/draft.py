@@ -12,8 +12,8 @@ from typing import Any
 
 from hierdata.drafting.fields import Below, Field
 from hierdata.drafting.profile import PAIRED
-from hierdata.drafting.promises import FieldRisk, K, ModelProposal, PairRisk
-from hierdata.drafting.proposal import Proposal
+from hierdata.drafting.promises import FieldRisk, ModelProposal, PairRisk
+from hierdata.drafting.seen import K, Proposal
 from hierdata.drafting.values import Looks
 from hierdata.ground.errors import TargetError
 from hierdata.ground.escaping import escape

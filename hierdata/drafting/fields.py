@@ -10,7 +10,9 @@ from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.structure import Stated
 from hierdata.records.maps import KEY, write_path
 from hierdata.records.path import Step, xpath
-from hierdata.records.recognition.field_names import Hint, hint_of
+from hierdata.records.recognition.field_names import OF_PERSONS, Hint, hint_of
+from hierdata.records.recognition.persons import Meaning, meaning_of
+from hierdata.records.recognition.words import words_of
 from hierdata.records.survey import Keys, PathSurvey
 
 ABSENT = "the validator allows it, and no record has it"
@@ -77,6 +79,13 @@ class Field:
     """The names that may hint at its meaning: its own (empty for the keys of maps), then its ancestors'."""
     stated: Stated | None = None
     """The server's own schema of it."""
+    is_of_person: bool = False
+    """Whether the object that has it has what only persons have, such as an age."""
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What it is of a person, by its name and those around it."""
+        return meaning_of(self.names) if self.names and self.names[0] else None
 
     @property
     def hint(self) -> tuple[Hint, str] | None:
@@ -136,6 +145,12 @@ class _Fields:
         self._notation = notation
 
     def below(self, shape: PathSurvey, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
+        words = {word for key in shape.children for word in words_of(key)}
+        is_of_person = not words.isdisjoint(OF_PERSONS)
+        for own in self._below(shape, steps, inside):
+            yield replace(own, is_of_person=is_of_person) if len(own.keys) == len(steps) + 1 else own
+
+    def _below(self, shape: PathSurvey, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
         for key, own in shape.children.items():
             many = own.arrays > 0 or own.longest > 1
             presence = (own.occurrences - own.nulls) / max(1, shape.objects)

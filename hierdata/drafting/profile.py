@@ -41,7 +41,8 @@ class FieldProfile:
 
     ``records`` counts by record: all values of a record at this path, in any order, count as one value;
     records without a value are not counted. ``holders`` is the number of records with a value, ``present``
-    the number of values. ``categories`` counts the values themselves; it is None if there are too many.
+    the number of values. ``owners`` counts each value once for each record that has it. ``categories`` counts
+    the values themselves; it is None if there are too many.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -51,6 +52,7 @@ class FieldProfile:
         self.present = 0
         self.categories: Counter[Scalar] | None = Counter()
         self._several: Spectrum | None = None
+        self._owners: Spectrum | None = None
 
     @property
     def looks(self) -> Looks:
@@ -61,6 +63,11 @@ class FieldProfile:
     def values(self) -> Spectrum:
         """How often each value occurs."""
         return self.records if self._several is None else self._several
+
+    @property
+    def owners(self) -> Spectrum:
+        """How many records have each value."""
+        return self.records if self._owners is None else self._owners
 
     def add(self, values: Sequence[Scalar], owners: Owners, records: int) -> Hashes:
         """Count values in a batch of ``records`` records; return a hash for each record, for ``tell``."""
@@ -77,9 +84,12 @@ class FieldProfile:
             np.add.at(own, np.asarray(owners), hashes)
             single = len(set(owners)) == len(owners)
         if not single and self._several is None:
-            self._several = self.records.copy()
-        if self._several is not None:
-            self._several.add(hashes[hashes != ABSENT])
+            self._several, self._owners = self.records.copy(), self.records.copy()
+        if self._several is not None and self._owners is not None:
+            there = hashes != ABSENT
+            self._several.add(hashes[there])
+            pairs = mix_hashes(np.asarray(owners, np.uint64)[there], hashes[there])
+            self._owners.add(hashes[there][np.unique(pairs, return_index=True)[1]])
         return own
 
     def tell(self, hashes: Hashes) -> None:
@@ -92,6 +102,8 @@ class FieldProfile:
         """Add a path that is the same field in a policy; no object has both."""
         self._several = self.values.copy()
         self._several.merge(other.values)
+        self._owners = self.owners.copy()
+        self._owners.merge(other.owners)
         self.records.merge(other.records)
         self.looks.merge(other.looks)
         self.holders += other.holders

@@ -16,12 +16,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.levels import Levels
 from hierdata.drafting.fields import Field
 from hierdata.drafting.profile import FieldProfile, Profile
-from hierdata.drafting.proposal import Proposal
+from hierdata.drafting.seen import K, Proposal
 from hierdata.drafting.spectrum import Spectrum
 from hierdata.records.survey import Keys
-
-K = 5
-"""The k of a draft."""
 
 _SHARES = (Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
 """Limits for the share of one value in a class; a draft proposes the strictest that leaves room."""

@@ -6,105 +6,22 @@ Domains for quasi-identifiers need no file and contain no value of the data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import floor, log10
 from typing import Any
 
 from hierdata.drafting.fields import ABSENT, Field
+from hierdata.drafting.identifiers import describe_thing, propose_identifier
+from hierdata.drafting.seen import ENOUGH, FEW, Proposal, SeenField
 from hierdata.drafting.values import Looks
-from hierdata.records.recognition.field_names import PERSONS, words_of
+from hierdata.records.recognition.field_names import BORN
+from hierdata.records.recognition.words import words_of
 
-FEW = 50
-"""Maximum number of distinct values of a category that a person can review."""
-
-_NEARLY_ALL = 0.9
 _FEWEST = 5
 _RARE = "hardly any record has it: its presence may identify the record, and its name may be data"
-_ENOUGH = 20
-"""Minimum number of records for which unique values are significant."""
 _LONG_TEXT = 80
 _WORDS = 5
-_FORMATS = {
-    "email": "e-mail addresses",
-    "phone": "phone numbers",
-    "uuid": "UUIDs",
-    "object_id": "ObjectIds, which contain the time of their creation",
-    "ip": "IP addresses",
-    "url": "web addresses",
-}
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """The rule for a field in the form of a policy, and the reason; ``confirm`` is the user's decision."""
-
-    rule: dict[str, Any]
-    reason: str
-    confirm: str = ""
-
-    @property
-    def role(self) -> str:
-        """The role; ``map`` or ``drop`` if there is none."""
-        return str(self.rule.get("role", "map" if "map" in self.rule else "drop"))
-
-    @property
-    def is_published(self) -> bool:
-        """Whether the field is in a release."""
-        return self.role in ("quasi", "sensitive", "insensitive")
-
-
-@dataclass(frozen=True)
-class SeenField:
-    """A field with the properties that the judgements use."""
-
-    of: Field
-    records: int
-    textual: bool
-    looks: Looks = field(repr=False)
-    distinct: int = 0
-    unique: float = 0.0
-    """Share of the field's values that occur only once."""
-
-    @property
-    def hint(self) -> str | None:
-        """The hint of the name."""
-        return None if self.of.hint is None else self.of.hint[0]
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether a schema lists the values: numbers that are listed are categories."""
-        return self.of.stated is not None and self.of.stated.choices is not None
-
-    @property
-    def word(self) -> str:
-        """The word of the name that gives the hint."""
-        return "" if self.of.hint is None else self.of.hint[1]
-
-    @property
-    def outer(self) -> str | None:
-        """The hint of the nearest ancestor's name with one, if its own name has none."""
-        return None if self.of.outer_hint is None else self.of.outer_hint[0]
-
-    @property
-    def by_outer_name(self) -> str:
-        """The reason for a proposal by that name."""
-        return "" if self.of.outer_hint is None else f"the name around it says so ({self.of.outer_hint[1]})"
-
-    @property
-    def is_about_person(self) -> bool:
-        """Whether the name has a word for people."""
-        return bool(self.of.names) and not PERSONS.isdisjoint(words_of(self.of.names[0]))
-
-    @property
-    def by_name(self) -> str:
-        """The reason for a proposal by the name."""
-        return f"its name says so ({self.word})" if self.word else ""
-
-    @property
-    def nearly_unique(self) -> bool:
-        """Whether hardly any value occurs twice."""
-        return self.unique >= _NEARLY_ALL
 
 
 def propose(field: Field, records: int, textual: bool) -> Proposal:
@@ -128,28 +45,28 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
         attribute.looks,
         values.distinct,
         values.below(2) / attribute.present,
+        attribute.owners.below(2) / max(1, attribute.owners.total),
     )
     answer = next(answer for judge in _JUDGEMENTS if (answer := judge(seen)) is not None)
+    if field.inside and seen.belongs_to_one and _publishes_texts(answer, seen):
+        return Proposal(
+            {"role": "identifier"},
+            "nearly every value belongs to one record alone",
+            "use another role if its values are no traces of a person, with a domain whose steps group them",
+        )
     if not answer.is_published:
         return answer
     if seen.looks.missing:
         answer = replace(answer, rule={**answer.rule, "missing": sorted(seen.looks.missing)})
-    if attribute.holders < _FEWEST and records >= _ENOUGH:
+    if attribute.holders < _FEWEST and records >= ENOUGH:
         return replace(answer, confirm=f"{answer.confirm}. {_RARE}" if answer.confirm else _RARE)
     return answer
 
 
-def _propose_naming(seen: SeenField) -> Proposal | None:
-    for name, what in _FORMATS.items():
-        if seen.looks.mostly(name):
-            return Proposal({"role": "identifier"}, f"the values look like {what}")
-    if seen.looks.mostly("binary"):
-        return Proposal({"role": "free_text"}, "binary data, which may say anything")
-    if seen.hint == "identifier":
-        return Proposal({"role": "identifier"}, seen.by_name)
-    if seen.outer == "identifier" or seen.of.outer_hint == ("reference", "name"):
-        return Proposal({"role": "identifier"}, seen.by_outer_name)
-    return None
+def _publishes_texts(answer: Proposal, seen: SeenField) -> bool:
+    """Return whether texts would be published that are kept or shortened, and not grouped."""
+    grouped = {"interval", "date", "taxonomy"} & answer.rule.keys()
+    return answer.is_published and not grouped and not answer.rule.get("number") and seen.looks.texts > 0
 
 
 def _propose_marked(seen: SeenField) -> Proposal | None:
@@ -180,6 +97,9 @@ def _free_text(seen: SeenField) -> Proposal | None:
 def _date(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     if looks.only("date", "compact_date"):
+        if seen.of.names and not BORN.isdisjoint(words_of(seen.of.names[0])):
+            born = {"date": {"steps": _DATE_STEPS[1:]}}
+            return Proposal({"role": "quasi", **born}, "days of birth nearly identify: months at most")
         return Proposal({"role": "quasi", **date_steps()}, "all values are ISO dates")
     if looks.mostly("date", "other_date", "compact_date"):
         return Proposal(
@@ -194,11 +114,7 @@ def _unique(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     if seen.hint == "reference" and seen.unique >= 0.5:
         return Proposal({"role": "identifier"}, f"{seen.by_name}, and its values hardly repeat")
-    if (
-        seen.hint == "reference"
-        and seen.word.endswith("id")
-        and (seen.is_about_person or seen.distinct > FEW)
-    ):
+    if seen.hint == "reference" and seen.word.endswith("id") and seen.distinct > FEW:
         return Proposal(
             {"role": "identifier"},
             f"{seen.by_name}, and its values repeat",
@@ -206,7 +122,7 @@ def _unique(seen: SeenField) -> Proposal | None:
             "does not identify a person",
         )
     named = seen.hint not in (None, "reference")
-    if named or not seen.nearly_unique or seen.records < _ENOUGH or seen.of.inside:
+    if named or not seen.nearly_unique or seen.records < ENOUGH or seen.of.inside:
         return None
     if looks.numeric and not (looks.whole or looks.padded):
         return None
@@ -271,7 +187,7 @@ def _code(seen: SeenField) -> Proposal | None:
 
 
 def _category(seen: SeenField) -> Proposal | None:
-    reason = seen.by_name if seen.hint == "quasi" else ""
+    reason = seen.by_name if seen.hint == "quasi" else describe_thing(seen)
     if seen.distinct <= FEW:
         few = "a category of few values"
         doubt = "" if reason else _DOUBT
@@ -289,7 +205,7 @@ _MAP = "or are they names of fields? Then give each field a rule"
 _DOUBT = "can an adversary know it (quasi), or must it remain unknown (sensitive)?"
 
 _JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (
-    _propose_naming,
+    propose_identifier,
     _propose_marked,
     _constant,
     _free_text,

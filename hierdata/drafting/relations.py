@@ -8,7 +8,7 @@ from typing import Any
 
 from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.ground.errors import PolicyError
-from hierdata.records.recognition.field_names import words_of
+from hierdata.records.recognition.words import words_of
 
 _GENERAL = {"id", "key", "no", "nr", "number", "code", "name", "index", "row", "rowid"}
 """Words that occur in many column names: they alone do not link tables."""

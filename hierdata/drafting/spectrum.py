@@ -94,6 +94,12 @@ class Spectrum:
         return len(self._keys) << self._level
 
     @property
+    def total(self) -> int:
+        """Number of all occurrences, estimated if not exact."""
+        self._settle()
+        return int(self._counts.sum()) << self._level
+
+    @property
     def largest(self) -> int:
         """Count of the most frequent kept value."""
         self._settle()

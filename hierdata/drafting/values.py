@@ -16,6 +16,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.date import parse_day
 from hierdata.domains.number import Number, exact
 from hierdata.drafting.spectrum import Hashes
+from hierdata.records.recognition.contents import number_of_person, shape_of_name
 
 MISSING = frozenset({"", "?", "-", "--", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"})
 """Texts that almost certainly mean a missing value."""
@@ -41,7 +42,8 @@ _FORMATS = re.compile(
         |[0-9]{4}[./][0-9]{2}[./][0-9]{2})
     |(?P<ip>(?:[0-9]{1,3}\.){3}[0-9]{1,3}|(?=(?:[^:]*:){2})[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})
     |(?P<url>(?:https?|ftp)://\S+)
-    |(?P<phone>\+[1-9][0-9 ()/.-]{6,20}|\(?0[0-9]{1,5}\)?[ /-][0-9 /-]{4,16}|[0-9]{3}-[0-9]{3}-[0-9]{4})
+    |(?P<phone>(?:tel:)?\+[1-9][0-9 ()/.-]{6,20}|(?:tel:)?\([0-9]{3}\)\ ?[0-9]{3}-[0-9]{4}
+        |[679][0-9]{2}\ [0-9]{3}\ [0-9]{3}|\(?0[0-9]{1,5}\)?[ /-][0-9 /-]{4,16}|[0-9]{3}-[0-9]{3}-[0-9]{4})
     |(?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?)
     |(?P<medical>[A-Z][0-9][0-9AB](?:\.[0-9A-Z]{1,4})?)
     |(?P<code>[A-Za-z]{0,6}[ ._/-]?[0-9]{1,10}(?:[._/-]?[A-Za-z0-9]{1,6}){0,2})
@@ -62,11 +64,13 @@ class Looks:
     """Formats, lengths and spread of the values of one field; each distinct value is examined at least once.
 
     ``formats`` counts the examined values by format: ``number``, ``boolean``, ``binary``, ``text`` (none of
-    the others) or a name of ``_FORMATS``. Lengths and words are those of texts.
+    the others) or a name of ``_FORMATS``; ``persons`` by what they may be of a person, in the words of
+    ``recognition.contents``. Lengths and words are those of texts.
     """
 
     def __init__(self) -> None:
         self.formats: Counter[str] = Counter()
+        self.persons: Counter[str] = Counter()
         self.missing: set[str] = set()
         self.texts = 0
         self.words = 0
@@ -97,6 +101,10 @@ class Looks:
         """Return whether nine in ten of the examined values have one of these formats."""
         return 0 < 9 * self.seen_count <= 10 * sum(self.formats[name] for name in formats)
 
+    def share_like(self, *shapes: str) -> float:
+        """Return the share of the examined values that may be one of these of a person."""
+        return sum(self.persons[shape] for shape in shapes) / max(1, self.seen_count)
+
     @property
     def words_each(self) -> float:
         """Average number of words in a text."""
@@ -113,6 +121,7 @@ class Looks:
     def merge(self, other: Looks) -> None:
         """Add the values of another field."""
         self.formats.update(other.formats)
+        self.persons.update(other.persons)
         self.missing |= other.missing
         self.texts += other.texts
         self.words += other.words
@@ -133,6 +142,8 @@ class Looks:
         elif isinstance(value, bool):
             self.formats["boolean"] += 1
         elif isinstance(value, int | Decimal):
+            if number_of_person(str(value)):
+                self.persons["national"] += 1
             self._number(value, bits)
         else:
             self.formats[type(value).__name__] += 1
@@ -145,6 +156,8 @@ class Looks:
         self.starred |= "*" in value
         self.root |= value == "*"
         name = _format(value)
+        if shape := number_of_person(value) or (shape_of_name(value) if name in ("text", "code") else ""):
+            self.persons[shape] += 1
         if name == "number":
             self.padded |= _ZEROS.fullmatch(value) is not None
             self._number(value, bits)

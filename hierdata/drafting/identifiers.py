@@ -1,0 +1,123 @@
+"""Which fields of a draft are direct identifiers: by what values look like, by names, by both."""
+
+from __future__ import annotations
+
+from hierdata.drafting.seen import ENOUGH, FEW, K, Proposal, SeenField
+from hierdata.records.recognition.persons import Meaning
+
+_FORMATS = {
+    "email": "e-mail addresses",
+    "phone": "phone numbers",
+    "uuid": "UUIDs",
+    "object_id": "ObjectIds, which contain the time of their creation",
+    "ip": "IP addresses",
+    "url": "web addresses",
+}
+_REACH = ("email", "phone", "url", "ip")
+"""Formats of which one field may hold several, such as a list of ways to reach a person."""
+_NUMBERS = {"account": "bank accounts, whose check is right", "national": "national numbers of persons"}
+_DATES = ("date", "compact_date", "other_date")
+_CODES = 10
+"""At most as many different values may be codes, such as a kind of address."""
+_LONGEST_CODE = 12
+_NAMED = 0.3
+_MOSTLY = 0.8
+_REPEATS = (
+    "does a person have several records? A model counts records, not people; use another role if it does not "
+    "identify a person"
+)
+_WHOSE = "are they names of people? If they are names of things, use `role: quasi`"
+
+
+def propose_identifier(seen: SeenField) -> Proposal | None:
+    """Return the proposal for a field that identifies a person, None for another field."""
+    what = _looks_like(seen)
+    if what is not None:
+        return Proposal({"role": "identifier"}, f"the values look like {what}")
+    if seen.looks.mostly("binary"):
+        return Proposal({"role": "free_text"}, "binary data, which may say anything")
+    meaning = seen.of.meaning
+    if meaning is not None and meaning.kind == "bare":
+        return _propose_name(seen)
+    if meaning is None or not meaning.identifies:
+        return _propose_full_names(seen)
+    if meaning.kind == "key" and meaning.whose == "unknown":
+        return None
+    if _is_no_identifier(seen, meaning):
+        return None
+    keyed = meaning.kind in ("key", "person") and not seen.of.inside and seen.unique < 0.5
+    return Proposal({"role": "identifier"}, meaning.reason, _REPEATS if keyed else "")
+
+
+def describe_thing(seen: SeenField) -> str:
+    """Return why a field that is called a name is not taken for one of a person; empty if it is not."""
+    meaning = seen.of.meaning
+    if meaning is None or meaning.kind not in ("thing", "bare"):
+        return ""
+    if meaning.kind == "thing":
+        return f"the name or key of a thing ({meaning.word}), not of a person" if seen.looks.texts else ""
+    return "a name, but its values do not look like names of persons"
+
+
+def _looks_like(seen: SeenField) -> str | None:
+    """Return what the values look like, if that identifies persons whatever the field is called."""
+    looks = seen.looks
+    for name, what in _FORMATS.items():
+        if looks.mostly(name):
+            return None if name == "url" and _is_vocabulary(seen) else what
+    if looks.mostly(*_REACH) and not _is_vocabulary(seen):
+        return "ways to reach a person"
+    if seen.distinct > 1:
+        for name, what in _NUMBERS.items():
+            if looks.share_like(name) >= 0.9:
+                return what
+    return None
+
+
+def _is_vocabulary(seen: SeenField) -> bool:
+    """Return whether few values are shared by many records each, as addresses of terminologies are."""
+    attribute = seen.of.attribute
+    assert attribute is not None
+    rare = attribute.values.below(K) / max(1, attribute.present)
+    return seen.distinct == 1 or (seen.distinct <= FEW and rare < 0.1 and attribute.present >= ENOUGH)
+
+
+def _propose_name(seen: SeenField) -> Proposal | None:
+    """Decide by the values, and by the fields beside it, whether ``name`` is that of a person."""
+    looks = seen.looks
+    if looks.numeric or looks.mostly(*_DATES) or not looks.texts:
+        return None
+    given = looks.share_like("named", "given")
+    if given >= _NAMED and looks.share_like("named", "full", "given", "word") >= _MOSTLY:
+        return Proposal({"role": "identifier"}, "a name, and many values have given names of persons")
+    if seen.of.is_of_person and seen.distinct > 2:
+        return Proposal({"role": "identifier"}, "a name beside what only persons have")
+    if looks.share_like("named", "full") >= _MOSTLY and len(seen.of.names) == 1:
+        return Proposal({"role": "identifier"}, "a name, and its values have the form of full names", _WHOSE)
+    return None
+
+
+def _propose_full_names(seen: SeenField) -> Proposal | None:
+    """Return the proposal for texts that are full names, many with given names of persons."""
+    looks = seen.looks
+    full = looks.share_like("named", "full") >= _MOSTLY and looks.share_like("named") >= _NAMED
+    if not full or seen.distinct < 3:
+        return None
+    return Proposal({"role": "identifier"}, "the values look like full names of persons")
+
+
+def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:
+    """Return whether the values show that the field is not what its name says: dates, flags, a few codes."""
+    looks = seen.looks
+    if looks.mostly(*_DATES) or looks.only("boolean"):
+        return meaning.kind != "key"
+    if meaning.kind == "contact" and looks.mostly("url") and _is_vocabulary(seen):
+        return True
+    if meaning.kind not in ("contact", "person", "number") or seen.distinct > _CODES:
+        return False
+    if looks.numeric:
+        return meaning.kind != "number" and meaning.whose != "subject" and looks.spread() < 100
+    short = looks.only("text", "boolean") and looks.words_each <= 1 and looks.longest <= _LONGEST_CODE
+    if meaning.kind == "person":
+        return short and looks.share_like("word", "given", "named", "full") == 0
+    return short

@@ -1,0 +1,253 @@
+"""What the name of a field says of persons: a name, a key, a way to reach somebody, and whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from hierdata.records.recognition.field_names import HINTS
+from hierdata.records.recognition.words import (
+    DEED_ENDS,
+    DEEDS,
+    PARTS_OF_NAMES,
+    SENSE_OF,
+    Sense,
+    singular,
+    split_compound,
+    word_set,
+    words_of,
+)
+
+Kind: TypeAlias = Literal["name", "part", "contact", "number", "key", "person", "thing", "bare"]
+"""``name``: of a person, ``part``: a part of it, ``contact``: how to reach a person, or what only one has,
+``number``: given to a person by an authority, ``key``: of a person, ``person``: the field is called as a
+person is, ``thing``: a name or key of a thing, ``bare``: ``name`` alone, of whatever."""
+Whose: TypeAlias = Literal["subject", "other", "unknown"]
+
+_ATTRIBUTES = frozenset(word for word, hint in HINTS.items() if hint != "reference")
+_GENERIC = frozenset({"text", "value", "number", "extension", "line", "content", "#text", "string"})
+"""Names below an object that say nothing: the object's own name counts."""
+_STRUCTURE = word_set(
+    """
+    code codesystem country city county district end kind lang language period postal postalcode
+    postcode profile rank root start state status system type unit url use version zip
+    """
+)
+"""Names below an object that are no part of what it is called."""
+
+_IDENTIFIERS = word_set(
+    """
+    id ids ident identifier identifiers identifiant identificador kennung
+    """
+)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a field is of a person, by the ``word`` of its name; ``outer``: of a name around it."""
+
+    kind: Kind
+    word: str
+    whose: Whose = "unknown"
+    outer: bool = False
+
+    @property
+    def identifies(self) -> bool:
+        """Whether its values identify a person, if they are what the name says."""
+        return self.kind not in ("thing", "bare")
+
+    @property
+    def reason(self) -> str:
+        """The reason for a proposal."""
+        return (
+            f"the name around it says so ({self.word})" if self.outer else f"its name says so ({self.word})"
+        )
+
+
+Word: TypeAlias = tuple[str, Sense | None]
+
+
+@lru_cache(maxsize=8192)
+def _senses(name: str) -> tuple[Word, ...]:
+    """Return the words of a name with what each says; those of a compound apart."""
+    found: list[Word] = []
+    for word in _join_words(words_of(name)):
+        for part in split_compound(word, _ATTRIBUTES):
+            known = singular(part, SENSE_OF)
+            sense = SENSE_OF.get(known)
+            if sense in (None, "filler") and not {part, part.removesuffix("s")}.isdisjoint(_ATTRIBUTES):
+                sense = "attribute"
+            found.append((known, sense))
+    return tuple(found)
+
+
+_JOINED: tuple[Sense, ...] = ("part", "contact", "number", "other")
+
+
+def _join_words(words: list[str]) -> list[str]:
+    """Return the words, those as one that are one elsewhere: ``ship to``, ``first name``, ``next of kin``."""
+    place, joined = 0, []
+    while place < len(words):
+        for count in (3, 2, 1):
+            whole = "".join(words[place : place + count])
+            if count == 1 or (
+                place + count <= len(words) and SENSE_OF.get(singular(whole, SENSE_OF)) in _JOINED
+            ):
+                joined.append(whole)
+                place += count
+                break
+    return joined
+
+
+def meaning_of(names: Sequence[str]) -> Meaning | None:
+    """Return what a field is of a person by its own name, the first, and those around it, innermost first.
+
+    >>> [own.kind for name in ("lastName", "Kundennummer", "nom_patient") if (own := meaning_of([name]))]
+    ['part', 'key', 'name']
+    >>> meaning_of(["name", "courses"]), meaning_of(["value", "telecom"]).kind, meaning_of(["age"])
+    (Meaning(kind='thing', word='course', whose='unknown', outer=True), 'contact', None)
+    """
+    if not names:
+        return None
+    own, around = names[0], list(names[1:])
+    while around and own.lower() in ("#text", ""):
+        own, around = around[0], around[1:]
+    found = _of_own(_senses(own))
+    if found is None or (found.kind == "key" and found.whose == "unknown"):
+        below = _of_outer(own, around)
+        return below if below is not None else found
+    if found.kind == "bare":
+        return _resolve_bare(found, around)
+    if found.whose == "unknown" and found.kind != "thing":
+        return replace(found, whose=_whose_around(around))
+    return found
+
+
+def _of_own(words: Sequence[Word]) -> Meaning | None:
+    senses = {sense for _, sense in words}
+    by_deed = len(words) > 1 and words[0][0] in DEEDS and words[-1][0] in DEED_ENDS
+    if by_deed:
+        return Meaning("person", name_shown(words), "other")
+    if (
+        "modifier" in senses
+        and words[-1][1] != "other"
+        and ("name" not in senses or words[-1][1] == "modifier")
+    ):
+        return None
+    whose = _whose(words)
+    if "name" in senses:
+        return _of_name(words, whose)
+    for kind in ("part", "number", "contact"):
+        if kind in senses:
+            # A city of an address is a city.
+            last = words[-1][1] == "attribute" or words[0][1] == "attribute"
+            return None if last else Meaning(kind, _word(words, kind), whose)
+    if "key" in senses:
+        return _of_key(words, whose)
+    people: set[Sense | None] = {"subject", "other", "filler"}
+    if words and senses & {"subject", "other"} and (senses <= people or words[-1][1] == "other"):
+        return Meaning("person", name_shown(words), whose)
+    return None
+
+
+def _of_name(words: Sequence[Word], whose: Whose) -> Meaning:
+    senses = {sense for _, sense in words}
+    word = _word(words, "name")
+    if whose != "unknown":
+        return Meaning("name", name_shown(words), whose)
+    if "contact" in senses:
+        return Meaning("contact", _word(words, "contact"))
+    for sense in ("thing", "attribute", "modifier"):
+        if sense in senses and not (sense == "attribute" and _is_part(words)):
+            return Meaning("thing", _word(words, sense))
+    if _is_part(words) or "part" in senses:
+        return Meaning("part", name_shown(words), whose)
+    return Meaning("bare", word)
+
+
+def _of_key(words: Sequence[Word], whose: Whose) -> Meaning | None:
+    senses = {sense for _, sense in words}
+    if "attribute" in senses:
+        return None
+    if any(word == "subject" for word, _ in words):
+        whose = "subject"
+    if "thing" in senses and whose == "unknown":
+        return Meaning("thing", _word(words, "thing"))
+    return Meaning("key", name_shown(words), whose)
+
+
+def _is_part(words: Sequence[Word]) -> bool:
+    return any(word in PARTS_OF_NAMES for word, _ in words)
+
+
+def _whose(words: Sequence[Word]) -> Whose:
+    senses = {sense for _, sense in words}
+    return "other" if "other" in senses else "subject" if "subject" in senses else "unknown"
+
+
+def _word(words: Sequence[Word], sense: Sense) -> str:
+    return next(word for word, own in words if own == sense)
+
+
+def name_shown(words: Sequence[Word]) -> str:
+    """Return the words that say what a field is, for a reason."""
+    telling = [word for word, sense in words if sense not in (None, "filler")]
+    return " ".join(telling or [word for word, _ in words])
+
+
+def _resolve_bare(found: Meaning, around: Sequence[str]) -> Meaning:
+    """Return whose name it is by the names around it."""
+    for name in around:
+        words = _senses(name)
+        if (whose := _whose_container(words)) != "unknown":
+            return Meaning("name", _word_of_person(words), whose, outer=True)
+        thing = next((word for word, sense in words if sense in ("thing", "attribute")), None)
+        if thing is not None:
+            return Meaning("thing", thing, outer=True)
+        if not {sense for _, sense in words} <= {"name", "key", "filler", "contact"}:
+            break
+    return found
+
+
+def _whose_container(words: Sequence[Word]) -> Whose:
+    if [word for word, _ in words] in (["subject"], ["individual"]):
+        return "subject"
+    return _whose(words)
+
+
+def _word_of_person(words: Sequence[Word]) -> str:
+    return next((word for word, sense in words if sense in ("other", "subject")), words[0][0])
+
+
+def _whose_around(around: Sequence[str]) -> Whose:
+    """Return whose it is by the nearest name around it that names a person."""
+    found = (_whose_container(_senses(name)) for name in around)
+    return next((whose for whose in found if whose != "unknown"), "unknown")
+
+
+def _of_outer(own: str, around: Sequence[str]) -> Meaning | None:
+    """Return what a field is whose own name says nothing of persons, by the names around it."""
+    if not around:
+        return None
+    words, low = _senses(around[0]), own.lower()
+    senses = {sense for _, sense in words}
+    if low in _STRUCTURE:
+        return None
+    is_generic = low in _GENERIC or all(sense in (None, "filler") for _, sense in _senses(own))
+    whose = _whose_around(around)
+    if senses and senses <= {"name", "filler"} and "name" in senses:
+        resolved = _resolve_bare(Meaning("bare", words[0][0], outer=True), around[1:])
+        if resolved.kind == "thing":
+            return resolved
+        return Meaning("part", words[0][0], whose, True) if is_generic or low in PARTS_OF_NAMES else None
+    if "contact" in senses and "attribute" not in senses and is_generic:
+        return Meaning("contact", _word(words, "contact"), whose, True)
+    of_person = _whose_container(words)
+    if of_person != "unknown" and (low in ("reference", "display", "id", "key", "number", *_GENERIC)):
+        kind: Kind = "name" if low == "display" else "person" if low in ("text", "value", "#text") else "key"
+        return Meaning(kind, f"{_word_of_person(words)} {low}", of_person, True)
+    if words and words[0][0] in _IDENTIFIERS and senses <= {"key", "filler"} and is_generic:
+        return Meaning("key", words[0][0], whose, True)
+    return None
