@@ -37,22 +37,18 @@ class Forms:
     @classmethod
     def of(cls, forest: Forest, publication: Publication, place: NDArray[np.int64]) -> Forms:
         """Find the forms of what is published; ``place`` as above."""
-        return cls._group(forest, publication, place)
+        of_root = place[forest.roots[:-1]]
+        shown = np.flatnonzero(of_root >= 0)
+        _, first, records = np.unique(of_root[shown], return_index=True, return_counts=True)
+        # What is written is not needed here, and cannot be sent to another process.
+        return cls(forest, replace(publication, parts=()), place, shown[first], records)
 
     @classmethod
     def of_original(cls, forest: Forest) -> Forms:
         """Return the original as forms, one for each record: what dropping identifiers alone publishes."""
         every = np.arange(forest.vertex_count)
         publication = Publication((), every, forest.nodes, every, forest.record_of)
-        return cls._group(forest, publication, every)
-
-    @classmethod
-    def _group(cls, forest: Forest, publication: Publication, place: NDArray[np.int64]) -> Forms:
-        of_root = place[forest.roots[:-1]]
-        shown = np.flatnonzero(of_root >= 0)
-        _, first, records = np.unique(of_root[shown], return_index=True, return_counts=True)
-        # What is written is not needed here, and cannot be sent to another process.
-        return cls(forest, replace(publication, parts=()), place, shown[first], records)
+        return cls.of(forest, publication, every)
 
     @cached_property
     def roots(self) -> NDArray[np.int64]:

@@ -19,12 +19,11 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types, number_keys
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.forest.publication import Publication, group_by_form
+from hierdata.forest.published_records import PublishedRecords, ReleaseGroups
 from hierdata.ground.recodings import RecodingTraits
-from hierdata.measurement.release.documents import ReleaseGroups, expand_representatives
 from hierdata.measurement.release.labels import LabelReader, OfOriginal
 from hierdata.measurement.release.suppressed import WithSuppressed
 from hierdata.policy.plan.plan import Prepared
-from hierdata.records.binding import bind_records
 from hierdata.records.schema import Schema
 
 __all__ = ["Rebuilt", "rebuild"]
@@ -58,9 +57,8 @@ def rebuild(
     documents that do not fit the records.
     """
     schema, traits = prepared.schema, prepared.policy.recoding_traits
-    groups = None
-    if traits.separates_values:
-        groups = ReleaseGroups(beside, schema, apart=traits.groups_each_table)
+    records = PublishedRecords(prepared.binding, traits, beside)
+    groups = records.groups
     tables = {} if groups is None else groups.tables
     untied = [*_find_untied_types(schema, traits, tables)]
     domains = [[OfOriginal.of(domain) for domain in own] for own in original.domains]
@@ -68,24 +66,16 @@ def rebuild(
         [LabelReader(tree, one.path, traits) for tree, one in zip(own, kind.quasi, strict=True)]
         for kind, own in zip(schema.types, original.hierarchies, strict=True)
     ]
-    if groups is not None:
-        members = groups.join_groups(documents)
-    elif traits.publishes_classes:
-        members = expand_representatives(documents, schema)
-    else:
-        members = (document for document, times in documents for _ in range(times))
     frame = Frame(
         schema,
         tuple(tuple(one.label_hierarchy for one in own) for own in readers),
         tuple(map(tuple, domains)),
     )
     completed = WithSuppressed(original, frame, untied, None if groups is None else groups.groups_of)
-    # Published vertices exist, even empty ones.
-    for batch in bind_records(members, replace(prepared.binding, sparse=False)):
+    for batch in records.bind(documents):
         completed.add(batch)
     encoded, marks = completed.take()
-    if groups is not None:
-        groups.check_joined()
+    records.check_complete()
     trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
     forest = replace(frame.forest(encoded), hierarchies=trees, domains=original.domains)
     # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.

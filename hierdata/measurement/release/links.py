@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
+from itertools import count, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,9 @@ from hierdata.documents.document import Document, Scalar
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest.encoded import Encoded, Frame, part
 from hierdata.forest.encoding import RecordEncoder
+from hierdata.forest.published_records import PublishedRecords
 from hierdata.ground.errors import InputError, VerificationError
-from hierdata.measurement.release.documents import ReleaseGroups, expand_representatives
 from hierdata.policy.plan.plan import Prepared
-from hierdata.records.binding import bind_batch
 from hierdata.release.witness import ROOT_WORDS
 
 OTHER_RELEASE = "the witness does not fit the published records: it is of another release, or was changed"
@@ -51,19 +50,14 @@ class ShownEncoder:
     def __init__(self, prepared: Prepared, beside: Mapping[str, Iterable[Document]]) -> None:
         self.problem: VerificationError | None = None
         self._prepared = prepared
-        self._traits = prepared.policy.recoding_traits
         self._labels = [[_Labels() for _ in own] for own in prepared.hierarchies]
-        # Published vertices exist, even empty ones.
-        self._binding = replace(prepared.binding.as_spelled(), sparse=False)
         self._encoder = RecordEncoder(self._frame(), 0)
-        self._groups: ReleaseGroups | None = None
-        self._classes: list[int] = []
-        self._documents = 0
-        if self._traits.separates_values:
-            try:
-                self._groups = ReleaseGroups(beside, prepared.schema, apart=self._traits.groups_each_table)
-            except VerificationError as error:
-                self.problem = error
+        try:
+            self._records = PublishedRecords(
+                prepared.binding.as_spelled(), prepared.policy.recoding_traits, beside
+            )
+        except VerificationError as error:
+            self.problem = error
 
     def _frame(self) -> Frame:
         """Return the frame in which labels and values are numbered as they come."""
@@ -82,7 +76,7 @@ class ShownEncoder:
         if self.problem is not None:
             return
         try:
-            for own in bind_batch(self._records(batch), self._binding, self._encoder.records):
+            for own in self._records.bind(zip(batch, repeat(1)), self._encoder.records):
                 self._encoder.add(own)
         except InputError as error:
             self.problem = VerificationError(
@@ -91,33 +85,18 @@ class ShownEncoder:
         except VerificationError as error:
             self.problem = error
 
-    def _records(self, batch: Sequence[Document]) -> Sequence[Document]:
-        """Return the records of the documents, as the original has them."""
-        if self._groups is not None:
-            return list(self._groups.join_groups((document, 1) for document in batch))
-        if not self._traits.publishes_classes:
-            return batch
-        found: list[Document] = []
-        for document in batch:
-            members = list(expand_representatives([(document, 1)], self._prepared.schema))
-            self._classes += [self._documents] * len(members)
-            self._documents += 1
-            found += members
-        return found
-
     def take(self) -> Shown | VerificationError:
         """Return the records, or the problem."""
-        if self.problem is None and self._groups is not None:
-            try:
-                self._groups.check_joined()
-            except VerificationError as error:
-                self.problem = error
         if self.problem is not None:
             return self.problem
-        encoded = self._encoder.take_encoded()
-        groups = None if self._groups is None else self._groups.by_part()
-        if self._traits.publishes_classes:
-            groups = {"": _places(encoded, self._classes)}
+        try:
+            self._records.check_complete()
+        except VerificationError as error:
+            return error
+        encoded, of_groups = self._encoder.take_encoded(), self._records.groups
+        groups = None if of_groups is None else of_groups.by_part()
+        if self._prepared.policy.recoding_traits.publishes_classes:
+            groups = {"": _places(encoded, self._records.documents)}
         return Shown(encoded, tuple(tuple(one.take() for one in own) for own in self._labels), groups)
 
 

@@ -1,4 +1,4 @@
-"""Turn published documents back into records: sensitive values return to their vertices.
+"""Published documents as records, for all who need them as arrays: sensitive values return to their vertices.
 
 Which of several indistinguishable vertices had which value is unknown and does not matter: they share an
 equivalence position. Nothing is linked to the original.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -28,26 +29,68 @@ from hierdata.documents.document import (
     whole,
 )
 from hierdata.ground.errors import VerificationError
+from hierdata.ground.recodings import RecodingTraits
+from hierdata.records.binding import Binding, bind_records
+from hierdata.records.record import BoundRecords
 from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
 
 
-def expand_representatives(documents: Iterable[tuple[Document, int]], schema: Schema) -> Iterator[Document]:
-    """Yield records from class representatives. Raises VerificationError for other documents."""
-    for document, times in documents:
-        members = whole(single(document.get("@records", document.get("records"))))
-        inner = single(document.get("representative", {}))
-        if not members:
-            raise VerificationError(
-                "a document is not a class representative: the release has another recoding than the policy"
-            )
-        representative: Document = {TEXT: inner} if inner else {}
-        if isinstance(inner, dict):
-            representative = inner
-        for _ in range(times):
+class PublishedRecords:
+    """The records that published documents show, whatever the recoding, bound to the schema.
+
+    ``groups`` are those of a release whose sensitive values lie apart, in ``beside``, by part; else None.
+    ``documents`` is the number of the document of each record where a document is a class of them.
+    """
+
+    def __init__(
+        self, binding: Binding, traits: RecodingTraits, beside: Mapping[str, Iterable[Document]]
+    ) -> None:
+        # Published vertices exist, even empty ones.
+        self._binding = replace(binding, sparse=False)
+        self._traits = traits
+        self._read = 0
+        self.documents: list[int] = []
+        self.groups: ReleaseGroups | None = None
+        if traits.separates_values:
+            self.groups = ReleaseGroups(beside, binding.schema, apart=traits.groups_each_table)
+
+    def bind(self, documents: Iterable[tuple[Document, int]], before: int = 0) -> Iterator[BoundRecords]:
+        """Yield the records of documents, each given with how often it is there; ``before`` came before.
+
+        Raises VerificationError for documents that another recoding writes, InputError for those that do not
+        fit the records; after the last of a release ``check_complete`` must be called.
+        """
+        records: Iterator[Document] = (document for document, times in documents for _ in range(times))
+        if self.groups is not None:
+            records = map(self.groups.join, map(deepcopy, records))
+        elif self._traits.publishes_classes:
+            records = self._expand(records)
+        return bind_records(records, self._binding, before)
+
+    def check_complete(self) -> None:
+        """Raise VerificationError if values of a group are left after all records."""
+        if self.groups is not None:
+            self.groups.check_joined()
+
+    def _expand(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield the records of class representatives."""
+        for document in documents:
+            members = whole(single(document.get("@records", document.get("records"))))
+            inner = single(document.get("representative", {}))
+            if not members:
+                raise VerificationError(
+                    "a document is not a class representative: the release has another recoding than the "
+                    "policy"
+                )
+            representative: Document = {TEXT: inner} if inner else {}
+            if isinstance(inner, dict):
+                representative = inner
+            self.documents += [self._read] * members
+            self._read += 1
             for member in range(members):
                 record = deepcopy(representative)
-                _change(record, schema, partial(_own, member, members))
+                _change(record, self._binding.schema, partial(_own, member, members))
                 yield record
 
 
@@ -130,16 +173,13 @@ class ReleaseGroups:
                 return kind
         raise VerificationError(f"the part {part} belongs to no vertex type of the original")
 
-    def join_groups(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Document]:
-        """Yield the records, each vertex with values of its group.
+    def join(self, record: Document) -> Document:
+        """Return a record with values of its groups at each vertex. Raises VerificationError on a mismatch.
 
-        Raises VerificationError on a mismatch; after the last record ``check_joined`` must be called.
+        After the last record ``check_joined`` must be called.
         """
-        for document, times in documents:
-            for _ in range(times):
-                record = deepcopy(document)
-                _change(record, self._schema, self._with_values)
-                yield record
+        _change(record, self._schema, self._with_values)
+        return record
 
     def check_joined(self) -> None:
         """Raise VerificationError if values of a group are left after all records."""
