@@ -82,7 +82,8 @@ class Hierarchy:
     anything finer. LM' is 0 there only if the node is the value itself. It raises Uncovered;
     None (missing) always has a node. ``codebook`` describes the hierarchy to the readers of a release as
     plain data and reveals nothing that only the data contain. ``leaves`` is the number of leaves by which LM'
-    is computed, 0 for numbers and dates, which have an ``axis``. With ``typed`` values keep their types, so a
+    is computed, 0 for numbers and dates, which have an ``axis`` unless some dates are partial. With ``typed``
+    values keep their types, so a
     text may spell a number that is another value. ``made`` is how many of the last nodes exist
     only for what one part of a release publishes, so that another part may number them differently; None if
     all nodes are those of the whole collection. ``made_of`` tells for each of these which nodes it
@@ -167,6 +168,11 @@ class QuasiDomain(ABC, BaseModel):
     def named_file(self) -> str | None:
         """The file that the domain is read from, None if there is none."""
         return None
+
+    @property
+    def has_partial_values(self) -> bool:
+        """Whether a value on a line may be a range that holds others, so that values have no order."""
+        return False
 
     @abstractmethod
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:

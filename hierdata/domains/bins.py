@@ -58,6 +58,50 @@ def line_up(
     )
 
 
+def nest_bins(
+    periods: Sequence[tuple[int, int]],
+    period_of: Callable[[Scalar], tuple[int, int]],
+    steps: Sequence[Callable[[int], Bin]],
+    *,
+    span: int,
+    codebook: dict[str, Any],
+) -> Hierarchy:
+    """Build the hierarchy over periods, each from its first to its last point, by ``steps``, widest first.
+
+    The node of a period is the bin of the finest step that holds all of it, the root if there is none. Nodes
+    are as in ``line_up``, but no step is the finest for all values, so there is no axis.
+    """
+    made: dict[tuple[int, int], Bin] = {}
+    node_keys: dict[tuple[int, int], tuple[int, int] | None] = {}
+    for low, high in periods:
+        holders = [(depth, step(low)) for depth, step in enumerate(steps, 1)]
+        finest = next((one for one in reversed(holders) if high < one[1].high), None)
+        node_keys[low, high] = None if finest is None else (finest[0], finest[1].low)
+        if finest is None:
+            continue
+        for depth, bin in holders[: finest[0]]:
+            if bin.low <= finest[1].low and finest[1].high <= bin.high:
+                made[depth, bin.low] = bin
+    numbers = {key: number for number, key in enumerate(sorted(made), 1)}
+    rows = [(0, *[-1] * len(steps))]
+    for key in sorted(made):
+        own = made[key]
+        above = [(depth, step(own.low)) for depth, step in enumerate(steps[: key[0] - 1], 1)]
+        row = [numbers.get((depth, bin.low), -1) if own.high <= bin.high else -1 for depth, bin in above]
+        rows.append((0, *row, numbers[key], *[-1] * (len(steps) - key[0])))
+    missing, whole = len(rows), Fraction(1 if span else 0)
+    widths = [made[key].high - made[key].low - 1 for key in sorted(made)]
+    losses = [min(Fraction(width, span), whole) if span else whole for width in widths]
+    nodes = {period: 0 if key is None else numbers[key] for period, key in node_keys.items()}
+    return Hierarchy(
+        labels=(ROOT_LABEL, *[made[key].label for key in sorted(made)], None),
+        ancestors=(*rows, (0, missing, *[-1] * (len(steps) - 1))),
+        lm=(whole, *losses, Fraction(0)),
+        node_of=finder(nodes, period_of, missing),
+        codebook=codebook,
+    )
+
+
 def bins_around(points: Sequence[int], step: Callable[[int], Bin]) -> list[Bin]:
     """Return the bins of one step that hold any of the ascending points, ascending."""
     bins: list[Bin] = []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from hierdata.documents.days import date_of, day_of, spell_day, spelled_year
 from hierdata.documents.document import Scalar
@@ -24,27 +24,33 @@ from hierdata.domains.base import (
     Uncovered,
     group_observed,
 )
-from hierdata.domains.bins import bins_around, line_up
+from hierdata.domains.bins import bins_around, line_up, nest_bins
+from hierdata.domains.date_formats import (
+    ISO,
+    NoSuchDay,
+    Period,
+    check_formats,
+    format_of,
+    parse_day,
+    read_period,
+)
 from hierdata.domains.published import line_losses
 
-_ISO = re.compile(
-    r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})"
-    r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?)?"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
-)
-_HL7 = re.compile(
-    r"([0-9]{4})([0-9]{2})([0-9]{2})"
-    r"(?:(?:[01][0-9]|2[0-3])(?:[0-5][0-9](?:[0-5][0-9](?:\.[0-9]{1,4})?)?)?(?:[+-][0-9]{4})?)?"
-)
-"""Dates of HL7 version 2 and 3 (C-CDA): without separators, with at least the day."""
 _PERIOD = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})(?:-([0-9]{2}))?")
 """A year or month, as it is published."""
 _MIDNIGHT = "T00:00:00Z"
 MIDNIGHT: dict[type, str] = {DateTime: _MIDNIGHT, Timestamp: f"{_MIDNIGHT},0"}
 """What follows the day in types that always have a time of day, where only the day is meant."""
+_MOST_FORMATS = 20
+_PRECISION = {"day": 3, "week": 3, "month": 2, "quarter": 2}
+"""How much of a date a step needs, of year, month and day: 1 where it is not here."""
 _YEARS = {"year": 1, "decade": 10, "century": 100}
 _MONTHS = {"month": 1, "quarter": 3}
 _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
+
+
+def _one_or_many(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
 
 
 class Date(QuasiDomain):
@@ -54,6 +60,13 @@ class Date(QuasiDomain):
     A value is ISO text, the same without separators as in HL7 (``20010304``), or a date or timestamp of
     MongoDB. Time of day and time zone are ignored; the day counts as written. Years before 0 and after 9999
     have a sign and at least six digits, as in ISO 8601.
+
+    With ``format`` a value has one of these forms of ``strptime``, the first that fits, in English; ``iso``
+    are the spellings above. Values that name one day are equal, however they are written. A form without a
+    day (``%Y-%m``, ``%Y``) reads partial dates: such a value is published as the first step that holds all of
+    its days, and as the root if none does. With ``missing: impossible`` a value in one of the forms that the
+    calendar does not have (``1898-00-00``) is missing; else it is refused.
+
     Labels are texts: ``2001-03-04``, ``2001-03``, ``2001``, other periods by their first and last day,
     ``[2001-01-01, 2001-03-31]``. Weeks begin on Monday. LM' is (last - first day) / (latest - earliest day of
     the collection), at most 1.
@@ -64,41 +77,80 @@ class Date(QuasiDomain):
     """
 
     called: ClassVar[str] = "date domain"
-    takes: ClassVar[str] = "ISO dates such as 2001-03-04"
+    takes: ClassVar[str] = (
+        "ISO dates such as 2001-03-04, or dates in the forms under `format`, such as '%d.%m.%Y'; with "
+        "`missing: impossible` those without a day in the calendar are missing"
+    )
 
     steps: Annotated[
         tuple[Literal["day", "week", "month", "quarter", "year", "decade", "century"], ...],
         Field(min_length=1, max_length=len(_ORDER)),
     ]
+    format: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=100)], ...],
+        Field(max_length=_MOST_FORMATS),
+        BeforeValidator(_one_or_many, json_schema_input_type=str | tuple[str, ...]),
+    ] = Field(default=(), description="how dates are written: forms of strptime, or iso; by default iso")
+    missing: Literal["impossible"] | None = Field(
+        default=None, description="impossible: dates that the calendar does not have are missing"
+    )
 
     @model_validator(mode="after")
     def _ascending(self) -> Date:
         places = [_ORDER.index(step) for step in self.steps]
         if not places or any(a >= b for a, b in pairwise(places)):
             raise ValueError(f"steps must be some of {', '.join(_ORDER)}, in this order")
+        check_formats(self.format)
         return self
 
+    @property
+    def has_partial_values(self) -> bool:
+        """Whether a value may be a period that holds others (see QuasiDomain)."""
+        finest = _PRECISION.get(self.steps[0], 1)
+        return any(name != ISO and format_of(name).precision < finest for name in self.format)
+
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """Build the hierarchy over the observed days."""
-        ordinals = sorted(group_observed(observed, parse_day))
-        finest, *wider = self.steps
-        if finest == "day":
-            bins = [_whole_day(ordinal) for ordinal in ordinals]
+        """Build the hierarchy over the observed days, and partial dates."""
+        periods = sorted(group_observed(observed, self._period_of))
+        first, last = (periods[0][0], max(end for _, end in periods)) if periods else (0, 0)
+        stated: dict[str, Any] = {
+            "span": last - first,
+            "codebook": {"kind": "date", "steps": list(self.steps)},
+        }
+        steps = [_whole_day if step == "day" else _periods_of(step) for step in reversed(self.steps)]
+        if self.has_partial_values:
+            tree = nest_bins(periods, self._period_of, steps, **stated)
         else:
-            bins = bins_around(ordinals, _periods_of(finest))
-        return line_up(
-            {ordinal: ordinal for ordinal in ordinals},
-            parse_day,
-            bins,
-            [_periods_of(step) for step in reversed(wider)],
-            span=ordinals[-1] - ordinals[0] if ordinals else 0,
-            closed=True,
-            codebook={"kind": "date", "steps": list(self.steps)},
-        )
+            days = [day for day, _ in periods]
+            bins = bins_around(days, steps[-1])
+            tree = line_up(
+                dict(zip(periods, days, strict=True)),
+                self._period_of,
+                bins,
+                steps[:-1],
+                closed=True,
+                **stated,
+            )
+        return tree if self.missing is None else replace(tree, node_of=self._or_missing(tree.node_of))
+
+    def _period_of(self, value: Scalar) -> Period:
+        return read_period(value, self.format)
+
+    @staticmethod
+    def _or_missing(node_of: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
+        """Return the lookup of nodes, with that of the missing value for what the calendar does not have."""
+
+        def find(value: Scalar) -> int:
+            try:
+                return node_of(value)
+            except NoSuchDay:
+                return node_of(None)
+
+        return find
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the periods of each step."""
-        return _DateLabels(self.steps)
+        return _DateLabels(self.steps, self.has_partial_values)
 
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; LM' is the days of a period or range over those of all."""
@@ -130,24 +182,6 @@ def _period(label: Scalar) -> tuple[int, int]:
     return found.low, found.high - 1
 
 
-def parse_day(value: Scalar) -> int:
-    """Return the ordinal of the day that a value names, ignoring the time of day. Raises Uncovered.
-
-    >>> parse_day("2001-03-09T10:00Z") - parse_day("2001-03-04")
-    5
-    """
-    if not isinstance(value, str):
-        raise Uncovered
-    text = value.partition(",")[0] if isinstance(value, Timestamp) else value
-    match = _ISO.fullmatch(text) or _HL7.fullmatch(text)
-    if match is None:
-        raise Uncovered
-    try:
-        return day_of(int(match[1]), int(match[2]), int(match[3]))
-    except ValueError:
-        raise Uncovered from None
-
-
 def _whole_day(ordinal: int) -> Bin:
     """Return the bin of a single day."""
     text = spell_day(ordinal)
@@ -157,9 +191,10 @@ def _whole_day(ordinal: int) -> Bin:
 @dataclass(frozen=True)
 class _DateLabels(Labels):
     steps: tuple[str, ...]
+    partial: bool = False
 
     def is_finest(self, label: Scalar) -> bool:
-        return _is_period(label, self.steps[0])
+        return _is_period(label, self.steps[0]) or (self.partial and self.is_coarser(label))
 
     def is_coarser(self, label: Scalar) -> bool:
         return any(_is_period(label, step) for step in self.steps[1:])

@@ -11,6 +11,7 @@ from decimal import Decimal
 from math import floor, log10
 from typing import Any
 
+from hierdata.drafting.dates import DateReading
 from hierdata.drafting.fields import ABSENT, Field
 from hierdata.drafting.identifiers import describe_thing, propose_identifier
 from hierdata.drafting.seen import ENOUGH, FEW, Proposal, SeenField
@@ -96,18 +97,39 @@ def _free_text(seen: SeenField) -> Proposal | None:
 
 def _date(seen: SeenField) -> Proposal | None:
     looks = seen.looks
+    is_born = bool(seen.of.names) and not BORN.isdisjoint(words_of(seen.of.names[0]))
     if looks.only("date", "compact_date"):
-        if seen.of.names and not BORN.isdisjoint(words_of(seen.of.names[0])):
+        if is_born:
             born = {"date": {"steps": _DATE_STEPS[1:]}}
             return Proposal({"role": "quasi", **born}, "days of birth nearly identify: months at most")
         return Proposal({"role": "quasi", **date_steps()}, "all values are ISO dates")
+    reading = looks.dates.reading()
+    if reading is not None:
+        return _propose_format(reading, is_born=is_born)
     if looks.mostly("date", "other_date", "compact_date"):
         return Proposal(
             {"role": "quasi", **flat()},
-            "the values look like dates, but not all are ISO dates (2001-03-04)",
-            "write them as ISO dates and use `date`: in this form they can only be kept or suppressed",
+            "the values look like dates, but their forms contradict each other or are unknown",
+            "use `date` with `format`, such as '%d.%m.%Y': in this form they can only be kept or suppressed",
         )
     return None
+
+
+def _propose_format(reading: DateReading, *, is_born: bool) -> Proposal:
+    """Return the proposal for dates in the formats that were found."""
+    reason = f"all values are dates, written {' or '.join(reading.formats)}"
+    if reading.impossible:
+        what = "value names" if reading.impossible == 1 else "values name"
+        reason += f"; {reading.impossible:,} different {what} no day of the calendar, and will be missing"
+    if reading.undecided:
+        choices = " or ".join((*reading.formats, *reading.undecided))
+        doubt = f"which one is it? Use `date` with `format`: {choices}; `flat` keeps or suppresses values"
+        return Proposal({"role": "quasi", **flat()}, f"{reason}; the values do not decide between two", doubt)
+    domain = reading.domain
+    if is_born:
+        reason += "; days of birth nearly identify: months at most"
+        domain |= {"steps": [step for step in reading.steps if step != "day"]}
+    return Proposal({"role": "quasi", "date": domain}, reason)
 
 
 def _unique(seen: SeenField) -> Proposal | None:

@@ -13,8 +13,9 @@ import numpy as np
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import Binary, DateTime, ObjectId, Timestamp, Uuid
 from hierdata.domains.base import Uncovered
-from hierdata.domains.date import parse_day
+from hierdata.domains.date_formats import parse_day
 from hierdata.domains.number import Number, exact
+from hierdata.drafting.dates import DateLooks
 from hierdata.drafting.spectrum import Hashes
 from hierdata.records.recognition.contents import number_of_person, shape_of_name
 
@@ -36,7 +37,8 @@ _FORMATS = re.compile(
     (?P<email>[^@\s]{1,64}@[^@\s]{1,190}\.[A-Za-z]{2,24})
     |(?P<uuid>[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})
     |(?P<object_id>(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{24})
-    |(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].{0,40})?|(?:18|19|20)[0-9]{6,16}(?:\.[0-9]{1,4})?[+-][0-9]{4})
+    |(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].{0,40})?|(?:18|19|20)[0-9]{6}T[0-9]{4,6}(?:\.[0-9]{1,9})?Z?
+        |(?:18|19|20)[0-9]{6,16}(?:\.[0-9]{1,4})?[+-][0-9]{4})
     |(?P<compact_date>(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-3][0-9](?:[0-9]{4}|[0-9]{6})?)
     |(?P<other_date>[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})(?:[ ].{0,20})?
         |[0-9]{4}[./][0-9]{2}[./][0-9]{2})
@@ -80,6 +82,7 @@ class Looks:
         self.padded = False
         self.starred = False
         self.root = False
+        self.dates = DateLooks()
         self._numbers: dict[int, float] = {}
         self._level = 0
 
@@ -132,6 +135,7 @@ class Looks:
         self.starred |= other.starred
         self.root |= other.root
         self._numbers |= other._numbers
+        self.dates.merge(other.dates)
         self._level = max(self._level, other._level)
         self._thin()
 
@@ -139,7 +143,10 @@ class Looks:
         """Examine one value; ``bits`` is its hash."""
         if isinstance(value, str):
             self._text(value, bits)
-        elif isinstance(value, bool):
+            self.dates.look(value, bits)
+            return
+        self.dates.note_other()
+        if isinstance(value, bool):
             self.formats["boolean"] += 1
         elif isinstance(value, int | Decimal):
             if number_of_person(str(value)):

@@ -166,7 +166,7 @@ def _penalties(publication: Publication, forest: Forest) -> Sums[Site, _Penalty]
                 len(vertices),
                 _sum_penalties(((count, _of_leaves(tree, node)) for node, count in held), gone),
                 _sum_penalties(((count, tree.lm[node]) for node, count in held), gone),
-                Same(tree.axis is None),
+                Same(tree.axis is None and tree.leaves > 0),
             )
     return found
 
@@ -180,7 +180,7 @@ def _sum_penalties(penalties: Iterable[tuple[int, Fraction]], gone: int) -> Sums
 
 def _of_leaves(tree: Hierarchy, node: int) -> Fraction:
     """Return NCP as leaves / all leaves, 0 for a leaf; LM' gives the leaves of a node."""
-    if tree.axis is not None or not tree.lm[node]:
+    if tree.axis is not None or not tree.leaves or not tree.lm[node]:
         return tree.lm[node]
     return (tree.lm[node] * (tree.leaves - 1) + 1) / tree.leaves
 

@@ -120,7 +120,9 @@ def _check_labels(name: str, labels: Labels, tree: Hierarchy, values: Collection
             f"{name} must put a value at a node whose label is one of the finest",
         )
         require(
-            not tree.lm[node] or not (labels.is_finest(value) or labels.is_coarser(value)),
+            not tree.lm[node]
+            or tree.labels[node] == value
+            or not (labels.is_finest(value) or labels.is_coarser(value)),
             f"{name} must refuse as a label a value that it publishes only generalized",
         )
 

@@ -74,7 +74,7 @@ def _check_separated_values(policy: Policy) -> Iterator[Problem]:
 
 
 def _check_sets(policy: Policy) -> Iterator[Problem]:
-    """Yield models that engines count by hierarchy nodes, where smaller sets of values are published."""
+    """Yield what does not go with sets of values and ranges, or with facts: models, and partial dates."""
     for index, model in enumerate(policy.models):
         if model.needs_population and policy.recoding_traits.publishes_value_sets:
             reason = (
@@ -82,6 +82,13 @@ def _check_sets(policy: Policy) -> Iterator[Problem]:
                 "use recoding generalization"
             )
             yield ("models", index), reason
+    below = policy.knowledge is not None
+    for keys, domain in policy.quasi.items():
+        inside = below and any(keys[:end] in policy.vertices for end in range(1, len(keys) + 1))
+        if domain.has_partial_values and (policy.recoding_traits.publishes_value_sets or inside):
+            what = "facts may not overlap" if inside else "no range has a partial date as its end"
+            reason = f"{what}: leave out the formats without a day, or begin `steps` with month or year"
+            yield ("fields", str(policy.rules_by_keys[keys][0]), "date"), reason
 
 
 def _check_separated_tables(policy: Policy) -> Iterator[Problem]:

@@ -13,7 +13,8 @@ from hierdata.documents.days import spell_day
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import PathName, Reason
-from hierdata.domains.date import MIDNIGHT, parse_day
+from hierdata.domains.date import MIDNIGHT
+from hierdata.domains.date_formats import parse_day
 from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, Key, RefusedValueError, Replace
 from hierdata.records.schema import Role
 

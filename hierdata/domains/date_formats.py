@@ -1,0 +1,244 @@
+"""How the dates of an input are written: ISO and HL7, or by formats as in ``strptime``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import TypeAlias
+
+from hierdata.documents.days import day_of
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import DateTime, Timestamp
+from hierdata.domains.base import Uncovered
+
+Period: TypeAlias = "tuple[int, int]"
+"""The first and the last day that a value may mean; equal unless it gives no day."""
+
+ISO = "iso"
+"""The name of the spellings that are read where no format is stated."""
+
+_TIME = (
+    r"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:[.,][0-9]{1,9})?)?"
+    r"|24:00(?::00(?:[.,]0{1,9})?)?)"
+)
+_ISO = re.compile(
+    r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})"
+    rf"(?:[Tt ]{_TIME})?(?: ?(?:[Zz]|UTC|GMT|[+-][0-9]{{2}}(?::?[0-9]{{2}})?))?"
+    r"(?:\[[A-Za-z0-9_/+-]{1,40}\])?"
+)
+_HL7 = re.compile(
+    r"([0-9]{4})([0-9]{2})([0-9]{2})"
+    r"(?:T?(?:(?:[01][0-9]|2[0-3])(?:[0-5][0-9](?:(?:[0-5][0-9]|60)(?:\.[0-9]{1,9})?)?)?|2400(?:00)?)"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+"""Dates without separators, of HL7 version 2 and 3 (C-CDA) and of ISO 8601: with at least the day."""
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_MONTH_OF = {name[:size].lower(): number for number, name in enumerate(_MONTHS, 1) for size in (3, len(name))}
+_DAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
+_PARTS = {
+    "Y": "(?P<Y>[0-9]{4})",
+    "y": "(?P<y>[0-9]{2})",
+    "m": "(?P<m>[0-9]{1,2})",
+    "b": f"(?P<b>{'|'.join(name[:3] for name in _MONTHS)})",
+    "B": f"(?P<B>{'|'.join(_MONTHS)})",
+    "d": "(?P<d>[0-9]{1,2})",
+    "j": "(?P<j>[0-9]{1,3})",
+    "a": f"(?:{re.sub(r'(?<=[A-Z][a-z]{2})[a-z]+', '', _DAYS)})",
+    "A": f"(?:{_DAYS})",
+    "H": "(?:[01]?[0-9]|2[0-4])",
+    "I": "(?:0?[1-9]|1[0-2])",
+    "M": "[0-5]?[0-9]",
+    "S": "(?:[0-5]?[0-9]|6[01])",
+    "f": "[0-9]{1,9}",
+    "p": r"(?:[AaPp]\.?[Mm]\.?)",
+    "z": "(?:[Zz]|[+-][0-9]{2}:?[0-9]{2}(?::?[0-9]{2})?)",
+    "Z": "[A-Za-z][A-Za-z0-9_/+-]{0,40}",
+    "%": "%",
+}
+_WHOLE = {part: text.replace("{1,2}", "{2}").replace("{1,3}", "{3}") for part, text in _PARTS.items()}
+"""The parts where no sign separates them from their neighbours: with all their digits."""
+_CENTURY_FROM = 69
+"""Years of two digits from this one on are of the 20th century, as in ``strptime``."""
+_PROBES = ((2001, 2, 3), (2010, 11, 12), (1908, 7, 6))
+
+
+class NoSuchDay(Uncovered):
+    """A value is written like a date, but the calendar does not have it: 31 February, month 0."""
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """A form of dates as ``strptime`` has it, in English and independent of the machine.
+
+    ``precision`` is how many of year, month and day a value gives.
+    """
+
+    pattern: re.Pattern[str]
+    precision: int
+
+    @classmethod
+    def of(cls, text: str) -> DateFormat:
+        """Compile a format. Raises ValueError, with a sentence for the author of the policy."""
+        parts, previous = "", ""
+        pieces = re.findall(r"%.?|[^%]+", text, re.DOTALL)
+        for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
+            if not piece.startswith("%"):
+                parts += re.sub(r"(?:\\?\s)+", r"\\s+", re.escape(piece))
+            elif piece[1:] not in _PARTS:
+                raise ValueError(f"the format {text!r} has {piece}, which is not among {_list_parts()}")
+            else:
+                joined = previous.startswith("%") or following.startswith("%")
+                parts += (_WHOLE if joined else _PARTS)[piece[1:]]
+            previous = piece
+        try:
+            pattern = re.compile(parts, re.IGNORECASE | re.ASCII)
+        except re.error:
+            raise ValueError(f"the format {text!r} has a part twice") from None
+        return cls(pattern, _precision_of(pattern.groupindex.keys(), text))
+
+    def read(self, text: str) -> Period | None:
+        """Return the days that a text may mean, None if it has another form. Raises NoSuchDay."""
+        match = self.pattern.fullmatch(text)
+        if match is None:
+            return None
+        found = match.groupdict()
+        year = int(found["Y"]) if "Y" in found else int(found["y"])
+        if "y" in found:
+            year += 1900 if year >= _CENTURY_FROM else 2000
+        name = found.get("b") or found.get("B")
+        month = _MONTH_OF[name.lower()] if name else int(found.get("m") or 1)
+        try:
+            if "j" in found:
+                return _ordinal_day(year, int(found["j"]))
+            return period_of(
+                year, month if self.precision > 1 else None, int(found["d"]) if "d" in found else None
+            )
+        except ValueError:
+            raise NoSuchDay from None
+
+
+def _list_parts() -> str:
+    return " ".join(f"%{part}" for part in _PARTS)
+
+
+def _precision_of(parts: object, text: str) -> int:
+    """Return the precision of the parts of a format. Raises ValueError if they name no period."""
+    has = set(parts)  # type: ignore[call-overload]
+    years, months = has & {"Y", "y"}, has & {"m", "b", "B"}
+    if len(years) != 1 or len(months) > 1 or ("d" in has and not months) or ("j" in has and months):
+        raise ValueError(
+            f"the format {text!r} must have one year (%Y or %y), with %d a month, and no part twice"
+        )
+    return 3 if has & {"d", "j"} else 2 if months else 1
+
+
+def period_of(year: int, month: int | None, day: int | None) -> Period:
+    """Return the first and last day of a day, month or year. Raises ValueError.
+
+    >>> first, last = period_of(2024, 2, None)
+    >>> last - first + 1
+    29
+    """
+    if day is not None and month is not None:
+        only = day_of(year, month, day)
+        return only, only
+    first = day_of(year, month or 1, 1)
+    after = day_of(year + 1, 1, 1) if month in (None, 12) else day_of(year, (month or 0) + 1, 1)
+    return first, after - 1
+
+
+def _ordinal_day(year: int, number: int) -> Period:
+    first, last = period_of(year, None, None)
+    if not 1 <= number <= last - first + 1:
+        raise ValueError("no such day of the year")
+    return first + number - 1, first + number - 1
+
+
+def parse_day(value: Scalar) -> int:
+    """Return the ordinal of the day that a value names, ignoring the time of day. Raises Uncovered.
+
+    >>> parse_day("2001-03-09T10:00Z") - parse_day("2001-03-04"), parse_day("20010304T240000Z") % 7
+    (5, 0)
+    """
+    if not isinstance(value, str):
+        raise Uncovered
+    text = value.partition(",")[0] if isinstance(value, Timestamp) else value
+    match = _ISO.fullmatch(text) or _HL7.fullmatch(text)
+    if match is None:
+        raise Uncovered
+    try:
+        return day_of(int(match[1]), int(match[2]), int(match[3]))
+    except ValueError:
+        raise NoSuchDay from None
+
+
+@cache
+def format_of(text: str) -> DateFormat:
+    """Return a compiled format (see DateFormat.of)."""
+    return DateFormat.of(text)
+
+
+def read_period(value: Scalar, formats: Sequence[str]) -> Period:
+    """Return the days that a value may mean by the first of the formats that it has; without any, by ISO.
+
+    A whole number is read as its digits, a typed date as it is. Raises NoSuchDay where it has the form of one
+    but the calendar has no such day, else Uncovered.
+
+    >>> read_period("4.3.2001", ["%d.%m.%Y"]) == read_period("2001-03-04", [])
+    True
+    """
+    if isinstance(value, DateTime | Timestamp):
+        formats = ()
+    refused = Uncovered()
+    text = str(value) if type(value) is int else value
+    for name in formats or (ISO,):
+        try:
+            if name == ISO or not isinstance(text, str):
+                day = parse_day(value)
+                return day, day
+            if (found := format_of(name).read(text)) is not None:
+                return found
+        except NoSuchDay as none:
+            refused = none
+        except Uncovered:
+            continue
+    raise refused
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Raise ValueError for a format that cannot be used, and for two that read one text as different days."""
+    for text in formats:
+        if text != ISO:
+            format_of(text)
+    for one, other in permutations(formats, 2):
+        for year, month, day in _PROBES:
+            for text in _spellings(one, year, month, day):
+                if _reading(text, one) not in (None, _reading(text, other)) and _reading(text, other):
+                    raise ValueError(f"the formats {one!r} and {other!r} read one text as different days")
+
+
+def _reading(text: str, name: str) -> Period | None:
+    try:
+        return read_period(text, (name,))
+    except Uncovered:
+        return None
+
+
+def _spellings(name: str, year: int, month: int, day: int) -> Iterator[str]:
+    """Yield spellings of a day in a format, with and without leading zeros."""
+    if name == ISO:
+        yield from (f"{year}-{month:02}-{day:02}", f"{year}{month:02}{day:02}")
+        return
+    fixed = {"Y": f"{year}", "y": f"{year % 100:02}", "b": _MONTHS[month - 1][:3], "B": _MONTHS[month - 1]}
+    fixed |= {"a": "Mon", "A": "Monday", "H": "10", "I": "10", "M": "11", "S": "12", "f": "1", "p": "AM"}
+    fixed |= {"z": "+0100", "Z": "UTC", "j": f"{31 * (month - 1) + day:03}", "%": "%"}
+    for width in ("02", ""):
+        parts = fixed | {"m": f"{month:{width}}", "d": f"{day:{width}}"}
+        yield re.sub("%(.)", lambda match, parts=parts: parts[match[1]], name)  # type: ignore[misc]
