@@ -59,6 +59,7 @@ FAMILIES = {
         QuasiDomain,
         {
             "bins": "bins on a line, for numbers and dates, and bins of counts",
+            "taxonomy_files": "trees of labels as files have them, for taxonomies",
             "date_formats": "how dates are written, for the domain, shifts and drafts",
             "bounds": "limits of what a policy states, for every part of it",
             "levels": "sensitivity levels as the policy states them: no quasi-identifier's domain",

@@ -90,3 +90,14 @@ def test_partial_and_impossible_dates(export: Export) -> None:
 
 
 ILL = {"ill": {"role": "sensitive"}}
+
+
+def test_hierarchies_of_arx_with_the_row_of_the_empty_value(export: Export) -> None:
+    jobs = [*["nurse", "doctor", "", "cook, head"] * 6]
+    rows = [f'"{job}",{ILLS[at // 4 % 3]}' for at, job in enumerate(jobs)]
+    source = export.write("jobs.csv", table("job,ill", rows))
+    export.write("job.csv", ";*;*\nnurse;med;*\ndoctor;med;*\ncook, head;*;*\n")
+    export.state({"job": {"role": "quasi", "taxonomy": "job.csv"}, **ILL}, k=6)
+    published = export.publish(source).splitlines()[1:]
+    assert sum(row.startswith(",") for row in published) == 6
+    assert sum(row.startswith(("nurse", "doctor", '"cook')) for row in published) == 18

@@ -85,10 +85,14 @@ REFUSED = {
     "one label, two nodes": ("a;b;*\na;c;*\n", "'a' names two nodes"),
     "an inner label used twice": ("x;b;c;*\ny;b;d;*\n", "'b' names two nodes"),
     "a label above itself, with a sibling": ("a;a;*\nb;a;*\n", "'a' names two nodes"),
-    "the root's spelling inside": ("a;*;*\nb;c;*\n", "'*' names two nodes"),
+    "the root's spelling inside": ("a;*;x;*\nb;c;*;*\n", "'*' names two nodes"),
     "a leaf spelled like the root": ("*;*\n", "spelled like a generalized value"),
     "a leaf spelled like an interval": ("[0, 4];low;*\nb;low;*\n", "spelled like a generalized value"),
-    "ragged rows": ("a;b;*\nc;*\n", "line 2: the rows differ in length"),
+    "ragged rows": ("a;b;*\nc;r\n", "line 2: the rows differ in length"),
+    "a row of one cell": ("a;b;*\n*\n", "line 2: the rows differ in length"),
+    "two parents at the top": ("a: b, c\nd: e, f, g\n", "one root"),
+    "a parent below itself": ("r: a, b\nc: d, e\nd: c, f\n", "lies below itself"),
+    "a child of two parents": ("r: a, b\na: x\nb: x\n", "'x' names two nodes: rename"),
     "no delimiter": ("a\nb\n", "no delimiter"),
     "empty": ("\n\n", "the tree has no leaf"),
     "several roots": ("a;x\nb;y\n", "end in different roots"),
@@ -218,3 +222,32 @@ def test_values_at_inner_nodes_are_their_own_finest_form_where_they_are_high_eno
 def test_a_finest_form_above_the_root_is_refused() -> None:
     with pytest.raises(PolicyError, match="finest: 4 lies above the root, whose height is 3: state at most"):
         Taxonomy(tree=RAGGED, finest=4).compile({}, Path())
+
+
+ACCEPTED = {
+    "ARX, straight to the root": ("a;b;c;*\nx;*;*;*\nz;d;c;*\n", {"a": "b", "z": "d", "x": "*"}),
+    "ARX, with the missing value": (";*;*\na;b;*\nx;b;*\n", {"a": "b", "x": "b"}),
+    "the missing value alone": (";\na;*\n;*\n", {"a": "*"}),
+    "a named root": ("a;Any;Any\nb;c;Any\n", {"a": "*", "b": "c"}),
+    "ragged rows": ("a;b;c;*\nx;*\nz;d;*\n", {"a": "b", "x": "*", "z": "d"}),
+    "empty cells behind the root": ("a;b;*;\nx;*;;\n", {"a": "b", "x": "*"}),
+    "parents with children": (
+        "Any:Europe,Asia\nEurope:Greece, Italy\nAsia:New Delhi\n",
+        {"Greece": "Europe"},
+    ),
+    "parents below their children": (
+        "Europe:Greece;Italy\nAny:Europe;Asia\n",
+        {"Italy": "Europe", "Asia": "*"},
+    ),
+    "Amnesia": ("distinct\nstring\nname place\nheight 3\n\nAny: E A\nE: x y\n", {"x": "E", "A": "*"}),
+}
+
+
+@pytest.mark.parametrize(("text", "parents"), ACCEPTED.values(), ids=ACCEPTED)
+def test_hierarchies_of_others(tmp_path: Path, text: str, parents: dict[str, str]) -> None:
+    tree = from_file(tmp_path, text)
+    for leaf, parent in parents.items():
+        node = tree.node_of(leaf)
+        above = [entry for entry in tree.ancestors[node] if entry not in (-1, node)]
+        assert tree.labels[above[-1]] == parent
+    assert tree.labels[tree.node_of(None)] is None

@@ -1,0 +1,294 @@
+"""Trees of labels as files have them: CSV of this program and of ARX, parents with children, nested YAML."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hierdata.documents.limits import TAXONOMY, TooMuch, check_yaml, text_within
+from hierdata.domains.base import ROOT_LABEL
+from hierdata.domains.number import canonical, exact
+from hierdata.ground.errors import PolicyError
+
+MAX_DEPTH = 64
+Row: TypeAlias = "tuple[int, list[str]]"
+"""The number of a line, and its cells from leaf to root."""
+
+
+def _is_interval(label: str) -> bool:
+    """Return whether a label looks like ``[1, 5]``. A regular expression would need quadratic time."""
+    inner = label.strip()
+    return inner[:1] in ("[", "(") and inner[-1:] in ("]", ")") and "," in inner
+
+
+class Tree:
+    """Labels and parents of nodes 0..n-1, node 0 the root; a parent's number is below its children's.
+
+    A label names one node. The exception is a chain of single children, where a label may be repeated: such
+    nodes contain the same values. Raises PolicyError, which names ``source``, as soon as this is violated.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.labels = [ROOT_LABEL]
+        self.parents = [-1]
+        self.child_counts = [0]
+        self.depths = [0]
+        self._deepest = {ROOT_LABEL: 0}
+
+    def add(self, parent: int, label: str, where: str) -> int:
+        """Add a node and return its number; ``where`` is the place in the file, for messages."""
+        if not label:
+            raise self.refusal(where, "a label is empty")
+        same = self._deepest.get(label)
+        if same is not None and same != parent:
+            raise self.refusal(where, f"the label {label!r} names two nodes: rename one of them")
+        if self.depths[parent] >= MAX_DEPTH:
+            raise self.refusal(where, f"the tree is deeper than {MAX_DEPTH}")
+        node = len(self.labels)
+        self._deepest[label] = node
+        self.labels.append(label)
+        self.parents.append(parent)
+        self.child_counts.append(0)
+        self.depths.append(self.depths[parent] + 1)
+        self.child_counts[parent] += 1
+        return node
+
+    def check(self) -> Tree:
+        """Refuse what can only be checked on the complete tree; return the tree."""
+        for node in range(1, len(self.labels)):
+            label, parent = self.labels[node], self.parents[node]
+            if label == self.labels[parent] and self.child_counts[parent] > 1:
+                raise self.refusal("", f"the label {label!r} names two nodes: rename one of them")
+            if self.child_counts[node] == 0 and (label == ROOT_LABEL or _is_interval(label)):
+                raise self.refusal(
+                    "", f"the leaf {label!r} is spelled like a generalized value: rename it in the data"
+                )
+        return self
+
+    def heights(self) -> list[int]:
+        """Return the height of each node: its longest way down to a leaf."""
+        heights = [0] * len(self.labels)
+        for node in range(len(heights) - 1, 0, -1):
+            heights[self.parents[node]] = max(heights[self.parents[node]], heights[node] + 1)
+        return heights
+
+    def refusal(self, where: str, message: str) -> PolicyError:
+        """Return the error to raise."""
+        return PolicyError(f"taxonomy {self.source}{where and ', ' + where}: {message}")
+
+
+def _from_rows(rows: Sequence[Row], source: str) -> Tree:
+    """Build a tree from rows (line number, cells leaf to root). An empty cell skips a level of the tree.
+
+    So do the root's own cells behind the leaf, as ARX writes what has no node between (``a;*;*``). A row with
+    an empty leaf and nothing below the root is that of the missing value, which is no leaf.
+    """
+    tree = Tree(source)
+    if not rows:
+        raise tree.refusal("", "the tree has no leaf")
+    if len({row[-1] for _, row in rows}) > 1:
+        hint = "; rows go from leaf to root" if len({row[0] for _, row in rows}) == 1 else ""
+        raise tree.refusal("", f"the rows end in different roots{hint}")
+    nodes: dict[tuple[int, str], int] = {}
+    leaves: list[tuple[int, int]] = []
+    for number, row in rows:
+        node = 0
+        for label in reversed(_labels_of(row, f"line {number}", tree)):
+            child = nodes.get((node, label))
+            if child is None:
+                child = nodes[node, label] = tree.add(node, label, f"line {number}")
+            node = child
+        if node:
+            leaves.append((number, node))
+    for number, node in leaves:
+        if tree.child_counts[node]:
+            what = "the leaf of this line is an inner node of another line: rename one of them"
+            raise tree.refusal(f"line {number}", what)
+    if not leaves:
+        raise tree.refusal("", "the tree has no leaf")
+    return tree.check()
+
+
+def _labels_of(row: Sequence[str], where: str, tree: Tree) -> list[str]:
+    """Return the labels of a row from its leaf up to below the root; none for the missing value."""
+    labels = list(row[:-1])
+    while len(labels) > 1 and labels[-1] in ("", row[-1]):
+        labels.pop()
+    if labels == [""]:
+        return []
+    if not labels[0]:
+        what = "the leaf is empty: a missing value has no node but the root, so leave the others empty"
+        raise tree.refusal(where, what)
+    return [label for label in labels if label]
+
+
+def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
+    """Build a tree from CSV text. The default delimiter is ``;`` or ``,``, whichever gives equal rows.
+
+    Rows may differ in length if all end in one root. Lines of another kind may be ``parent:child,child``.
+    """
+    lines = text.removeprefix("\ufeff").splitlines()
+    choices = [delimiter] if delimiter else [";", ","]
+    try:
+        tables = [_table(lines, choice) for choice in choices]
+    except csv.Error:
+        raise Tree(source).refusal("", "the file is not CSV") from None
+    rooted = [table for table in tables if table and len({row[-1] for _, row in table}) == 1]
+    ragged = [table for table in rooted if min(len(row) for _, row in table) > 1]
+    if not ragged and delimiter is None and (families := _families(lines)):
+        return _from_families(families, source)
+    for table in tables:
+        widths = {len(row) for _, row in table}
+        if len(widths) == 1 and widths != {1}:
+            return _from_rows(table, source)
+    if ragged:
+        return _from_rows(ragged[0], source)
+    tree = Tree(source)
+    if not tables[0]:
+        raise tree.refusal("", "the tree has no leaf")
+    table = max(tables, key=lambda table: len(table[0][1]))
+    width = len(table[0][1])
+    if width == 1:
+        raise tree.refusal("", "no delimiter ; or , found: every row needs a leaf and a root")
+    odd = next(number for number, row in table if len(row) != width)
+    raise tree.refusal(
+        f"line {odd}",
+        "the rows differ in length, and do not all end in the same root: end each in the root; if a leaf has "
+        "no node at some height, leave the cell empty",
+    )
+
+
+def _table(lines: list[str], delimiter: str) -> list[Row]:
+    reader = csv.reader(lines, delimiter=delimiter)
+    found: list[Row] = []
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            found.append((reader.line_num, cells))
+    return found
+
+
+_HEAD = re.compile(r"(?:name|type|height|distinct|range|string|int|double|decimal|date)\b[^:]*:?\s*\w*", re.I)
+"""Lines before the tree in a hierarchy of Amnesia."""
+
+
+def _families(lines: Sequence[str]) -> list[tuple[int, str, list[str]]]:
+    """Return line, parent and children of a tree written as ``parent:child,child``; empty if it is none."""
+    stated = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
+    while stated and _HEAD.fullmatch(stated[0][1]):
+        stated = stated[1:]
+    found = []
+    delimiter = next((one for one in ",;" if any(one in line for _, line in stated)), None)
+    for number, line in stated:
+        parent, _, below = line.partition(":") if ":" in line else line.partition(" has ")
+        children = [child.strip() for child in below.split(delimiter)]
+        if not parent.strip() or not any(children):
+            return []
+        found.append((number, parent.strip(), [child for child in children if child]))
+    return found
+
+
+def _from_families(families: Sequence[tuple[int, str, list[str]]], source: str) -> Tree:
+    """Build a tree from parents with their children; the root is the one parent that is no child."""
+    tree = Tree(source)
+    below: dict[str, tuple[int, list[str]]] = {}
+    for number, parent, children in families:
+        below.setdefault(parent, (number, []))[1].extend(children)
+    inner = {child for _, children in below.values() for child in children}
+    roots = [parent for parent in below if parent not in inner]
+    if len(roots) != 1:
+        what = f"{len(roots)} parents are no children: a tree has one root, which all others lie below"
+        raise tree.refusal("", what)
+    todo = [(0, roots[0])]
+    while todo:
+        node, name = todo.pop()
+        number, children = below.pop(name, (0, []))
+        todo += [(tree.add(node, child, f"line {number}"), child) for child in children]
+    if below:
+        number = min(number for number, _ in below.values())
+        raise tree.refusal(f"line {number}", "the parent of this line lies below itself")
+    return tree.check()
+
+
+def from_nested(nested: Any, source: str) -> Tree:
+    """Build a tree from mappings, lists and scalars: ``{"*": {CS: [CS201, CS305], MATH101: null}}``."""
+    tree = Tree(source)
+    if not isinstance(nested, dict) or len(nested) != 1:
+        raise tree.refusal("", "a nested tree must be a mapping with one key, the root")
+    todo = [(0, below) for below in nested.values()]
+    while todo:
+        node, below = todo.pop()
+        for label, deeper in _children(below, tree):
+            todo.append((tree.add(node, label, ""), deeper))
+    return tree.check()
+
+
+def _children(below: Any, tree: Tree) -> Iterator[tuple[str, Any]]:
+    if below is None or below == "":
+        return
+    items = below if isinstance(below, list) else [below]
+    for item in items:
+        if isinstance(item, dict):
+            for label, deeper in item.items():
+                yield _label(label, tree), deeper
+        else:
+            yield _label(item, tree), None
+
+
+def _label(label: Any, tree: Tree) -> str:
+    if isinstance(label, str):
+        return label
+    if isinstance(label, float):
+        label = Decimal(repr(label))
+    if isinstance(label, int | Decimal) and not isinstance(label, bool):
+        return str(canonical(exact(label)))
+    raise tree.refusal("", "a label is neither text nor a number: put it in quotes")
+
+
+def _read_yaml(text: str, source: str) -> Tree:
+    """Build a tree from nested YAML (or JSON), with every scalar read as text: ``no`` stays ``no``."""
+    import yaml
+
+    class TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml or not
+        """Loads scalars as text and refuses repeated keys."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            if len(set(keys)) < len(node.value):
+                raise yaml.constructor.ConstructorError(None, None, "a key occurs twice", node.start_mark)
+            plain: dict[Any, Any] = super().construct_mapping(node, deep)
+            return plain
+
+    try:
+        check_yaml(text, TextLoader, TAXONOMY)
+        nested = yaml.load(text, TextLoader)  # noqa: S506  BaseLoader builds text, lists and dicts only
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else ""
+        raise Tree(source).refusal(
+            where, f"not usable YAML: {getattr(error, 'problem', None) or 'broken'}"
+        ) from None
+    except TooMuch as why:
+        raise Tree(source).refusal("", str(why)) from None
+    return from_nested(nested, source)
+
+
+def read_tree(path: Path, delimiter: str | None, source: str) -> Tree:
+    """Read a tree from a file: .yaml, .yml and .json are nested, others are CSV. Raises PolicyError."""
+    try:
+        text = text_within(path, TAXONOMY)
+    except TooMuch as why:
+        raise PolicyError(f"taxonomy {source}: {why}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise PolicyError(f"taxonomy {source}: the file cannot be read: {reason}") from None
+    if path.suffix in (".yaml", ".yml", ".json"):
+        return _read_yaml(text, source)
+    return _read_csv(text, delimiter, source)
