@@ -39,7 +39,7 @@ HOMES = {
     ),
     "jsonschema": ("sources/json_schema/",),
     "re2": ("sources/json_schema/keywords.py",),
-    "yaml": ("policy/load/yaml.py", "domains/taxonomy.py", "documents/limits.py"),
+    "yaml": ("policy/load/yaml.py", "domains/taxonomy_files.py", "documents/limits.py"),
     "typer": ("cli/",),
     "click": ("cli/",),
     "rich": ("cli/",),
