@@ -151,6 +151,21 @@ class Labels(ABC):
         """
         raise Uncovered
 
+    def leaf(self, value: Scalar) -> Hashable:
+        """Return the key of the leaf that a value is; values that are published alike share it.
+
+        Raises Uncovered where the domain has no such value, or does not tell its leaves.
+        """
+        raise Uncovered
+
+    def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
+        """Return the keys of all leaves of the domain below a label, those of no value of the data too.
+
+        ``known`` are those of the data. Values at inner nodes are leaves if they are among these. Raises
+        Uncovered if the leaves cannot be listed, or are more than those that are known.
+        """
+        raise Uncovered
+
 
 class QuasiDomain(ABC, BaseModel):
     """What a policy states about a quasi-identifier's values; ``compile`` builds a collection's hierarchy.

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -100,6 +100,12 @@ class _FlatLabels(Labels):
         key = _flat_key(label)
         return key, key
 
+    def leaf(self, value: Scalar) -> Hashable:
+        return _flat_key(value)
+
+    def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
+        return (_flat_key(label),)  # what is below the root depends on the data
+
 
 def _flat_key(value: Scalar) -> tuple[str, Number | str]:
     """Return the key that equal values share: the type, but one for all numbers, and the value."""
@@ -190,6 +196,12 @@ class _PrefixLabels(Labels):
         text = label if isinstance(label, str) else _code(label)
         code = _code(text.rstrip(MASK))
         return (len(text), code), (len(text), code + chr(sys.maxunicode) * (len(text) - len(code)))
+
+    def leaf(self, value: Scalar) -> Hashable:
+        return _code(value)
+
+    def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
+        return (_code(label),)  # Uncovered where characters are masked: any others may be there
 
 
 def _split_code(label: Scalar) -> tuple[float, bool]:

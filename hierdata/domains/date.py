@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+<<<<<<< HEAD
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+=======
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass
+>>>>>>> 510c1314 (Publish labels with their codes: derived fields)
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -201,6 +206,15 @@ class _DateLabels(Labels):
 
     def extent(self, label: Scalar) -> tuple[Any, Any]:
         return _period(label)
+
+    def leaf(self, value: Scalar) -> Hashable:
+        return parse_day(value)
+
+    def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
+        first, last = _period(label)
+        if last - first >= len(known):
+            raise Uncovered
+        return range(first, last + 1)
 
     def is_range(self, label: str) -> bool:
         least, _, greatest = label.removeprefix("[").removesuffix("]").partition(", ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
+    ROOT_LABEL,
     Bin,
     Hierarchy,
     LabelLoss,
@@ -91,7 +92,7 @@ class Interval(QuasiDomain):
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the bins of each step."""
-        return _IntervalLabels(self.steps, self._is_integral)
+        return _IntervalLabels(self.steps, self._is_integral, self.domain, self._place)
 
     @property
     def _is_integral(self) -> bool:
@@ -135,10 +136,12 @@ def _whole_number(number: int) -> Bin:
 
 @dataclass(frozen=True)
 class _IntervalLabels(Labels):
-    """``integral``: labels are spelled as those of integers."""
+    """``integral``: labels are spelled as those of integers; ``place`` finds the number of a value."""
 
     steps: tuple[Number, ...]
     integral: bool
+    domain: tuple[Number, Number] | None
+    place: Callable[[Scalar], Number]
 
     def is_finest(self, label: Scalar) -> bool:
         return self._is_bin(label, self.steps[0])
@@ -152,6 +155,20 @@ class _IntervalLabels(Labels):
             return (exact(label), 0), (exact(label), 0)
         low, high, closed = ends
         return (low, 0), (high, 0 if closed else -1)
+
+    def leaf(self, value: Scalar) -> Hashable:
+        return self.place(value)
+
+    def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
+        ends = self.domain if label == ROOT_LABEL and self.integral else _read_ends(label)
+        if ends is None:
+            return (exact(label),)
+        low, high = ends[:2]
+        if self.domain is not None:
+            low, high = max(low, self.domain[0]), min(high, self.domain[1])
+        if not self.integral or high - low >= len(known):
+            raise Uncovered
+        return range(int(low), int(high) + 1)
 
     def is_range(self, label: str) -> bool:
         ends = _read_ends(label)

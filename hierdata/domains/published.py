@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from itertools import chain
+from typing import Any, TypeAlias
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import ROOT_LABEL, LabelLoss, Uncovered, loss_of
+from hierdata.domains.base import ROOT_LABEL, LabelLoss, Labels, Uncovered, loss_of
 from hierdata.domains.number import Number, identity
 
 Extent: TypeAlias = "tuple[Number, Number]"
@@ -136,3 +138,58 @@ def line_losses(
         return min(width / span, Fraction(1)) if span else Fraction(bool(width))
 
     return loss
+
+
+@dataclass(frozen=True)
+class TreeLabels(Labels):
+    """The labels of finest nodes and of all nodes, each as text and as the number that it spells.
+
+    ``spans`` are the first and last node below each label, the node itself included, in pre-order. ``nodes``
+    are those of the values, ``ends`` those without children, ascending, ``inner`` those of values that have
+    children, all by their places in pre-order.
+    """
+
+    finest: frozenset[str | Number]
+    every: frozenset[str | Number]
+    spans: Mapping[str | Number, tuple[int, int]]
+    nodes: Mapping[str | Number, int]
+    ends: tuple[int, ...]
+    inner: tuple[int, ...]
+
+    def is_finest(self, label: Scalar) -> bool:
+        """See Labels."""
+        return _is_among(label, self.finest)
+
+    def is_coarser(self, label: Scalar) -> bool:
+        """See Labels."""
+        return _is_among(label, self.every - self.finest)
+
+    def extent(self, label: Scalar) -> tuple[Any, Any]:
+        """See Labels."""
+        span = self.spans.get(identity(label))
+        if span is None:
+            raise Uncovered
+        return span
+
+    def leaf(self, value: Scalar) -> Hashable:
+        """See Labels."""
+        node = self.nodes.get(identity(value))
+        if node is None:
+            raise Uncovered
+        return node
+
+    def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
+        """See Labels."""
+        first, last = self.extent(label)
+        below = self.ends[bisect_left(self.ends, first) : bisect_right(self.ends, last)]
+        if len(below) > len(known):
+            raise Uncovered
+        inner = (node for node in self.inner if first <= node <= last and node in known)
+        return chain(below, inner)
+
+
+def _is_among(label: Scalar, keys: frozenset[str | Number]) -> bool:
+    try:
+        return identity(label) in keys
+    except Uncovered:
+        return False

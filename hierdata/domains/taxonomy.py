@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+<<<<<<< HEAD
 from dataclasses import dataclass
+=======
+from decimal import Decimal
+>>>>>>> 510c1314 (Publish labels with their codes: derived fields)
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -30,9 +34,14 @@ from hierdata.domains.base import (
     loss_of,
 )
 from hierdata.domains.bounds import FileName
+<<<<<<< HEAD
 from hierdata.domains.number import Number, exact, identity
 from hierdata.domains.published import members_of
 from hierdata.domains.taxonomy_files import MAX_DEPTH, Tree, from_nested, read_tree
+=======
+from hierdata.domains.number import Number, canonical, exact, identity
+from hierdata.domains.published import TreeLabels, members_of
+>>>>>>> 510c1314 (Publish labels with their codes: derived fields)
 from hierdata.ground.errors import PolicyError
 
 __all__ = ["MAX_DEPTH", "Taxonomy", "read_tree"]
@@ -116,8 +125,16 @@ class Taxonomy(QuasiDomain):
         for label, span in zip(tree.labels, _spans(tree), strict=True):
             for key in _keys_of((label,)):
                 spans.setdefault(key, span)
-        return _TaxonomyLabels(
-            frozenset(_keys_of(tree.labels[node] for node in ends)), frozenset(every), spans
+        order = [first for first, _ in _spans(tree)]
+        nodes = {key: order[node] for key, node in self._values(tree).items()}
+        ends_in_order = sorted(order[node] for node, count in enumerate(tree.child_counts) if not count)
+        return TreeLabels(
+            frozenset(_keys_of(tree.labels[node] for node in ends)),
+            frozenset(every),
+            spans,
+            nodes,
+            tuple(ends_in_order),
+            tuple(sorted({*nodes.values()} - {*ends_in_order})),
         )
 
     def _read(self, folder: Path) -> tuple[Tree, tuple[int, ...]]:
@@ -192,30 +209,6 @@ class Taxonomy(QuasiDomain):
         return nodes
 
 
-@dataclass(frozen=True)
-class _TaxonomyLabels(Labels):
-    """The labels of finest nodes and of all nodes, each as text and as the number that it spells.
-
-    ``spans`` are the first and last node below each label, the node itself included, in pre-order.
-    """
-
-    finest: frozenset[str | Number]
-    every: frozenset[str | Number]
-    spans: Mapping[str | Number, tuple[int, int]]
-
-    def is_finest(self, label: Scalar) -> bool:
-        return _is_among(label, self.finest)
-
-    def is_coarser(self, label: Scalar) -> bool:
-        return _is_among(label, self.every - self.finest)
-
-    def extent(self, label: Scalar) -> tuple[Any, Any]:
-        span = self.spans.get(identity(label))
-        if span is None:
-            raise Uncovered
-        return span
-
-
 def _spans(tree: Tree) -> list[tuple[int, int]]:
     """Return for each node its place in pre-order, and that of the last node below it."""
     sizes = [1] * len(tree.labels)
@@ -237,13 +230,6 @@ def _keys_of(labels: Iterable[str]) -> Iterator[str | Number]:
         yield label
         with suppress(Uncovered):
             yield exact(label)
-
-
-def _is_among(label: Scalar, keys: frozenset[str | Number]) -> bool:
-    try:
-        return identity(label) in keys
-    except Uncovered:
-        return False
 
 
 def _ancestors(tree: Tree, number_of: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:

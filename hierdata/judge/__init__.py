@@ -10,21 +10,24 @@ be done in parts (module ``parts``), and then memory grows with the classes of o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import repeat
 
 from hierdata.documents.document import Document
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.checks import DANGLING, SHARED, count_dangling, count_repeated
 from hierdata.judge.classes import JudgedClasses
+from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.groups import judge_groups
 from hierdata.judge.knowledge.judged import FactTranslation
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
 from hierdata.judge.reading import Reading
-from hierdata.judge.rules import Judgement, JudgeRules, Keys, QuasiRule, SensitiveRule, Verdict
+from hierdata.judge.rules import DerivedRule, Judgement, JudgeRules, Keys, QuasiRule, SensitiveRule, Verdict
 from hierdata.judge.slicing import judge_slices
 from hierdata.judge.slicing_by_table import judge_tables
 
 __all__ = [
+    "DerivedRule",
     "JudgeHear",
     "JudgeRules",
     "JudgeWalk",
@@ -64,12 +67,29 @@ def judge_counted(
     beside: Mapping[str, Iterable[Document]] | None = None,
 ) -> Verdict:
     """Judge documents (see ``judge``), each given with its number of occurrences."""
+    if not rules.derived:
+        return _judge_stripped(documents, rules, beside or {})
+    check = DerivedCheck(rules)
+    verdict = _judge_stripped(check.strip_counted(documents), rules, check.strip_parts(beside or {}))
+    if not check.found:
+        return verdict
+    return replace(
+        verdict, passed=False, forbidden=dict(sorted({**verdict.forbidden, **check.found}.items()))
+    )
+
+
+def _judge_stripped(
+    documents: Iterable[tuple[Document, int]],
+    rules: JudgeRules,
+    beside: Mapping[str, Iterable[Document]],
+) -> Verdict:
+    """Judge documents without labels."""
     if rules.recoding == "anatomy":
-        return judge_groups(documents, beside or {}, rules)
+        return judge_groups(documents, beside, rules)
     if rules.recoding == "slicing":
-        return judge_slices(documents, beside or {}, rules)
+        return judge_slices(documents, beside, rules)
     if rules.recoding == "slicing_by_table":
-        return judge_tables(documents, beside or {}, rules)
+        return judge_tables(documents, beside, rules)
     attributes = tuple(SensitiveValues(rule) for rule in rules.sensitive)
     reading = Reading(rules, attributes)
     classes = JudgedClasses(rules, attributes)

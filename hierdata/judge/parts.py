@@ -19,6 +19,7 @@ from hierdata.documents.document import Document, Scalar
 from hierdata.judge.attribute import RESPELLED, SensitiveValues
 from hierdata.judge.checks import DANGLING, SHARED, Marks, count_dangling, count_repeated
 from hierdata.judge.classes import JudgedClasses
+from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.knowledge.judged import FactTranslation
 from hierdata.judge.reading import Reading, Seen
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
@@ -46,7 +47,8 @@ class JudgeWalk:
         self._first = True
         buckets: list[list[Seen]] = [[] for _ in range(self._buckets)]
         held = 0
-        for seen in reading.read_documents(documents):
+        labels = DerivedCheck(self._rules)
+        for seen in reading.read_documents(labels.strip_counted(documents)):
             buckets[int.from_bytes(seen[0][:8]) % self._spread].append(seen)
             held += 1 + len(seen[-1]) + (0 if seen[7] is None else len(seen[7][1]) // 2)
             if held >= HELD:
@@ -54,6 +56,7 @@ class JudgeWalk:
                 held = 0
         for own in attributes:
             reading.found.update(own.find_respelled())
+        reading.found.update(labels.found)
         yield from self._pieces(buckets, reading, _news(attributes, told))
 
     def _pieces(

@@ -62,6 +62,26 @@ class QuasiRule:
 
 
 @dataclass(frozen=True)
+class DerivedRule:
+    """The path of a derived field, and the facts by which its labels are checked.
+
+    ``source`` are the keys of the field that it is derived from, ``labels`` the published forms of that
+    field's domain. ``pairs`` are the values of the source in the original collection, each with its label;
+    None if these were not frozen. ``vertex`` are the keys of the vertices that both belong to. With ``apart``
+    they are in tables of sensitive values. With ``sets`` a form may be a set.
+    """
+
+    keys: Keys
+    path: str
+    source: Keys
+    labels: Labels
+    pairs: tuple[tuple[Scalar, Scalar], ...] | None
+    vertex: Keys = ()
+    apart: bool = False
+    sets: bool = False
+
+
+@dataclass(frozen=True)
 class JudgeRules:
     """What the policy promises, in the judge's terms.
 
@@ -113,6 +133,7 @@ class JudgeRules:
     steady: frozenset[Keys] = frozenset()
     bounded_values: Mapping[Keys, tuple[Scalar, ...]] | None = None
     counts: Mapping[Keys, tuple[Keys, tuple[int, ...]]] = field(default_factory=dict)
+    derived: tuple[DerivedRule, ...] = ()
 
     @property
     def links(self) -> dict[Keys, Link]:

@@ -96,6 +96,7 @@ def _release_records(
     from hierdata.pipeline.read_release import PartReader, restoring
     from hierdata.pipeline.shape import derive_secret
     from hierdata.pipeline.survey import fit_form
+    from hierdata.release.labels import Labelled
     from hierdata.release.recodings import recoding_named
     from hierdata.release.release import Release, Staging
 
@@ -112,7 +113,8 @@ def _release_records(
         folder = Staging(staging)
         try:
             key_of_order = order_key(seed, prepared, overview.content)
-            publishing = Publishing(recoding, prepared, form, folder.path, key_of_order, metrics)
+            labelled = Labelled(recoding, prepared.rules.derived)
+            publishing = Publishing(labelled, prepared, form, folder.path, key_of_order, metrics)
             written, tallies = publishing.publish(classes)
             judged = _judge_written(written, form, policy, prepared, spread)
             verdict = judged.verdict

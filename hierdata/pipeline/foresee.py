@@ -155,7 +155,7 @@ def search_sample(
     Raises HierdataError where the documents do not fit the policy.
     """
     treated = [*dry_treatment(policy).documents(iter(deepcopy(documents)))]
-    found = survey(treated, policy.declared_fields())
+    found = survey(treated, policy.declared_fields(), derived=tuple(policy.derived_fields.values()))
     if shape is not None:
         found.shape = shape
     prepared = prepare(policy, found, hints)

@@ -102,7 +102,8 @@ def survey_collection(
         shown: Shown = {}
         documents = count_shown(documents, policy, shown)
         keeps = isinstance(policy.unlisted, Keep)
-        found = survey(documents, policy.declared_fields(identifiers=True), holders=keeps)
+        declared, derived = policy.declared_fields(identifiers=True), tuple(policy.derived_fields.values())
+        found = survey(documents, declared, holders=keeps, derived=derived)
     found.shown = shown
     found.pseudonyms.update(traces.made)
     found.repeated = find_repeated(traces.marks, policy)

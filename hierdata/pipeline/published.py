@@ -22,6 +22,7 @@ from hierdata.measurement.release.links import Shown, ShownEncoder
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
+from hierdata.records.derived import DerivedField
 from hierdata.records.survey import Survey, Surveyor
 from hierdata.records.values import batches
 from hierdata.sources import InputSplit
@@ -36,21 +37,24 @@ Pieces: TypeAlias = "list[tuple[int, bytes]]"
 class Wanted:
     """What is read from published records beside what the judge needs.
 
-    The values of the ``declared`` fields are counted; with ``classes`` a document is a class, and its
-    representative counts once for each record. ``bytes`` are compared with what is written for the
-    documents. With ``prepared`` the records are encoded, to follow a witness to the original.
+    The values of the ``declared`` fields are counted, and the labels of ``derived`` ones are found. With
+    ``classes`` a document is a class, and its representative counts once for each record. ``bytes`` are
+    compared with what is written for the documents. With ``prepared`` the records are encoded, to follow a
+    witness to the original.
     """
 
     declared: Mapping[Keys, frozenset[str]]
     classes: bool
     bytes: bool = False
     prepared: Prepared | None = None
+    derived: tuple[DerivedField, ...] = ()
 
     @classmethod
     def by(cls, policy: Policy, *, bytes: bool = False, prepared: Prepared | None = None) -> Wanted:
         """Count the values of the policy's quasi-identifiers."""
         declared = {keys: frozenset(policy.rules_by_keys[keys][1].missing) for keys in policy.quasi}
-        return cls(declared, policy.recoding_traits.publishes_classes, bytes, prepared)
+        derived = tuple(field for field in policy.derived_fields.values() if field.source in policy.quasi)
+        return cls(declared, policy.recoding_traits.publishes_classes, bytes, prepared, derived)
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class _Watch:
     """What sees documents on their way to the judge (see ``PartReading``); ``rewritten`` is by split."""
 
     def __init__(self, wanted: Wanted, beside: Callable[[], Beside]) -> None:
-        self.surveyor = Surveyor(wanted.declared)
+        self.surveyor = Surveyor(wanted.declared, derived=wanted.derived)
         self.encoder = None if wanted.prepared is None else ShownEncoder(wanted.prepared, beside())
         self.rewritten: list[bool | None] = []
         self._bytes = wanted.bytes

@@ -26,6 +26,7 @@ from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import shaped_tables
 from hierdata.policy.spec.shape import read_individual
 from hierdata.policy.spec.values import Keep
+from hierdata.records.derived import DerivedField
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
 from hierdata.records.shape.base import ShapeTally
 from hierdata.records.survey import Keys, Survey, survey
@@ -81,7 +82,7 @@ class SurveySplit:
     """Survey a split: the values of the ``declared`` fields, and a sample of at most ``most`` records.
 
     ``schema`` is a JSON Schema that every record must satisfy, before the ``treatment``. ``holders`` counts
-    the records that have a key.
+    the records that have a key. Labels of ``derived`` fields are found.
     """
 
     declared: dict[Keys, frozenset[str]]
@@ -90,6 +91,7 @@ class SurveySplit:
     holders: bool = False
     treatment: Treatment = UNTREATED
     progress: Progress = silent
+    derived: tuple[DerivedField, ...] = ()
 
     def __call__(self, split: InputSplit) -> Surveyed:
         """Survey one split."""
@@ -101,7 +103,7 @@ class SurveySplit:
         documents = self.treatment.documents(watch_content(documents, content), traces=traces)
         documents = count_items(sample.watch_documents(documents), "reading", None, self.progress)
         try:
-            found = survey(documents, self.declared, holders=self.holders)
+            found = survey(documents, self.declared, holders=self.holders, derived=self.derived)
         except InputError as error:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
@@ -242,7 +244,8 @@ def _survey_splits(
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
     inner, watch = spread.progress_callbacks("reading", None, len(splits))
     keeps = isinstance(policy.unlisted, Keep)
-    survey = SurveySplit(policy.declared_fields(), schema, most, keeps, treatment, inner)
+    derived = tuple(policy.derived_fields.values())
+    survey = SurveySplit(policy.declared_fields(), schema, most, keeps, treatment, inner, derived)
     held = spread.executor.hold(splits).map(survey, watch)
     total: Survey | None = None
     sizes: list[int] = []

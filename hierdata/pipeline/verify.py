@@ -191,6 +191,7 @@ def _rules(policy: Policy, frozen: Facts | None) -> JudgeRules:
         frozen.references,
         frozen.vertices,
         readings=frozen.readings,
+        labels=frozen.labels,
     )
 
 

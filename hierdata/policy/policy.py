@@ -23,6 +23,7 @@ from hierdata.policy.spec.shape import IndividualRule, StepSpec, with_counts
 from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import AcceptedRisks, Keep, Namespaces, PathText, SensitiveTables
 from hierdata.privacy import BoundedKnowledge, PrivacyModel
+from hierdata.records.derived import DerivedField
 from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, PseudonymSpec
 from hierdata.records.maps import resolve_maps
@@ -264,6 +265,17 @@ class Policy(BaseModel):
             for keys, (_, rule) in self.rules_by_keys.items()
             if rule.stated_action is not None and (shift := rule.stated_action.date_shift()) is not None
         }
+
+    @cached_property
+    def derived_fields(self) -> dict[Keys, DerivedField]:
+        """The derived fields, each with its source. Raises PolicyError for a path that cannot be read."""
+        found = {}
+        for keys, (_, rule) in self.rules_by_keys.items():
+            if rule.derived is not None:
+                source = self.path(rule.derived).keys
+                missing = self.rules_by_keys[source][1].missing if source in self.rules_by_keys else ()
+                found[keys] = DerivedField(source, keys, frozenset(missing), frozenset(rule.missing))
+        return found
 
     @cached_property
     def forbidden_fields(self) -> frozenset[Keys]:

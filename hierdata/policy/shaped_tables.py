@@ -62,5 +62,5 @@ def find_joined(policy: Policy) -> Iterator[tuple[str, str]]:
                 continue
             if keys != dropped:
                 yield str(path), "the column joins tables and is renumbered: it takes no rule"
-            elif rule.published_as is not None:
+            elif rule.is_published:
                 yield str(path), "the column joins tables and is renumbered: it can only be dropped"

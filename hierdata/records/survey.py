@@ -13,6 +13,7 @@ from itertools import chain
 from typing import cast
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.records.derived import DerivedField, LabelPairs
 from hierdata.records.values import SCALARS, Missing, Values, batches, columns
 
 Keys = tuple[str, ...]
@@ -96,7 +97,8 @@ class Survey:
 
     ``pseudonyms`` counts the replaced values by field; ``repeated`` counts, by domain, the pseudonyms that
     occur in more than one record. ``forms`` are by field those in which moved dates are written. ``shown``
-    counts, for lint alone, the sets of values of a field that records show.
+    counts, for lint alone, the sets of values of a field that records show. ``labels`` has by derived field
+    the labels of the values of its source.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -106,6 +108,7 @@ class Survey:
     repeated: dict[str, int] = field(default_factory=dict)
     forms: dict[Keys, set[str]] = field(default_factory=dict)
     shown: dict[Keys, Counter[frozenset[Scalar]]] = field(default_factory=dict)
+    labels: dict[Keys, LabelPairs] = field(default_factory=dict)
 
     def merge(self, other: Survey) -> None:
         """Add another part of the collection; the declared fields of both must be the same."""
@@ -116,6 +119,8 @@ class Survey:
         self.pseudonyms.update(other.pseudonyms)
         for keys, forms in other.forms.items():
             self.forms.setdefault(keys, set()).update(forms)
+        for keys, labels in other.labels.items():
+            self.labels.setdefault(keys, LabelPairs()).merge(labels)
 
 
 def survey(
@@ -123,8 +128,11 @@ def survey(
     declared: Collection[Keys] | Mapping[Keys, Collection[str]] = (),
     *,
     holders: bool = False,
+    derived: Sequence[DerivedField] = (),
 ) -> Survey:
     """Survey records, counting the values of the ``declared`` fields and, if asked, the ``holders`` of keys.
+
+    The labels of ``derived`` fields are found too.
 
     A mapping gives the spellings of a missing value for each field: those and null are counted as None.
     Absent fields are not counted.
@@ -133,21 +141,26 @@ def survey(
     >>> found.records, dict(found.values["a",]), found.shape.children["b"].longest
     (2, {1: 1, None: 1}, 1)
     """
-    surveyor = Surveyor(declared, holders)
+    surveyor = Surveyor(declared, holders, derived)
     for batch in batches(documents):
         surveyor.add(batch)
     return surveyor.take()
 
 
 class Surveyor:
-    """Surveys records batch by batch; ``declared`` and ``holders`` as in ``survey``."""
+    """Surveys records batch by batch; ``declared``, ``holders`` and ``derived`` as in ``survey``."""
 
     def __init__(
-        self, declared: Collection[Keys] | Mapping[Keys, Collection[str]] = (), holders: bool = False
+        self,
+        declared: Collection[Keys] | Mapping[Keys, Collection[str]] = (),
+        holders: bool = False,
+        derived: Sequence[DerivedField] = (),
     ) -> None:
         self._declared = declared
         self._holders = holders
+        self._derived = derived
         self._found = Survey(values={keys: Values() for keys in declared})
+        self._found.labels = {field.label: LabelPairs() for field in derived}
 
     def add(self, batch: Sequence[Document]) -> None:
         """Survey some more records."""
@@ -155,6 +168,8 @@ class Surveyor:
         found.records += len(batch)
         found.shape.occurrences += len(batch)
         _objects(found.shape, (), batch, found.values)
+        for derived in self._derived:
+            found.labels[derived.label].add(batch, derived)
         if self._holders:
             for record in batch:
                 _count_holder(found.shape, record)

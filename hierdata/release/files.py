@@ -130,7 +130,7 @@ def build_report(
         fields={
             str(path): _treatment(rule, prepared.codebooks.get(str(path)), policy)
             for path, rule in policy.rules_by_keys.values()
-            if rule.role is not None
+            if rule.role is not None or rule.derived is not None
         },
         warnings=tuple(
             f"{finding.path}: {finding.message}"
@@ -142,6 +142,8 @@ def build_report(
 
 def _treatment(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) -> str:
     """Describe in a few words what happens to a field; ``book`` is that of a quasi-identifier."""
+    if rule.derived is not None:
+        return f"derived from {rule.derived}"
     if rule.published_as is None:
         return "dropped"
     role = _role_of(rule, book, policy)

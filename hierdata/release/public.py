@@ -16,6 +16,7 @@ from hierdata.policy.plan.plan import list_plugins
 from hierdata.policy.plan.treatment import dropped_references, kept_references, linked_domains
 from hierdata.policy.policy import Policy
 from hierdata.release.gates import describe_gate
+from hierdata.release.labels import spell_labels
 from hierdata.release.report.knowledge import READ_BY, knowledge_sentences
 from hierdata.release.report.models import (
     Codebook,
@@ -109,6 +110,17 @@ def build_codebook(published: ReadBack) -> Codebook:
                     same=rule.same,
                 )
             )
+        elif keys in policy.derived_fields:
+            fields.append(
+                CodebookField(
+                    path=str(path),
+                    role="derived",
+                    published=True,
+                    missing=rule.missing,
+                    source=str(policy.rules_by_keys[policy.derived_fields[keys].source][0]),
+                    labels=spell_labels(survey.labels[keys]) if keys in survey.labels else (),
+                )
+            )
     return Codebook(
         version=__version__,
         dataset=policy.dataset,
@@ -136,6 +148,12 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         stated += tuple(knowledge_sentences(policy.knowledge, verdict.told_apart))
     if policy.spelling is not None:
         stated += (spelling_sentence(policy.spelling.keep),)
+    stated += tuple(
+        f"{policy.rules_by_keys[keys][0]} follows from {policy.rules_by_keys[field.source][0]}: where it "
+        "stands next to a coarser value, each value below that occurs in the original"
+        for keys, field in policy.derived_fields.items()
+        if field.source in policy.quasi
+    )
     stated += tuple(limit_shape(spec.step for spec in policy.shape))
     stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
     return stated + identifier_sentences(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +17,14 @@ from pydantic import BaseModel, ValidationError
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
+from hierdata.domains.derived import LabelPair
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
 from hierdata.ground.errors import TargetError, VerificationError
 from hierdata.ground.escaping import quote
 from hierdata.policy.checks.sensitive import Readings
-from hierdata.policy.plan.judging import References, semantics
+from hierdata.policy.plan.judging import LabelsKnown, References, semantics
 from hierdata.policy.plan.plan import many_keys, references
 from hierdata.policy.policy import Policy
 from hierdata.privacy import population
@@ -29,6 +32,8 @@ from hierdata.privacy.base import SensitiveReading
 from hierdata.release.layout import CODEBOOK_FILE, RELEASE_FILE, SUMMARY_FILE
 from hierdata.release.report.models import (
     Codebook,
+    Frozen,
+    FrozenNumber,
     Promise,
     Reference,
     ReleaseFile,
@@ -52,6 +57,7 @@ class Facts:
     scales: Mapping[Keys, LevelScale | None]
     references: References
     readings: Readings
+    labels: LabelsKnown
 
     @property
     def vertices(self) -> frozenset[Keys]:
@@ -65,7 +71,7 @@ class Facts:
 
     def are_of(self, prepared: Prepared) -> bool:
         """Return whether a collection gives the same facts."""
-        known = {"sensitive", "quasi", "vertices", "population"}
+        known = {"sensitive", "quasi", "vertices", "population", "derived"}
         fresh = freeze(prepared, self.file.version)
         return self.file.model_dump(mode="json", include=known) == fresh.model_dump(
             mode="json", include=known
@@ -124,6 +130,10 @@ def freeze(
         vertices=tuple(sorted(many_keys(prepared.schema))),
         population=_population(policy),
         tables=dict(tables or {}),
+        derived={
+            str(policy.rules_by_keys[keys][0]): _freeze_labels(pairs)
+            for keys, pairs in prepared.labels.items()
+        },
     )
 
 
@@ -167,7 +177,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
         readings[keys] = SensitiveReading(found.asks, found.within)
         if rule.asks not in (None, found.asks) or rule.within not in (None, found.within):
             raise VerificationError("the frozen reading differs from the policy's", path=path)
-    return Facts(facts, scales, counted, readings)
+    return Facts(facts, scales, counted, readings, _thaw_labels(facts, policy))
 
 
 def _check_belongs(facts: Verification, policy: Policy, file: Path) -> None:
@@ -198,6 +208,40 @@ def _thaw_reference(reference: Reference) -> dict[Scalar, int]:
     known: dict[Scalar, int] = {canonical(exact(text)): count for text, count in reference.numbers.items()}
     known.update(reference.texts)
     return known
+
+
+def _freeze_labels(pairs: Iterable[LabelPair]) -> tuple[tuple[Frozen, Frozen], ...]:
+    """Return pairs of a value and its label, in an order that does not depend on that of the input."""
+    frozen = [(_freeze_value(value), _freeze_value(label)) for value, label in pairs]
+    return tuple(sorted(frozen, key=repr))
+
+
+def _freeze_value(value: Scalar) -> Frozen:
+    if isinstance(value, str | bool):
+        return value if isinstance(value, bool) else str(value)
+    try:
+        return FrozenNumber(number=plain(exact(value)))
+    except Uncovered:  # NaN, an infinity
+        return FrozenNumber(number=str(value))
+
+
+def _thaw_labels(facts: Verification, policy: Policy) -> LabelsKnown:
+    """Return the frozen labels. Raises VerificationError if they are not those of the policy's fields."""
+    found = {}
+    for keys in policy.derived_fields:
+        path = str(policy.rules_by_keys[keys][0])
+        if path not in facts.derived:
+            raise VerificationError("these are not facts of this field, or they were changed", path=path)
+        found[keys] = tuple((_thaw_value(value), _thaw_value(label)) for value, label in facts.derived[path])
+    return found
+
+
+def _thaw_value(value: Frozen) -> Scalar:
+    if not isinstance(value, FrozenNumber):
+        return value
+    with suppress(Uncovered):
+        return canonical(exact(value.number))
+    return Decimal(value.number)
 
 
 def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:

@@ -32,9 +32,7 @@ class TableForm(FileForm):
 
     def fit(self, policy: Policy, order: Order) -> TableForm:
         """Return the form with the columns that the policy publishes, and the key columns (see Form.fit)."""
-        published = {
-            keys for keys, (_, rule) in policy.rules_by_keys.items() if rule.published_as is not None
-        }
+        published = {keys for keys, (_, rule) in policy.rules_by_keys.items() if rule.is_published}
         columns = tuple(
             column
             for column in self.layout.columns

@@ -58,6 +58,7 @@ FAMILIES = {
         "DOMAINS",
         QuasiDomain,
         {
+            "derived": "labels that follow from what is published of a code, for writer and judge",
             "bins": "bins on a line, for numbers and dates, and bins of counts",
             "taxonomy_files": "trees of labels as files have them, for taxonomies",
             "date_formats": "how dates are written, for the domain, shifts and drafts",

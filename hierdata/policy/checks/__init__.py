@@ -7,7 +7,12 @@ from itertools import chain, islice
 from hierdata.policy.checks.gates import check_gates
 from hierdata.policy.checks.knowledge import check_knowledge
 from hierdata.policy.checks.models import check_combinations, check_group_ids, check_population
-from hierdata.policy.checks.records import check_identifiers, check_shape, check_tables
+from hierdata.policy.checks.records import (
+    check_derived,
+    check_identifiers,
+    check_shape,
+    check_tables,
+)
 from hierdata.policy.checks.sensitive import check_readings
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import MOST_TOLD, Problem
@@ -19,6 +24,7 @@ _CHECKS = (
     check_readings,
     check_identifiers,
     check_tables,
+    check_derived,
     check_population,
     check_knowledge,
     check_gates,

@@ -13,6 +13,7 @@ from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.shaped_tables import find_joined, nested_tables
 from hierdata.policy.spec.shape import IndividualRule, read_individual
 from hierdata.policy.spec.tables import TableRule
+from hierdata.records.derived import DerivedField
 from hierdata.records.maps import KEY
 from hierdata.records.path import Path
 from hierdata.records.shape.places import ShapeNotation
@@ -20,6 +21,7 @@ from hierdata.records.survey import Keys
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
+    from hierdata.policy.spec.fields import FieldRule
     from hierdata.records.identifiers import PseudonymSpec
 
 
@@ -248,3 +250,40 @@ def _check_date_shifts(policy: Policy) -> Iterator[Problem]:
             or any(by.keys[:end] in policy.vertices for end in range(1, len(by.keys) + 1))
         ):
             yield where, f"{shift.by} is not a single value of the record"
+
+
+def check_derived(policy: Policy) -> Iterator[Problem]:
+    """Yield what is wrong with the derived fields of a policy."""
+    for text, rule in policy.fields.items():
+        if rule.derived is None:
+            continue
+        where = ("fields", text, "derived")
+        try:
+            source, keys = policy.path(rule.derived), policy.path(text).keys
+        except PolicyError as error:
+            yield where, str(error)
+            continue
+        found = policy.rules_by_keys.get(source.keys)
+        if found is None or source.keys == keys:
+            others = (other for other in policy.fields if other != text)
+            yield where, f"no rule names the source {source}{nearest(rule.derived, others)}"
+        elif reason := _refuse_source(policy, found[1], DerivedField(source.keys, keys)):
+            yield where, reason
+
+
+def _refuse_source(policy: Policy, rule: FieldRule, derived: DerivedField) -> str | None:
+    """Say why nothing can be derived from a field, None if it can."""
+    if rule.derived is not None:
+        return f"the source is derived itself: name its own source, {rule.derived}"
+    if rule.role not in ("quasi", "sensitive", "insensitive") or rule.action is not None:
+        return (
+            "the source must be published as it is or in a coarser form: role quasi, sensitive or "
+            "insensitive, without an action"
+        )
+    if policy.recoding_traits.publishes_classes and rule.role == "sensitive":
+        return f"with recoding {policy.recoding} no sensitive value is next to a label: drop this field"
+    shared = len(derived.shared)
+    for keys in (derived.source, derived.label):
+        if any(keys[:end] in policy.vertices for end in range(shared + 1, len(keys) + 1)):
+            return "the source must be a field of the same object, not in another list or vertex"
+    return None

@@ -7,9 +7,10 @@ from typing import Literal
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy
+from hierdata.domains.derived import ValueLabels
 from hierdata.domains.levels import LevelScale
 from hierdata.ground.errors import PolicyError
-from hierdata.judge import JudgeRules, Keys, QuasiRule, SensitiveRule
+from hierdata.judge import DerivedRule, JudgeRules, Keys, QuasiRule, SensitiveRule
 from hierdata.policy.checks.knowledge import bounded_values, known_counts
 from hierdata.policy.checks.sensitive import Readings, resolve_readings
 from hierdata.policy.plan.treatment import dropped_references, identities, steady_references, unlinked_domains
@@ -93,10 +94,12 @@ def judge_rules(
     vertices: Collection[Keys] = (),
     *,
     readings: Readings | None = None,
+    labels: LabelsKnown | None = None,
 ) -> JudgeRules:
     """Build the judge's rules from the policy's promise, independent of the search.
 
-    ``readings`` are those of the collection; without them the policy alone tells.
+    ``readings`` are those of the collection; without them the policy alone tells. ``labels`` are by derived
+    field the values of its source with their labels; without them labels are not judged.
     """
     readings = resolve_readings(policy) if readings is None else readings
     taxonomies = semantics(policy)
@@ -137,7 +140,45 @@ def judge_rules(
         quasi=label_rules(policy),
         bounded_values=bounded_values(policy),
         counts=known_counts(policy),
+        derived=derived_rules(policy, labels, vertices),
+        not_judged=tuple(
+            f"{policy.rules_by_keys[keys][0]}, whether it follows from its source"
+            for keys in policy.derived_fields
+            if labels is None
+        ),
     )
+
+
+LabelsKnown = Mapping[Keys, tuple[tuple[Scalar, Scalar], ...]]
+"""By derived field the values of its source, each with its label."""
+
+
+def derived_rules(
+    policy: Policy, labels: LabelsKnown | None, vertices: Collection[Keys]
+) -> tuple[DerivedRule, ...]:
+    """Return how each derived field follows from its source.
+
+    Raises PolicyError for an unusable domain of a source.
+    """
+    traits = policy.recoding_traits
+    below = policy.vertices | frozenset(vertices)
+    rules = []
+    for keys, field in policy.derived_fields.items():
+        domain = policy.quasi.get(field.source)
+        ends = (end for end in range(len(field.source), 0, -1) if field.source[:end] in below)
+        rules.append(
+            DerivedRule(
+                keys,
+                str(policy.rules_by_keys[keys][0]),
+                field.source,
+                ValueLabels() if domain is None else domain.labels(policy.folder),
+                None if labels is None else labels[keys],
+                field.source[: next(ends, 0)],
+                apart=traits.separates_values and field.source in policy.sensitive,
+                sets=traits.publishes_value_sets and domain is not None,
+            )
+        )
+    return tuple(rules)
 
 
 def _tables(policy: Policy) -> int | Literal["correlated"] | tuple[frozenset[Keys], ...] | None:

@@ -12,17 +12,25 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
 from hierdata.forest.encoded import Frame
 from hierdata.forest.worth import Worth
-from hierdata.ground.errors import PolicyError, PromiseError
+from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.ground.plugins import Plugin, find
 from hierdata.ground.recodings import is_built_in
 from hierdata.judge import JudgeRules, Keys
 from hierdata.policy.checks.sensitive import Readings, bound_readings
-from hierdata.policy.plan.judging import References, Scales, judge_rules, population_of, semantics
+from hierdata.policy.plan.judging import (
+    LabelsKnown,
+    References,
+    Scales,
+    judge_rules,
+    population_of,
+    semantics,
+)
 from hierdata.policy.plan.stages import Stage, bind_constraints, plan_stages
 from hierdata.policy.policy import Policy
 from hierdata.privacy import MODELS
 from hierdata.privacy.population import Population
 from hierdata.records.binding import Binding, resolve
+from hierdata.records.derived import LabelPairs
 from hierdata.records.schema import Attribute, Role, Schema
 from hierdata.records.survey import Survey
 
@@ -61,7 +69,13 @@ class Prepared:
             references(self),
             many_keys(self.schema),
             readings=self.readings,
+            labels=self.labels,
         )
+
+    @property
+    def labels(self) -> LabelsKnown:
+        """By derived field the values of its source, each with its label."""
+        return {keys: tuple(self.survey.labels[keys].pairs.values()) for keys in self.policy.derived_fields}
 
     @property
     def readings(self) -> Readings:
@@ -81,12 +95,14 @@ class Prepared:
 def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -> Prepared:
     """Apply a policy to a surveyed collection.
 
-    Raises PolicyError if they do not match, PromiseError if the population table is too small for a model.
+    Raises PolicyError if they do not match, InputError if a derived field does not follow from its source,
+    PromiseError if the population table is too small for a model.
     """
     binding = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields, many_hints=many_hints)
     binding = replace(binding, sparse=policy.empty == "drop")
     schema = binding.schema
     _check_pseudonyms(policy, survey, schema)
+    _check_derived(policy, survey, schema)
     by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]
     hierarchies = tuple(
         tuple(
@@ -151,6 +167,30 @@ def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
                     "under `exempt` why the absence cannot identify anybody, or drop the field",
                     path=attribute.path,
                 )
+
+
+def _check_derived(policy: Policy, survey: Survey, schema: Schema) -> None:
+    """Raise InputError unless derived fields follow from their sources, PolicyError if they are apart."""
+    for keys, field in policy.derived_fields.items():
+        path = str(policy.rules_by_keys[keys][0])
+        for kind in map(schema.keys, range(1, len(schema.types))):
+            if len(kind) > len(field.shared) and kind in (keys[: len(kind)], field.source[: len(kind)]):
+                raise PolicyError("this field and its source are not at the same vertex", path=path)
+        if found := find_unlike(survey.labels[keys]):
+            source = policy.rules_by_keys[field.source][0]
+            raise InputError(f"this is not derived from {source}: {found}", path=path)
+
+
+def find_unlike(labels: LabelPairs) -> str:
+    """Say what keeps a field from being a function of its source; empty if it is one."""
+    found = [
+        (len(labels.unlike), f"of {len(labels.pairs)} values of the source have several labels"),
+        (labels.lacking, "values of the source have no label"),
+        (labels.stray, "labels have no value of the source"),
+        (labels.several, "are lists or objects instead of single values"),
+    ]
+    told = ", ".join(f"{count} {what}" for count, what in found if count)
+    return told and f"{told}; correct the data, or give the field a role of its own"
 
 
 def _check_rows(policy: Policy, population: Population | None) -> None:

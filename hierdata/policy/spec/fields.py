@@ -132,6 +132,7 @@ class _FieldRule(BaseModel):
     dropped unless another ``action`` is stated; free text is carried if ``exempt`` says why that is no risk.
     ``action: drop`` drops a field of any role.
     ``same`` says which texts of a sensitive attribute are one value.
+    A rule with ``derived`` has no role: the field is a label of another one, such as the name of a code.
     A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own. With
     ``map`` an object whose keys are data becomes the array of its entries.
     """
@@ -174,6 +175,11 @@ class _FieldRule(BaseModel):
         "default 1 for a value and 0 for presence",
     )
     map: bool = Field(default=False, description="an object here is a map: its keys are data")
+    derived: Annotated[str, Field(max_length=2000)] | None = Field(
+        default=None,
+        description="the field of the same object that determines this one; it is published where "
+        "all that the published form may stand for has one label",
+    )
     exempt: Reason | None = Field(
         default=None,
         description="why an insensitive field, free text or a missing pseudonym cannot identify anybody",
@@ -229,6 +235,11 @@ class _FieldRule(BaseModel):
             return Role.CARRIED
         return Role(self.role)
 
+    @property
+    def is_published(self) -> bool:
+        """Whether the published records have the field, as a part of the promise or derived from one."""
+        return self.published_as is not None or self.derived is not None
+
     def files(self) -> Iterator[tuple[str, str]]:
         """Yield (key, file) for every file that the rule's domains name."""
         for key in _DOMAIN_KEYS:
@@ -278,7 +289,7 @@ class _FieldRule(BaseModel):
         return self
 
     def _problems(self) -> Iterator[str]:
-        if self.is_dropped or self.map:
+        if self.is_dropped or self.map or self.derived is not None:
             yield from self._alone()
             return
         acting = self.stated_action
@@ -313,8 +324,11 @@ class _FieldRule(BaseModel):
                 yield f"{key} does not belong to {where}"
 
     def _alone(self) -> Iterator[str]:
-        """Yield the keys that a map or a dropped field does not take."""
-        if self.map and (beside := self.model_fields_set - {"map", "optional"}):
+        """Yield the keys that a map, a derived or a dropped field does not take."""
+        if self.derived is not None:
+            if beside := self.model_fields_set - {"derived", "missing", "optional"}:
+                yield f"a derived field takes no {' or '.join(sorted(beside))}: it has those of its source"
+        elif self.map and (beside := self.model_fields_set - {"map", "optional"}):
             what = " or ".join(sorted(beside))
             yield f"a map takes no {what}: its keys and its values have rules of their own"
         elif not self.map and (beside := self.model_fields_set - {"role", "action", "optional"}):

@@ -53,10 +53,13 @@ __all__ = [
     "Cost",
     "Counts",
     "Exact",
+    "Frozen",
+    "FrozenNumber",
     "GateVerdict",
     "GroupIds",
     "KeptShare",
     "KeptShares",
+    "Label",
     "LevelRow",
     "LevelTable",
     "Measure",
@@ -85,6 +88,10 @@ __all__ = [
 ]
 Told = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
 """A text that is safe to show in messages: at most 200 characters, no control characters."""
+
+
+Label = bool | int | str
+"""A published value in a file about a release; numbers that are no integers are spelled as texts."""
 
 
 def _leave_out(data: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -187,7 +194,9 @@ class CodebookField(Plain):
     ``domain`` describes the values of a quasi-identifier (its ``kind`` and the rest); ``missing`` lists the
     spellings that were read as missing, in addition to null and absence; ``exempt`` is the policy's reason
     for publishing a field outside the promise. ``action`` names what was done to the values before anything
-    else; ``same`` lists what made texts one value: ``trim``, ``nfkc`` or ``fold``.
+    else; ``same`` lists what made texts one value: ``trim``, ``nfkc`` or ``fold``. A field of role
+    ``derived`` follows from the field ``source``; ``labels`` are its values by the published values of that
+    field, left out where these are published as they are.
     """
 
     path: str
@@ -198,6 +207,12 @@ class CodebookField(Plain):
     exempt: Shown | None = None
     action: str | None = None
     same: tuple[str, ...] = ()
+    source: str | None = None
+    labels: tuple[tuple[Label, Label], ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_source(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
+        return _leave_out(handler(self), "source", "labels")
 
 
 class Codebook(Plain):
@@ -230,6 +245,16 @@ class Reference(Plain):
     numbers: dict[str, Annotated[int, Field(ge=0)]]
 
 
+class FrozenNumber(Plain):
+    """A number of the original, by its shortest spelling."""
+
+    number: str
+
+
+Frozen = bool | str | FrozenNumber
+"""A value of the original in a file of facts."""
+
+
 class SensitiveFacts(Plain):
     """What fixes the judgement of a sensitive attribute.
 
@@ -254,7 +279,8 @@ class Verification(Plain):
     collection for a domain, as min and max; ``vertices`` are the paths of the vertex types below the root,
     which XML alone does not show; ``population`` is the SHA-256 of the population table, null without one;
     ``tables`` are those of release.json; ``drawn_by`` is the key of what the shape of records drew at random,
-    left out where it drew nothing.
+    left out where it drew nothing. ``derived`` has by derived field each value of its source with its label,
+    left out without such fields.
     """
 
     version: str
@@ -266,10 +292,11 @@ class Verification(Plain):
     population: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     drawn_by: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    derived: dict[str, tuple[tuple[Frozen, Frozen], ...]] = Field(default_factory=dict)
 
     @model_serializer(mode="wrap")
     def _without_key(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
-        return _leave_out(handler(self), "drawn_by")
+        return _leave_out(handler(self), "drawn_by", "derived")
 
 
 FILES: dict[str, type[BaseModel]] = {
