@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import re
-<<<<<<< HEAD
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-=======
 from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass
->>>>>>> 510c1314 (Publish labels with their codes: derived fields)
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -155,7 +150,7 @@ class Date(QuasiDomain):
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the periods of each step."""
-        return _DateLabels(self.steps, self.has_partial_values)
+        return _DateLabels(self.steps, self._period_of, self.has_partial_values)
 
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; LM' is the days of a period or range over those of all."""
@@ -196,6 +191,7 @@ def _whole_day(ordinal: int) -> Bin:
 @dataclass(frozen=True)
 class _DateLabels(Labels):
     steps: tuple[str, ...]
+    period_of: Callable[[Scalar], Period]
     partial: bool = False
 
     def is_finest(self, label: Scalar) -> bool:
@@ -208,13 +204,15 @@ class _DateLabels(Labels):
         return _period(label)
 
     def leaf(self, value: Scalar) -> Hashable:
-        return parse_day(value)
+        return self.period_of(value)
 
     def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
         first, last = _period(label)
         if last - first >= len(known):
             raise Uncovered
-        return range(first, last + 1)
+        days = {(day, day) for day in range(first, last + 1)}
+        periods = (own for own in known if isinstance(own, tuple)) if self.partial else ()
+        return days.union(own for own in periods if first <= own[0] and own[1] <= last)
 
     def is_range(self, label: str) -> bool:
         least, _, greatest = label.removeprefix("[").removesuffix("]").partition(", ")

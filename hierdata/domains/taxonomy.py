@@ -8,11 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-<<<<<<< HEAD
-from dataclasses import dataclass
-=======
-from decimal import Decimal
->>>>>>> 510c1314 (Publish labels with their codes: derived fields)
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -34,14 +29,9 @@ from hierdata.domains.base import (
     loss_of,
 )
 from hierdata.domains.bounds import FileName
-<<<<<<< HEAD
 from hierdata.domains.number import Number, exact, identity
-from hierdata.domains.published import members_of
-from hierdata.domains.taxonomy_files import MAX_DEPTH, Tree, from_nested, read_tree
-=======
-from hierdata.domains.number import Number, canonical, exact, identity
 from hierdata.domains.published import TreeLabels, members_of
->>>>>>> 510c1314 (Publish labels with their codes: derived fields)
+from hierdata.domains.taxonomy_files import MAX_DEPTH, Tree, from_nested, read_tree
 from hierdata.ground.errors import PolicyError
 
 __all__ = ["MAX_DEPTH", "Taxonomy", "read_tree"]

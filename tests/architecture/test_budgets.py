@@ -33,7 +33,7 @@ BUDGETS: dict[str, int] = {
     "cli": 2640,
     "comparison": 720,
     "documents": 4770,
-    "domains": 3750,
+    "domains": 3930,
     "drafting": 2410,
     "engines": 20870,
     "executors": 1800,
