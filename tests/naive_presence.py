@@ -93,14 +93,28 @@ def holds(model: Any, records: Sequence[Record]) -> bool:
     return not showing or (len(showing) >= model.l and apart)
 
 
-def holds_untied(model: Any, values: Sequence[int], records: int) -> bool:
-    """Whether a class of m records satisfies a model where nothing tells which values belong to one record.
+def ways_to_tie(values: Sequence[int], records: int, siblings: int) -> set[tuple[Record, ...]]:
+    """All classes of m records, each of so many vertices, that show these values, one at most at a vertex."""
+    classes = {((),) * records}
+    for value in values:
+        classes = {
+            tuple(sorted(row if at != own else (*row, value) for at, row in enumerate(rows)))
+            for rows in classes
+            for own in range(records)
+            if len(rows[own]) < siblings
+        }
+    return {tuple(map(frozenset, rows)) for rows in classes}
 
-    A group may be shown by as many records as it has occurrences, and by no more than there are.
+
+def holds_untied(model: Any, values: Sequence[int], records: int, siblings: int) -> bool:
+    """Whether a class satisfies a model where nothing tells which values belong to one record.
+
+    Shares are over the least number of records that show a value in any way to tie them.
     """
+    fewest = min(sum(map(bool, own)) for own in ways_to_tie(values, records, siblings))
 
     def most(group: Callable[[int], bool]) -> Fraction:
-        return Fraction(min(sum(map(group, values)), records), records)
+        return Fraction(min(sum(map(group, values)), fewest), max(fewest, 1))
 
     if model.kind == "alpha-k":
         return records >= model.k and all(most(lambda v, own=o: v == own) <= model.alpha for o in VALUES)  # type: ignore[misc]

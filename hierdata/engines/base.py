@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -81,6 +82,11 @@ class Constraints:
             for constraints in attributes:
                 yield from constraints
 
+    @cached_property
+    def tied(self) -> bool:
+        """Whether all constraints may look at the sets of values that records show."""
+        return all(one.tied for one in self.all())
+
     def caps(self, kind: int) -> list[tuple[int, FrequencyCaps]]:
         """Return the frequency caps on a vertex type, each with the position of its sensitive attribute."""
         bound = enumerate(self.on_values[kind])
@@ -113,9 +119,14 @@ class Constraints:
         counts: Mapping[int, int],
         root: Sequence[int],
         sets: Mapping[frozenset[int], int] | None = None,
+        siblings: int = 1,
     ) -> ClassView:
-        """Build the view of a class for a model; ``root`` holds the published nodes of the class's root."""
-        return ClassView(records, counts, None if self.population is None else self.population(root), sets)
+        """Build the view of a class for a model; ``root`` holds the published nodes of the class's root.
+
+        ``sets`` count only where all constraints are tied: otherwise no reader of the file knows them.
+        """
+        population = None if self.population is None else self.population(root)
+        return ClassView(records, counts, population, sets if self.tied else None, siblings)
 
     def without_mended(self, mended: Collection[Mended]) -> Constraints:
         """Return the constraints that a step must keep when later steps establish the rest.

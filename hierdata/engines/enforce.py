@@ -133,24 +133,27 @@ class _Search:
         for representative in own:
             sets.add(self._pairs(representative, at))
             counts.update(self._counts(representative)[at])
-        return self._hold_in_records(own[0], at, counts, sets, records)
+        return self._hold_in_records(own[0], at, counts, sets, records, self._vertices(own))
 
     def _drop_from_records(self, own: list[int], at: int, records: int) -> None:
         """Suppress the vertices that do not fit those before them."""
-        sets, counts = ShownSets(), Counter[int]()
+        sets, counts, vertices = ShownSets(), Counter[int](), 0
         for representative in own:
             before = sets.add(self._pairs(representative, at))
             trial = counts + self._counts(representative)[at]
-            if self._hold_in_records(representative, at, trial, sets, records):
-                counts = trial
+            more = vertices + self._vertices([representative])
+            if self._hold_in_records(representative, at, trial, sets, records, more):
+                counts, vertices = trial, more
             else:
                 sets.restore(before)
                 self._suppress(representative)
 
     def _hold_in_records(
-        self, representative: int, at: int, counts: Counter[int], sets: ShownSets, records: int
+        self, representative: int, at: int, counts: Counter[int], sets: ShownSets, records: int, vertices: int
     ) -> bool:
-        view = self._constraints.view(records, counts, self._root(representative), sets.counts)
+        view = self._constraints.view(
+            records, counts, self._root(representative), sets.counts, -(-vertices // records)
+        )
         bound = self._constraints.on_values[self._forest.type[representative]][at]
         return all(constraint.holds(view) for constraint in bound if constraint.reading.of_record)
 
@@ -163,6 +166,11 @@ class _Search:
         asked = () if records is None else self._presence[self._forest.type[place[0]]]
         if len(place) == 1 and not asked and (records is not None or self._constraints.population is None):
             return dict.fromkeys(place)
+        if asked and not self._constraints.tied:
+            # With slicing each of the siblings has a group, which the judge sees alone too.
+            place = [own for own in place if self._holds_alone(own, records)]
+            if not place:
+                return {}
         own = [self._counts(representative) for representative in place]
         sizes = [len(self._behind[representative]) for representative in place]
         total = [Counter[int]() for _ in own[0]]
@@ -187,6 +195,10 @@ class _Search:
                 for at, own_before in before.items():
                     shown[at].restore(own_before)
         return kept
+
+    def _holds_alone(self, representative: int, records: int | None) -> bool:
+        counts, size = self._counts(representative), len(self._behind[representative])
+        return self._hold(representative, counts, size, records, {})
 
     def _add_shown(
         self, shown: dict[int, ShownSets], representative: int
@@ -216,7 +228,8 @@ class _Search:
                 return False
         bounds = constraints.on_values[forest.type[representative]]
         for at, (counts, bound) in enumerate(zip(pooled, bounds, strict=True)):
-            view = constraints.view(records, counts, root, shown[at].counts if at in shown else None)
+            sets = shown[at].counts if at in shown else None
+            view = constraints.view(records, counts, root, sets, -(-members // records))
             own = (one for one in bound if not (below and one.reading.of_record))
             if not all(constraint.holds(view) for constraint in own):
                 return False
@@ -228,6 +241,9 @@ class _Search:
         first = forest.first_node[forest.roots[forest.record_of[representative]]]
         nodes: list[int] = self._partition.nodes[first : first + len(forest.hierarchies[0])].tolist()
         return nodes
+
+    def _vertices(self, representatives: list[int]) -> int:
+        return sum(len(self._behind[representative]) for representative in representatives)
 
     def _pairs(self, representative: int, at: int) -> Pairs:
         """Return record and code of each value behind a representative, at one of its attributes."""

@@ -145,12 +145,13 @@ Sets: TypeAlias = "dict[frozenset[int], int]"
 class PlaceContent:
     """The values at one place, over all records of the class.
 
-    ``tally`` counts them. ``sets`` has, by the index of the attribute, the sets that the records show; an
+    ``tally`` counts them. ``siblings`` is the largest number of vertices that a record has there. ``sets`` has, by the index of the attribute, the sets that the records show; an
     attribute is absent where nobody asks for its presence, or the file does not tie values to records.
     """
 
     tally: Tally
     sets: Mapping[int, Sets] = field(default_factory=dict)
+    siblings: int = 1
 
 
 @dataclass(frozen=True)
@@ -158,11 +159,13 @@ class RecordContent:
     """The values of the records of a class at all their places together.
 
     ``anywhere`` counts the records that show each value at least once, or the occurrences of each value where
-    the file does not tie them to records. ``sets`` are as in ``PlaceContent``.
+    the file does not tie them to records. ``sets`` are as in ``PlaceContent``. ``siblings`` has, by attribute,
+    the largest number of vertices that a record has where there are such values; 1 for those absent.
     """
 
     anywhere: Tally
     sets: Mapping[int, Sets] = field(default_factory=dict)
+    siblings: Mapping[int, int] = field(default_factory=dict)
 
 
 def add_sets(sets: dict[int, Sets], codes: set[int], attributes: int, times: int) -> None:

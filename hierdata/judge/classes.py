@@ -24,12 +24,14 @@ class JudgedVertex:
     """A vertex of a class: how often each sensitive value occurs there, and the vertices below.
 
     Identical siblings are one vertex here, since they cannot be distinguished. ``sets`` has, by attribute,
-    the sets of values that records show here, where presence is asked for.
+    the sets of values that records show here, where presence is asked for. ``vertices`` counts those of all
+    documents, whether they have a value or not.
     """
 
-    __slots__ = ("below", "sets", "tally")
+    __slots__ = ("below", "sets", "tally", "vertices")
 
     def __init__(self) -> None:
+        self.vertices = 0
         self.tally: dict[int, int] = {}
         self.sets: dict[int, Sets] = {}
         self.below: dict[tuple[str, str], JudgedVertex] = {}
@@ -48,6 +50,7 @@ class JudgedVertex:
         ``own`` translates the codes; without it they are ours. ``seen`` collects our codes, ``shown`` does so
         by place.
         """
+        self.vertices += times
         if codes:
             tally = self.tally
             if own is not None:
@@ -68,16 +71,17 @@ class JudgedVertex:
                 continue
             # Most vertices have one value and nothing below: a call for each would take most of the time.
             code = held[0] if own is None else own[held[0]]
+            place.vertices += times
             place.tally[code] = place.tally.get(code, 0) + times
             if seen is not None:
                 seen.add(code)
 
-    def places(self) -> Iterator[PlaceContent]:
-        """Yield the values at each vertex of the class that has any."""
+    def places(self, documents: int) -> Iterator[PlaceContent]:
+        """Yield the values at each vertex of the class that has any; the class has so many documents."""
         if self.tally:
-            yield PlaceContent(self.tally, self.sets)
+            yield PlaceContent(self.tally, self.sets, -(-self.vertices // documents))
         for place in self.below.values():
-            yield from place.places()
+            yield from place.places(documents)
 
 
 class Class(JudgedVertex):
@@ -115,12 +119,17 @@ class Class(JudgedVertex):
         """Return the values of the records at all their places together."""
         return RecordContent(self.anywhere, self.of_records)
 
-    def occurrences(self) -> RecordContent:
+    def contents(self) -> Iterator[PlaceContent]:
+        """Yield the values at each place of the class that has any."""
+        return self.places(self.vertices)
+
+    def occurrences(self, attributes: int) -> RecordContent:
         """Return how often each value occurs at all places, for a file that does not tie it to records."""
-        counted: Counter[int] = Counter()
-        for place in self.places():
+        counted, siblings = Counter[int](), Counter[int]()
+        for place in self.contents():
             counted.update(place.tally)
-        return RecordContent(counted)
+            siblings.update(dict.fromkeys({joint % attributes for joint in place.tally}, place.siblings))
+        return RecordContent(counted, siblings=siblings)
 
 
 class Readings:
@@ -187,8 +196,9 @@ class JudgedClasses:
         judged = None if knowledge is None else knowledge.judgement()
         checks = ModelChecks(self._rules, self._attributes, judged)
         for ordinal, known in enumerate(self._classes.values()):
-            whole = known.content() if self._rules.ties_values else known.occurrences()
-            checks.check_class(ordinal, known.records, known.places(), whole, known.population)
+            tied, attributes = self._rules.ties_values, len(self._attributes)
+            whole = known.content() if tied else known.occurrences(attributes)
+            checks.check_class(ordinal, known.records, known.contents(), whole, known.population)
         verdict = checks.verdict([known.records for known in self._classes.values()], found, malformed)
         if knowledge is not None:  # whole records are not compared, nor with exempt fields
             return replace(verdict, told_apart=knowledge.tell_apart())

@@ -41,7 +41,7 @@ class _ModelCheck:
         summary = sizes if self._by_sizes else self.constraint.summary(view.counts)
         # Only presence depends on what the single records show.
         sets = None if view.sets is None else frozenset(view.sets.items())
-        case = (view.records, view.population, summary, sets)
+        case = (view.records, view.population, summary, sets, view.siblings)
         held = self._decided.get(case)
         if held is None:
             held = self._decided[case] = self.constraint.holds(view)
@@ -111,9 +111,8 @@ class ModelChecks:
         for place in places:
             self._check(ordinal, records, population, place, self._on_values)
         if whole is not None:
-            self._check(
-                ordinal, records, population, PlaceContent(whole.anywhere, whole.sets), self._in_records
-            )
+            at_all_places = PlaceContent(whole.anywhere, whole.sets)
+            self._check(ordinal, records, population, at_all_places, self._in_records, whole.siblings)
             self._guess(records, whole)
 
     def check_group(self, ordinal: int, persons: int, values: Tally, attributes: Iterable[int]) -> None:
@@ -137,12 +136,14 @@ class ModelChecks:
         population: int | None,
         content: PlaceContent,
         checks: Sequence[list[_ModelCheck]],
+        siblings: Mapping[int, int] | None = None,
     ) -> None:
-        """Check the values at one place, or those of the records as a whole."""
+        """Check the values at one place, or those of the records as a whole, with their ``siblings``."""
         if not any(checks):
             return
         for index, counts in _split_by_attribute(content.tally, len(checks)):
-            view = ClassView(records, counts, population, content.sets.get(index))
+            several = content.siblings if siblings is None else siblings.get(index, 1)
+            view = ClassView(records, counts, population, content.sets.get(index), several)
             sizes = tuple(sorted(counts.values()))
             for check in checks[index]:
                 if not check.holds(view, sizes):

@@ -65,7 +65,7 @@ def judge_slices(
         checks.check_class(ordinal, own.records, map(PlaceContent, tallies), whole, own.union.population)
     for ordinal, union in enumerate(forms.unions.values(), len(classes)):
         if pools := groups.pools(union):
-            checks.check_class(ordinal, union.records, map(PlaceContent, pools), None, union.population)
+            checks.check_class(ordinal, union.records, pools, None, union.population)
     verdict = checks.verdict([own.records for own in classes], walk.found, malformed)
     return replace(
         verdict,
@@ -170,16 +170,16 @@ class _Groups:
             if group is not None:
                 yield group.tally
 
-    def pools(self, union: Class) -> list[Tally]:
+    def pools(self, union: Class) -> list[PlaceContent]:
         """Return, for each vertex that may be in several groups, the values of all these groups together."""
         pooled = []
-        for place in union.places():
+        for place in union.contents():
             by_kind: defaultdict[int, list[int]] = defaultdict(list)
             for code in place.tally:
                 by_kind[code % len(self._kinds)].append(code)
             for codes in by_kind.values():
                 if len(codes) > 1:
-                    pooled.append(_add_up(self.tallies(codes)))
+                    pooled.append(PlaceContent(_add_up(self.tallies(codes)), siblings=place.siblings))
         return pooled
 
     def _vertices(self, code: int) -> int:

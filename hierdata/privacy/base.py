@@ -84,13 +84,15 @@ class ClassView:
     identical siblings, without missing values (erratum ML-7). ``population`` is how many rows of the policy's
     population table fit the published quasi-identifiers of the class's root; None without a table. ``sets``
     maps each set of values that a record shows there to the number of such records; None if every record
-    shows at most one value.
+    shows at most one value, or nothing ties the values to records. ``siblings`` is the largest number of
+    vertices that a record has there, whether they show a value or not.
     """
 
     records: int
     counts: Mapping[int, int]
     population: int | None = None
     sets: Mapping[frozenset[int], int] | None = None
+    siblings: int = 1
 
     @property
     def present(self) -> int:
@@ -101,6 +103,11 @@ class ClassView:
     def sizes(self) -> list[int]:
         """The positive counts, largest first."""
         return sorted((count for count in self.counts.values() if count), reverse=True)
+
+    @property
+    def fewest_showing(self) -> int:
+        """The least number of records that can show the values, whichever values are those of a record."""
+        return -(-self.present // self.siblings)
 
     @property
     def record_sets(self) -> Mapping[frozenset[int], int]:
@@ -170,7 +177,8 @@ class Constraint(ABC):
     assumed. ``reading`` is the question that it answers.
     ``min_class_size``: no smaller class can satisfy it at a vertex with one value per record.
     ``needs_population``: it asks for ``ClassView.population``. ``caps``: the model as FrequencyCaps if it has
-    that form; the alignment enforces them as classes grow. ``closeness``: as Closeness, alike.
+    that form; the alignment enforces them as classes grow. ``closeness``: as Closeness, alike. ``tied``: it
+    may look at ``ClassView.sets``, since the file shows which values are those of one record.
     """
 
     closed_under_union: bool
@@ -181,6 +189,7 @@ class Constraint(ABC):
     closeness: Closeness | None = None
     needs_population: bool = False
     knowledge: PrivacyModel | None = None
+    tied: bool = True
 
     @abstractmethod
     def holds(self, view: ClassView) -> bool:

@@ -22,7 +22,9 @@ class PresenceConstraint(Constraint):
     The caps bound the values of single vertices: they are necessary, since a place shows at least what one of
     its vertices shows, but they do not decide. Two places may show a value of different records, so presence
     is never closed under pooling. ``tied`` is False where the file does not tie values to records. Then a
-    reader can only count: of m records, as many may show a group as it has occurrences, and at most m.
+    reader can only count. The share is over the least number of records that can show the values; as many of
+    them may show a group as it has occurrences. Where the view has sets, of records that are not in the file,
+    these decide.
     """
 
     closed_under_union = True  # a union's share is a mean of the classes' shares
@@ -32,16 +34,19 @@ class PresenceConstraint(Constraint):
         self.min_class_size = least
         self.caps = None if caps is None else replace(caps, sufficient=False, of_records=True)
         self.reading = SensitiveReading("presence", within)
-        self._tied = tied
+        self.tied = tied
+        # Without ties and with several vertices a record, fewer records may show the values of a union than
+        # show those of its classes one by one.
+        self.closed_under_union = tied and self.closed_under_union
 
     def count_records(self, view: ClassView) -> tuple[dict[int, int], int]:
         """Return how many records show each group, and of how many records this is a share."""
-        if self._tied:
+        if self.tied or view.sets is not None:
             shown = view.record_sets
             return self._by_group(shown), sum(shown.values())
+        total = view.fewest_showing
         apart = {frozenset((code,)): count for code, count in view.counts.items() if count}
-        found = {group: min(count, view.records) for group, count in self._by_group(apart).items()}
-        return found, view.records if view.present else 0
+        return {group: min(count, total) for group, count in self._by_group(apart).items()}, total
 
     def _by_group(self, shown: Mapping[frozenset[int], int]) -> dict[int, int]:
         raise NotImplementedError
@@ -174,11 +179,11 @@ class ApartPresence(PresenceConstraint):
 
     def _records(self, view: ClassView) -> tuple[list[frozenset[int]], int]:
         """Return the sets of the records, equal ones at most twice, and how many records show values."""
-        if self._tied:
+        if self.tied or view.sets is not None:
             shown, total = view.record_sets, sum(view.record_sets.values())
         else:
             shown = {frozenset((code,)): count for code, count in view.counts.items() if count}
-            total = min(view.present, view.records)
+            total = view.fewest_showing
         return [codes for codes, times in shown.items() for _ in range(min(times, 2))], total
 
     def holds(self, view: ClassView) -> bool:
@@ -213,7 +218,7 @@ class ApartPresence(PresenceConstraint):
 def persons_who_show(within: Within, tied: bool) -> str:
     """Return whose share is limited, and where they show a value, for sentences on presence."""
     if not tied:
-        return "the persons of a class"
+        return "the persons of a class who show any value, taking the fewest that the published counts allow"
     if within == "record":
         return "the persons of a class who show any value, all places of a record taken together"
     return "the persons of a class who show any value at a place"
