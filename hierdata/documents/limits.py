@@ -1,4 +1,4 @@
-"""Limits for policies and the files that they name, which may come from untrusted sources.
+"""Limits for policies, the files that they name, and releases, which may come from untrusted sources.
 
 File names must be below one folder, files have a maximum size, and YAML is measured while it is parsed,
 before anything is built from it.
@@ -6,6 +6,9 @@ before anything is built from it.
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +82,25 @@ def bytes_within(file: Path, limits: Limits) -> bytes:
     if len(data) > limits.size:
         raise TooMuch(f"it is larger than {limits.size // 2**20} MiB")
     return data
+
+
+RELEASE_SIZE = 512 * 2**20
+"""The largest file about a release that is read, such as release.json, in bytes."""
+
+
+def regular_bytes(file: Path) -> bytes:
+    """Return the bytes of a regular file that somebody else made.
+
+    Raises OSError for one of more than ``RELEASE_SIZE`` bytes, and for a pipe or a device, which may not end.
+    """
+    # O_NONBLOCK: to open a pipe does not wait for somebody who writes.
+    with os.fdopen(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        if status.st_size > RELEASE_SIZE:
+            raise OSError(errno.EFBIG, f"it has more than {RELEASE_SIZE // 2**20} MiB")
+        return stream.read(RELEASE_SIZE)
 
 
 def check_yaml(text: str, loader: Any, limits: Limits) -> None:

@@ -6,6 +6,7 @@ import filecmp
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,6 +15,7 @@ from typing import TypeAlias
 
 from hierdata.documents.document import SENSITIVE_PART, Document
 from hierdata.documents.formats import Format
+from hierdata.documents.limits import regular_bytes
 from hierdata.ground.errors import PolicyError, TargetError, VerificationError
 from hierdata.ground.plugins import require
 from hierdata.ground.private_folder import PrivateFolder
@@ -74,7 +76,7 @@ def find_release_files(published: Path, policy: Policy) -> Released:
                 path=str(published),
             )
         return Released({RECORDS: published})
-    _refuse_links(folder)
+    _refuse_special_files(folder)
     parts: dict[str, Path] = {}
     strangers = 0
     xsd: Path | None = None
@@ -100,7 +102,7 @@ def find_release_files(published: Path, policy: Policy) -> Released:
     return Released(
         parts,
         _find_claims(folder),
-        facts if facts.is_file() else None,
+        facts if os.path.lexists(facts) else None,
         xsd,
         witness if os.path.lexists(witness) else None,
     )
@@ -116,12 +118,22 @@ def _find_claims(folder: Path) -> Path | None:
     return ours[0] if any(map(os.path.lexists, ours)) else None
 
 
-def _refuse_links(folder: Path) -> None:
-    """Raise VerificationError for symbolic links: what they lead to may change, or lie outside the folder."""
-    links = sum(path.is_symlink() for path in (folder, *folder.rglob("*")))
+def _refuse_special_files(folder: Path) -> None:
+    """Raise VerificationError for what is no file of the release.
+
+    What a symbolic link leads to may change, or lie outside the folder. A pipe or a device may never end.
+    """
+    modes = [path.lstat().st_mode for path in (folder, *folder.rglob("*"))]
+    links = sum(map(stat.S_ISLNK, modes))
     if links:
         raise VerificationError(
             f"symbolic links in the public folder ({links}): a release consists of its own files",
+            path=str(folder),
+        )
+    special = sum(not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) for mode in modes)
+    if special:
+        raise VerificationError(
+            f"pipes or devices in the public folder ({special}): a release consists of files",
             path=str(folder),
         )
 
@@ -136,7 +148,7 @@ def check_plugins(published: object) -> None:
     folder = Path(published)
     claims = (folder / "public" if (folder / "public").is_dir() else folder) / PUBLIC_FILES[0]
     try:
-        used = json.loads(claims.read_bytes())["plugins"]
+        used = json.loads(regular_bytes(claims))["plugins"]
         stated = [PluginUse.model_validate(use) for use in used]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return
@@ -238,7 +250,7 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
 def _check_described(xsd: Path, parts: Mapping[str, Path], policy: Policy) -> None:
     """Raise VerificationError unless the XSD is that of these parts: another one could reveal more."""
     try:
-        stated = xsd.read_bytes()
+        stated = regular_bytes(xsd)
     except OSError as error:
         raise TargetError(f"the XSD cannot be read ({error.strerror})", path=str(xsd)) from None
     if stated != description(parts, policy):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ValidationError
 
 from hierdata.documents.document import Scalar
+from hierdata.documents.limits import regular_bytes
 from hierdata.domains.base import Uncovered
 from hierdata.domains.derived import LabelPair
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
@@ -146,7 +147,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     if file is None:
         return None
     try:
-        facts = Verification.model_validate_json(file.read_bytes())
+        facts = Verification.model_validate_json(regular_bytes(file))
     except OSError as error:
         raise TargetError(f"the frozen facts cannot be read ({error.strerror})", path=str(file)) from None
     except ValidationError:
@@ -345,7 +346,7 @@ def _read_release_file(file: Path) -> ReleaseFile:
 
 def _read_bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return regular_bytes(file)
     except OSError as error:
         raise TargetError(f"cannot be read ({error.strerror})", path=str(file)) from None
 

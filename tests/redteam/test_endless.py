@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
+import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -236,3 +239,21 @@ def test_xml_is_read_and_written_in_linear_time(name: str) -> None:
         format.write(records, written, layout)
         again = format.read(io.BytesIO(written.getvalue()), layout)
         assert list(again) == records
+
+
+def test_pipes_and_devices_in_a_release_of_somebody_else(tmp_path: Path) -> None:
+    """They are refused before they are opened, since to open or to read one may never end."""
+    release = hierdata.anonymize(RECORDS, load_data(policy()))
+    release.save(tmp_path / "release")
+    for file in ("public/records.json", "public/release.json", "public/more", "steward/verification.json"):
+        for link in (None, "/dev/zero"):
+            shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+            path = shutil.copytree(tmp_path / "release", tmp_path / "copy") / file
+            path.unlink(missing_ok=True)
+            if link is None:
+                os.mkfifo(path)
+            else:
+                path.symlink_to(link)
+            with pytest.raises((hierdata.VerificationError, hierdata.TargetError)) as caught:
+                hierdata.verify(tmp_path / "copy", load_data(policy()))
+            assert re.search("pipes or devices|symbolic links|not a regular file", str(caught.value)), file
