@@ -44,8 +44,8 @@ class RuleNode:
     - ``vertex_type``: the type of the vertices. ``quasi``: the number of the quasi-identifier, ``slot`` its
       place among those of its vertex type. ``sensitive``: the number of the attribute.
     - ``facts``: the paths below at which anything is read, in the order of reading.
-    - ``missing`` are spellings of a missing value, ``spelled`` those of nothing seen so far, and ``codes``
-      are those of the labels seen so far.
+    - ``missing`` are spellings of a missing value, ``spelled`` those of nothing seen so far,
+      ``spelled_items`` those of items that show nothing, and ``codes`` are those of the labels seen so far.
 
     ``walked`` caches what a walk returned for objects at this path.
     """
@@ -53,7 +53,8 @@ class RuleNode:
     __slots__ = (
         *("_only_labels", "attribute", "below", "checked", "checked_as_object", "codes", "counted", "exempt"),
         *("facts", "forbidden", "index", "labels", "link", "missing", "path", "pattern", "plain"),
-        *("quasi", "sensitive", "slot", "spelled", "steady", "token", "vertex_type", "walked", "within"),
+        *("quasi", "sensitive", "slot", "spelled", "spelled_items", "steady", "token", "vertex_type"),
+        *("walked", "within"),
     )
 
     def __init__(self, path: str) -> None:
@@ -82,6 +83,7 @@ class RuleNode:
         self.missing: frozenset[str] = frozenset()
         self.codes: dict[object, int] = {}
         self.spelled: set[str] = set()
+        self.spelled_items: set[str] = set()
         self._only_labels = False
 
     def publishes(self, text: str) -> bool:

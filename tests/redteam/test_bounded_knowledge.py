@@ -13,6 +13,7 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
+import hierdata
 from hierdata.judge import judge
 from hierdata.judge.rules import ToldApart
 from hierdata.policy.policy import Policy
@@ -266,3 +267,16 @@ def test_samples_of_parts_add_up() -> None:
     both = one + other
     assert [mark for mark, _ in both.persons] == list(range(500))
     assert both.counts() == (250,) * 4
+
+
+def test_an_absent_list_and_an_item_that_shows_nothing_are_two_things() -> None:
+    """Each may be spelled in its own way, and each in one way only."""
+    fields = {"$.a": {"role": "quasi", "flat": True}, "$.v[*].d": {"role": "sensitive"}}
+    stated = {"version": 1, "models": [{"kind": "bounded-knowledge", "k": 3, "m": 1}], "fields": fields}
+    shown = [{"a": 1, "v": [{}, {"d": "x"}]}, {"a": 1, "v": [{"d": "x"}]}, {"a": 1, "v": [{"d": "y"}]}]
+    for absent in ({"a": 1}, {"a": 1, "v": []}):
+        records = [*shown, absent]
+        assert hierdata.anonymize(records, stated).report.passed
+        assert hierdata.verify(records, stated).passed
+    for more in ([{"a": 1}, {"a": 1, "v": []}], [{"a": 1, "v": [None, {"d": "x"}]}]):
+        assert not hierdata.verify([*shown, *more], stated).passed

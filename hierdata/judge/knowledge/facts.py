@@ -183,7 +183,10 @@ class FactReader:
 
     def spellings(self) -> dict[str, list[str]]:
         """Return by path how what is absent there was spelled so far."""
-        return {name: sorted(node.spelled) for node, name in self._names.items() if node.spelled}
+        found = {name: sorted(node.spelled) for node, name in self._names.items()}
+        # A list that is absent and an item that shows nothing are two things.
+        found |= {f"{name}[*]": sorted(node.spelled_items) for node, name in self._names.items()}
+        return {name: texts for name, texts in found.items() if texts}
 
     def _vertex(self, kind: int, place: RuleNode, value: Value) -> Form:
         """Return the form of one vertex; ``place`` is that of its type."""
@@ -193,14 +196,14 @@ class FactReader:
         children: list[Form] = []
         if isinstance(value, dict):
             if not value:
-                place.spelled.add(_EMPTY)
+                place.spelled_items.add(_EMPTY)
             self._fill(value, place, labels, codes, children)
         elif isinstance(value, list):  # a list in a list
             self._fill({LIST_IN_ITEM: value}, place, labels, codes, children)
         elif place.facts and isinstance(value, str) and not isinstance(value, bool):  # an XML element
             self._fill({TEXT: value} if value else {}, place, labels, codes, children)
         elif place.facts and value is None:
-            place.spelled.add(_NULL)
+            place.spelled_items.add(_NULL)
             self._fill({}, place, labels, codes, children)
         else:
             self._scalar(value, place, labels, codes)
