@@ -182,10 +182,15 @@ class _Search:
             self._add_shown(shown, representative)
         if self._hold(place[0], total, sum(sizes), records, shown):
             return dict.fromkeys(place)
+        return self._add_one_by_one(place, records, asked)
+
+    def _add_one_by_one(self, place: list[int], records: int | None, asked: Sequence[int]) -> dict[int, None]:
+        """Return the representatives that hold together with those before them; see ``_compatible``."""
         shown = {at: ShownSets() for at in asked}
         kept: dict[int, None] = {}
-        found, members = [Counter[int]() for _ in own[0]], 0
-        for representative, counts, size in zip(place, own, sizes, strict=True):
+        found, members = [Counter[int]() for _ in self._counts(place[0])], 0
+        for representative in place:
+            counts, size = self._counts(representative), len(self._behind[representative])
             trial = [left + right for left, right in zip(found, counts, strict=True)]
             before = self._add_shown(shown, representative)
             if self._hold(representative, trial, members + size, records, shown):

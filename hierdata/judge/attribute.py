@@ -145,8 +145,9 @@ Sets: TypeAlias = "dict[frozenset[int], int]"
 class PlaceContent:
     """The values at one place, over all records of the class.
 
-    ``tally`` counts them. ``siblings`` is the largest number of vertices that a record has there. ``sets`` has, by the index of the attribute, the sets that the records show; an
-    attribute is absent where nobody asks for its presence, or the file does not tie values to records.
+    ``tally`` counts them. ``siblings`` is the largest number of vertices that a record has there. ``sets``
+    has, by the index of the attribute, the sets that the records show; an attribute is absent where nobody
+    asks for its presence, or the file does not tie values to records.
     """
 
     tally: Tally
@@ -159,8 +160,8 @@ class RecordContent:
     """The values of the records of a class at all their places together.
 
     ``anywhere`` counts the records that show each value at least once, or the occurrences of each value where
-    the file does not tie them to records. ``sets`` are as in ``PlaceContent``. ``siblings`` has, by attribute,
-    the largest number of vertices that a record has where there are such values; 1 for those absent.
+    the file does not tie them to records. ``sets`` are as in ``PlaceContent``. ``siblings`` has, by
+    attribute, the largest number of vertices that a record has where there are such values.
     """
 
     anywhere: Tally
