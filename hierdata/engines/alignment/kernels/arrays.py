@@ -107,10 +107,10 @@ class Scratch(NamedTuple):
 class Lists(NamedTuple):
     """Two lists of sibling trees in consecutive rows: of the representative, and of the record."""
 
-    first_a: int | np.int64
-    count_a: int | np.int64
-    first_b: int | np.int64
-    count_b: int | np.int64
+    first_a: int
+    count_a: int
+    first_b: int
+    count_b: int
 
 
 class Sides(NamedTuple):

@@ -195,10 +195,10 @@ def align_optimally(
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             children = Lists(
-                                np.int64(rep[x, FIRST_CHILD]),  # int32 would be a second signature
-                                np.int64(rep[x, CHILD_COUNT]),
-                                np.int64(rows[y, FIRST_CHILD]),
-                                np.int64(rows[y, CHILD_COUNT]),
+                                rep[x, FIRST_CHILD] + 0,  # + 0: the compiler's int64, else a second signature
+                                rep[x, CHILD_COUNT] + 0,
+                                rows[y, FIRST_CHILD] + 0,
+                                rows[y, CHILD_COUNT] + 0,
                             )
                             below = few_leaves_gain(children, sides)
                         if below < 0:
