@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -34,12 +34,16 @@ def for_each(
 
     Names and cases are those of ``pytest.mark.parametrize``. Fixtures are set up once, for all cases. With
     ``member``, which says what a case belongs to, there is one test for each member of a family. With ``few``
-    the fast tier runs only the first few, of each member, and the full tier all.
+    the fast tier runs only so many of each member, evenly spread and others for each, and the full tier all.
     """
     keys = [name.strip() for name in names.split(",")]
     rows = [tuple(case) if len(keys) > 1 else (case,) for case in cases]
     assert rows, "no cases"
     assert all(len(row) == len(keys) for row in rows)
+
+    by_member: dict[str | None, list[tuple[Any, ...]]] = {}
+    for row in rows:
+        by_member.setdefault(None if member is None else member(*row), []).append(row)
 
     def decorate(test: Test) -> Test:
         given = inspect.signature(test)
@@ -50,7 +54,7 @@ def for_each(
         def run_all(**fixtures: Any) -> None:
             name = fixtures.pop("member", None)
             most = None if few is None else fixtures.pop("few")
-            for row in [row for row in rows if member is None or member(*row) == name][:most]:
+            for row in _spread(by_member[name], most, [*by_member].index(name)):
                 case = dict(zip(keys, row, strict=True))
                 with naming(**case):
                     test(**fixtures, **case)
@@ -66,10 +70,24 @@ def for_each(
             pytest.mark.parametrize("few", sizes)(run_all)
         if member is None:
             return run_all
-        members = list(dict.fromkeys(member(*row) for row in rows))
-        return pytest.mark.parametrize("member", members)(run_all)
+        return pytest.mark.parametrize("member", list(by_member))(run_all)
 
     return decorate
+
+
+def _spread(rows: list[tuple[Any, ...]], most: int | None, turn: int) -> list[tuple[Any, ...]]:
+    """Return about so many of the rows, evenly spread; which ones depends on the turn."""
+    step = 1 if most is None else -(-len(rows) // most)
+    return rows[turn % step :: step]
+
+
+def each_once(members: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """Return all pairs as parameters; in the fast tier each member has one of the others, in turn."""
+    return [
+        pytest.param(member, other, marks=[] if number % len(others) == place else pytest.mark.full)
+        for number, member in enumerate(members)
+        for place, other in enumerate(others)
+    ]
 
 
 def with_worlds(fast: int, full: int) -> pytest.MarkDecorator:
@@ -79,7 +97,7 @@ def with_worlds(fast: int, full: int) -> pytest.MarkDecorator:
 
 def examples(full: int, **others: Any) -> settings:
     """Give a property test so many examples in the full tier, a share of them in the fast tier."""
-    return settings(max_examples=max(5, full * times() * settings().max_examples // 100), **others)
+    return settings(max_examples=max(3, full * times() * settings().max_examples // 100), **others)
 
 
 def in_turns(cases: Iterable[Any], turn: int, turns: int) -> list[Any]:

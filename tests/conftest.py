@@ -17,7 +17,7 @@ plain.BUDGET = 0.0
 settings.register_profile(
     "full", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=100
 )
-settings.register_profile("fast", settings.get_profile("full"), max_examples=20)
+settings.register_profile("fast", settings.get_profile("full"), max_examples=10)
 settings.register_profile("search", settings.get_profile("full"), derandomize=False, print_blob=True)
 settings.load_profile("fast")
 

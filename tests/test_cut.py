@@ -150,6 +150,7 @@ def test_leaves_without_enough_records_go_to_the_smallest_block_beside_them() ->
     assert made.settle_counts(np.array([40, 3, 30, 20])).first.tolist() == [0, 0, 1, 2]
 
 
+@pytest.mark.full
 def test_a_cut_is_of_whole_numbers_that_single_precision_adds_exactly() -> None:
     counts = np.random.default_rng(2).integers(0, 256, (3000, 700)).astype(np.uint8)
     weights = np.random.default_rng(3).integers(1, 2**50, 700)

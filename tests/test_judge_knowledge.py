@@ -310,7 +310,7 @@ def random_collections(random: Random, count: int) -> Iterator[list[dict[str, An
 VALUES = {".s": "$.s", "c.g": "$.c[*].g", "e.h": "$.c[*].e[*].h"}
 
 
-@with_worlds(30, 150)
+@with_worlds(15, 150)
 def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """On small collections, in parts of any size; the parts of arrays are made small in turn."""
     random = Random(19)
@@ -424,7 +424,7 @@ def test_values_stay_at_their_vertices_where_records_look_alike() -> None:
     assert found == {"k_0": 2, "k_1": 2, "k_2": 2, "alpha": Fraction(1, 2)}
 
 
-@with_worlds(50, 200)
+@with_worlds(25, 200)
 def test_judges_overlaps_like_the_plain_twin(worlds: int) -> None:
     """Labels of a tree with three levels, in one root vector or two."""
     tree = {"*": {"A": ["1", "2"], "B": ["3"]}}

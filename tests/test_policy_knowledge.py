@@ -126,6 +126,7 @@ def test_lint_says_which_values_are_above_alpha_everywhere() -> None:
     )
 
 
+@pytest.mark.full
 def test_lint_estimates_the_patterns_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
     # Three visits with two facts: 6 facts, 15 pairs and 20 triples a record.
     fields = {"$.town": FLAT, "$.visits[*].ward": FLAT, "$.visits[*].year": FLAT}

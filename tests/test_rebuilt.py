@@ -49,7 +49,7 @@ def agrees(found: ReleaseMeasurement, release: hierdata.Release) -> None:
     assert (found.records, found.published) == (report.counts.records.input, report.counts.records.published)
 
 
-@with_worlds(10, 40)
+@with_worlds(5, 40)
 @pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
 @pytest.mark.parametrize("recoding", TREE_RECODINGS)
 def test_the_figures_are_those_of_the_run(recoding: str, xml: bool, tmp_path: Path, worlds: int) -> None:

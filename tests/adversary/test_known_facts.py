@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
+
 import hierdata
 from tests.engines.test_specialize import OUTLINE, above, documents, policy_of
 from tests.naive_knowledge import Shown
@@ -19,6 +21,7 @@ def tree_of(document: dict[str, Any]) -> Shown:
     return OUTLINE.read({**document, "home": [home] if isinstance(home, dict) else home or []})
 
 
+@pytest.mark.full
 def test_nobody_is_found_by_what_is_promised_to_be_harmless() -> None:
     rng = Random(20)
     attacked = told_apart = 0

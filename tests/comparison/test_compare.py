@@ -43,6 +43,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 def test_figures_are_those_of_the_releases() -> None:
     found = hierdata.compare(PEOPLE, POLICY, grid={"k": [2, 6]}, workers=1)
     assert [one.name for one in found] == ["as stated", "k = 2", "k = 6"]
@@ -77,6 +78,7 @@ def test_figures_are_those_of_the_releases() -> None:
     assert repr(found).startswith("<PolicyComparison of 3 policies")
 
 
+@pytest.mark.full
 def test_what_a_promise_costs() -> None:
     found = hierdata.compare(PEOPLE, POLICY, without=["distinct-l-diversity"], workers=1)
     stated, weaker = found

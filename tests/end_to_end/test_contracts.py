@@ -19,6 +19,7 @@ from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from hierdata.release.release import Release
 from hierdata.release.report.models import Tally
+from tests.cases import each_once
 from tests.contracts.test_engines import CASES, suits
 from tests.end_to_end.conftest import SEED
 from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv
@@ -74,9 +75,11 @@ def same_as_text(name: str, recoding: str, model: PrivacyModel, folder: Path) ->
     return set(one.metrics)
 
 
-@pytest.mark.parametrize("recoding", TABLES)
 # Bounded knowledge needs vertices below the record, which a table has not.
-@pytest.mark.parametrize("name", [name for name, own in ENGINES.items() if not own.bounds_knowledge])
+ROW_ENGINES = [name for name, own in ENGINES.items() if not own.bounds_knowledge]
+
+
+@pytest.mark.parametrize(("name", "recoding"), each_once(ROW_ENGINES, TABLES))
 def test_a_table_as_csv_gives_what_it_gives_as_json(name: str, recoding: str, tmp_path: Path) -> None:
     """Every engine meets every model under one of the recodings, and every recoding with some models."""
     for model in fitting(name, recoding)[TABLES.index(recoding) :: len(TABLES)]:
@@ -98,14 +101,18 @@ def test_representatives_of_a_table_are_of_a_shape_that_csv_lacks(tmp_path: Path
 # Every model on trees and on tables, from a file to a saved folder
 
 
-@pytest.mark.parametrize(
-    ("name", "fields", "people"),
-    [("clustree", NESTED, trees), ("local-search", NESTED, trees), ("mondrian", FLAT, rows)],
-)
-@pytest.mark.parametrize("model", CASES, ids=str)
+PEOPLE: dict[str, tuple[dict[str, Any], Any]] = {
+    "clustree": (NESTED, trees),
+    "mondrian": (FLAT, rows),
+    "local-search": (NESTED, trees),
+}
+
+
+@pytest.mark.parametrize(("model", "name"), each_once(CASES, [*PEOPLE]), ids=str)
 def test_every_model_is_published_verified_and_states_what_it_suppressed(
-    model: PrivacyModel, name: str, fields: dict[str, Any], people: Any, tmp_path: Path
+    model: PrivacyModel, name: str, tmp_path: Path
 ) -> None:
+    fields, people = PEOPLE[name]
     source = tmp_path / "people.json"
     source.write_text(json.dumps(people()), "utf-8")
     stated = policy(fields, model, folder=tmp_path, engine=engine(name))

@@ -239,6 +239,7 @@ def small(count: int) -> Iterator[dict[str, object]]:
     yield from people(count)
 
 
+@pytest.mark.full
 def test_a_generator_in_blocks_and_processes() -> None:
     policy = from_data({**PEOPLE_POLICY, "blocks": 40})
     release = hierdata.anonymize(small(120), policy, seed=SEED, resources=Resources("processes", 2))

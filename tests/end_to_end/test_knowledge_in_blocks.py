@@ -70,7 +70,7 @@ def keeps(release: hierdata.Release, **model: Any) -> bool:
     )
 
 
-@with_worlds(4, 8)
+@with_worlds(2, 8)
 def test_the_whole_keeps_the_promise(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """Whatever the root values, missing ones included: none of the searches had to be joined.
 

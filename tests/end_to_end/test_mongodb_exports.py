@@ -95,6 +95,7 @@ def test_packed_forms_are_published_packed(tmp_path: Path) -> None:
         assert public(release).name == f"{plain.name}.gz"
 
 
+@pytest.mark.full
 def test_a_mongoexport_under_another_name(tmp_path: Path) -> None:
     file = tmp_path / "students.json"
     shutil.copy(EXPORTS / "relaxed.ejson", file)

@@ -38,6 +38,7 @@ def published(release: Release) -> list[dict[str, Any]]:
     return [json.loads(line) for line in written.splitlines()]
 
 
+@pytest.mark.full
 @examples(5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     count=st.integers(30, 150),

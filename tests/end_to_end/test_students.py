@@ -71,6 +71,7 @@ def test_every_format_gives_the_same_classes_and_records(students: Release, name
     assert all_plain(other.records()) == all_plain(students.records())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name == "students.jsonl" else pytest.mark.full) for name in FILES]
 )
@@ -221,6 +222,7 @@ def test_fewer_records_than_a_class_holds_cannot_be_published(objects: list[dict
         hierdata.anonymize([], POLICIES / "students.yaml")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("preset", ["MLevCluTree", "ClusTree"])
 def test_presets_publish_what_they_promise(preset: str) -> None:
     policy = POLICIES / f"students-{preset.lower()}.yaml"
@@ -231,6 +233,7 @@ def test_presets_publish_what_they_promise(preset: str) -> None:
     assert hierdata.verify(release.folder, policy, original=STUDENTS / "students.jsonl").passed
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["students.json", "students.xml"])
 def test_representatives_say_the_same_in_every_format(name: str) -> None:
     policy = hierdata.load_policy(policy_for(STUDENTS / name))

@@ -239,6 +239,7 @@ def test_four_keyed_tables_give_the_classes_of_the_same_students_as_json(student
     assert same(published(TABLES, KEYED), students)
 
 
+@pytest.mark.full
 def test_a_release_of_tables_has_fresh_keys_and_its_judge_joins_them(tmp_path: Path) -> None:
     release = hierdata.anonymize(TABLES, KEYED, seed=SEED)
     folder = release.save(tmp_path / "out")
@@ -280,6 +281,7 @@ def test_strangers_and_changes_in_a_release_of_tables_are_refused(tmp_path: Path
         hierdata.verify(folder, KEYED)
 
 
+@pytest.mark.full
 def test_other_keys_and_another_order_of_tables_change_nothing(students: Release, tmp_path: Path) -> None:
     tables = keyed_rows(TABLES)
     for name, own in tables.items():
@@ -290,6 +292,7 @@ def test_other_keys_and_another_order_of_tables_change_nothing(students: Release
     assert same(hierdata.anonymize(tmp_path, KEYED, seed=SEED), students)
 
 
+@pytest.mark.full
 def test_tables_in_memory_and_in_files_may_be_mixed(students: Release, tmp_path: Path) -> None:
     tables: dict[str, Any] = keyed_rows(TABLES)
     for own in tables.values():
@@ -358,6 +361,7 @@ def parts(folder: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+@pytest.mark.full
 def test_anatomy_of_tables_is_that_of_the_same_students_as_json() -> None:
     changes = {"recoding": "anatomy", "engine": None, "models": [{"kind": "frequency-l-diversity", "l": 2}]}
     keyed = from_data({**read(KEYED), **changes}, POLICIES)

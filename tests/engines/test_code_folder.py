@@ -152,6 +152,7 @@ def test_what_others_could_have_written_is_not_loaded(home: Home, spoiled: str) 
     assert {path: path.read_bytes() for path in home.files("") if path.is_file()} == before
 
 
+@pytest.mark.full
 def test_another_place_is_taken_and_kept(home: Home) -> None:
     """Without a home the folder is with the temporary files, and the next run finds it."""
     places: list[dict[str, str | None]] = [{"HOME": None}, {"XDG_CACHE_HOME": "/nonexistent/cache"}]
@@ -168,6 +169,7 @@ def test_another_place_is_taken_and_kept(home: Home) -> None:
     assert (own / ".cache" / NAME).is_dir()
 
 
+@pytest.mark.full
 def test_a_fresh_folder_goes_with_its_process(home: Home) -> None:
     (home.folder / "tmp").mkdir()
     (home.folder / "tmp" / NAME).mkdir(mode=0o755)
@@ -181,6 +183,7 @@ def test_a_fresh_folder_goes_with_its_process(home: Home) -> None:
         assert [*(home.folder / "tmp" / NAME).iterdir()] == []
 
 
+@pytest.mark.full
 def test_without_any_place_nothing_is_kept(home: Home) -> None:
     nowhere = 'import tempfile; tempfile.tempdir = "/nonexistent/tmp"'
     for _ in range(2):
@@ -196,6 +199,7 @@ def test_processes_share_a_folder(home: Home) -> None:
     assert home.files(".tmp.*") == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", [pytest.param(".nbi", marks=pytest.mark.full), ".nbc"])
 def test_damaged_files_are_written_again(home: Home, suffix: str) -> None:
     assert home.run() == "42 compiled"
@@ -206,6 +210,7 @@ def test_damaged_files_are_written_again(home: Home, suffix: str) -> None:
         assert home.run() == "42 cached"
 
 
+@pytest.mark.full
 def test_a_folder_that_is_full_stops_nothing(home: Home) -> None:
     full = """
 from hierdata.engines.compiler import cache

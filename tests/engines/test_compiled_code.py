@@ -223,6 +223,7 @@ def test_kernels_called_by_symbol_are_compiled_once_and_found_again(tmp_path: Pa
     assert run("uses", "top") == set()
 
 
+@pytest.mark.full
 def test_python_can_call_what_is_called_by_symbol(tmp_path: Path) -> None:
     (tmp_path / "by_symbol.py").write_text(BY_SYMBOL)
     (tmp_path / "run.py").write_text("import by_symbol\nprint(by_symbol.deep(5), by_symbol.top(5))")
@@ -249,6 +250,7 @@ def test_two_processes_compile_each_kernel_once(tmp_path: Path) -> None:
     assert sorted(compiled[0] + compiled[1]) == ["low", "lowest", "other", "second", "top"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("failing", ["flock", "open"])
 def test_where_nothing_can_be_locked_code_is_compiled(tmp_path: Path, failing: str) -> None:
     """A file system without locks stops no run; its code is not kept, as processes could mix their files."""
@@ -283,6 +285,7 @@ def test_a_lock_that_is_kept_is_waited_for_only_so_long(
         assert locked
 
 
+@pytest.mark.full
 def test_code_of_a_build_whose_classes_had_other_names_is_stale(tmp_path: Path) -> None:
     """Types of arguments are on disk with the names of their classes: an index may name what is gone."""
     shutil.copytree(Path(hierdata.__file__).parent, tmp_path / "hierdata")

@@ -166,7 +166,7 @@ def test_all_classes_are_too_few_where_each_has_too_much_of_a_value() -> None:
     assert choose_classes(classes[0].contents, classes[1:], bound, lambda whole, own: True) is None
 
 
-@with_worlds(20, 40)
+@with_worlds(10, 40)
 @pytest.mark.parametrize("recoding", ["generalization", "slicing"])
 def test_the_guarded_are_none_or_satisfy_the_models(recoding: str, worlds: int) -> None:
     met = Counter[str]()

@@ -96,7 +96,7 @@ def twin_of(
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("depth", [1, 2, pytest.param(3, marks=pytest.mark.full)])
-@with_worlds(4, 6)
+@with_worlds(2, 6)
 def test_engine_and_twin_agree(setting: str, depth: int, worlds: int) -> None:
     made = 0
     for seed in range(worlds if depth < 3 else worlds // 2):
@@ -116,6 +116,7 @@ def test_engine_and_twin_agree(setting: str, depth: int, worlds: int) -> None:
     assert made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_engine_and_twin_agree_on_weighted_losses(setting: str) -> None:
     made = 0
@@ -127,6 +128,7 @@ def test_engine_and_twin_agree_on_weighted_losses(setting: str) -> None:
     assert made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("depth", "seeds"), [(1, (28, 29)), (2, (8, 12)), (3, (4,))])
 def test_engine_and_twin_agree_on_copies(depth: int, seeds: tuple[int, ...]) -> None:
     together = 0

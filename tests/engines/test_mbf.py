@@ -192,7 +192,7 @@ def test_several_attributes_share_no_coordinate_and_stay_below_the_optimum(seed:
     assert reached <= optimum <= bound
 
 
-@with_worlds(15, 60)
+@with_worlds(7, 60)
 def test_several_attributes_lose_little_against_the_optimum(worlds: int) -> None:
     """Over 60 random tables of seven rows: the optimum is reached in most, and missed by few rows."""
     reached = optimum = 0

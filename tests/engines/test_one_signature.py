@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from hierdata.engines import jit
 from hierdata.engines.blocking import Sizes, grow_cut
@@ -19,6 +20,7 @@ MORE_SETTINGS: dict[str, list[dict[str, Any]]] = {"k-member": [{"stride": 3}]}
 """Those that change what kernels are handed."""
 
 
+@pytest.mark.full
 def test_every_kernel_has_at_most_one_signature() -> None:
     """In a process of its own: other tests call kernels with other types."""
     subprocess.run([sys.executable, "-m", __name__], check=True, cwd=Path(__file__).parents[2])

@@ -211,7 +211,7 @@ def test_leaves_that_caps_keep_apart(name: str, monkeypatch: pytest.MonkeyPatch)
             check_class(built, CONFLICTS[name], 4)
 
 
-@with_worlds(40, 200)
+@with_worlds(20, 200)
 def test_an_exchange_of_partners_further_up(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """One pair of equals, or two pairs one node higher: caps decide what there is, and two gain more."""
     monkeypatch.setattr(random_collections, "taxonomy", balanced)
@@ -340,7 +340,7 @@ def test_steps_that_do_not_nest_are_no_tree() -> None:
     assert not aligning._nests(np.array(crossing, np.int32), np.array([9, 4, 4, 2, 0, 0]))
 
 
-@with_worlds(60, 300)
+@with_worlds(30, 300)
 def test_the_matching_gains_as_much_as_any(worlds: int) -> None:
     rng = np.random.default_rng(11)
     for _ in range(worlds):

@@ -142,7 +142,7 @@ def above(kind: str, at: int, value: Any) -> list[Any]:
     return ABOVE.get(value, []) if not (kind == "courses" and at == 1) else BINS.get(value, [])
 
 
-@with_worlds(8, 25)
+@with_worlds(4, 25)
 def test_a_raw_value_has_one_node_in_a_root_class_and_what_cannot_repeat_stays(worlds: int) -> None:
     rng = Random(11)
     for _ in range(worlds):
@@ -196,7 +196,7 @@ def _leave_as_is(mended: Mended, _: BoundedKnowledge) -> Mended:
     return mended
 
 
-@with_worlds(4, 20)
+@with_worlds(2, 20)
 def test_classes_unite_only_where_that_loses_less(worlds: int) -> None:
     """Without it as much or more is lost; values of the record must weigh little for it to pay."""
     rng, less = Random(2), 0
@@ -218,7 +218,7 @@ def test_classes_unite_only_where_that_loses_less(worlds: int) -> None:
     assert worlds < 20 or less > 2
 
 
-@with_worlds(4, 20)
+@with_worlds(2, 20)
 def test_classes_are_split_further_only_where_that_loses_less(worlds: int) -> None:
     """No two of the new classes are published by one root vector, so that none has fewer records than k."""
     rng, less, most = Random(3), 0, "hierdata.engines.specialize.division_search._MOST_SPLIT"
@@ -238,7 +238,7 @@ def test_classes_are_split_further_only_where_that_loses_less(worlds: int) -> No
     assert worlds < 20 or less > 2
 
 
-@with_worlds(4, 16)
+@with_worlds(2, 16)
 def test_each_way_loses_what_its_trial_says(worlds: int) -> None:
     """But for estimates, made where there is much work, and missing root values, which trials count."""
     rng, folder = Random(7), "hierdata.engines.specialize."
@@ -297,7 +297,7 @@ def test_a_missing_value_loses_nothing_although_it_is_written_as_deleted() -> No
             assert (publication.measured_nodes[lacking] == missing).all()
 
 
-@with_worlds(20, 80)
+@with_worlds(10, 80)
 def test_what_is_published_keeps_the_promise(worlds: int) -> None:
     """On small random collections, by the plain definition; and nobody is left out."""
     rng = Random(7)
@@ -323,7 +323,7 @@ def test_what_is_published_keeps_the_promise(worlds: int) -> None:
     assert published_something > 60 * worlds // 80
 
 
-@with_worlds(4, 20)
+@with_worlds(2, 20)
 def test_what_all_records_delete_is_shown_again_where_enough_of_them_have_it(worlds: int) -> None:
     """Records delete one after the other, and what all of them delete may be what enough of them have."""
     rng, less = Random(4), 0

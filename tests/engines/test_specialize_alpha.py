@@ -105,7 +105,7 @@ def count_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> dict[tupl
     return largest
 
 
-@with_worlds(8, 25)
+@with_worlds(3, 25)
 def test_kernels_count_the_shares_of_the_plain_definition(worlds: int) -> None:
     rng = Random(41)
     for world in range(worlds):
@@ -130,7 +130,7 @@ def test_shares_are_the_same_however_few_places_of_a_record_are_held() -> None:
             assert sum_with_kernels(own, m, whole=True)[1] == expected
 
 
-@with_worlds(8, 60)
+@with_worlds(2, 60)
 def test_what_is_published_keeps_alpha(worlds: int) -> None:
     """On small random collections, by the plain definition; where alpha is not asked it is often missed."""
     rng = Random(42)

@@ -77,7 +77,7 @@ def draw(rng: random.Random) -> tuple[list[Value], str]:
     return values, rng.choice(("0.05", "0.1", "0.15", "0.3"))
 
 
-@with_worlds(20, 60)
+@with_worlds(10, 60)
 @pytest.mark.parametrize("l", [1, 2, 3, 4])
 def test_no_partition_publishes_more_rows(l: int, worlds: int) -> None:  # noqa: E741
     rng = random.Random(l)
@@ -122,7 +122,7 @@ def forms_of(forest: Forest) -> list[set[tuple[object, ...]]]:
     ]
 
 
-@with_worlds(40, 120)
+@with_worlds(20, 120)
 def test_classes_that_look_alike_are_told_apart(worlds: int) -> None:
     """Against all classes and labels: never more, and nearly as many where there are few labels."""
     rng = random.Random(2)
@@ -182,9 +182,10 @@ def test_the_bound_holds_where_l_is_not_whole(l: str) -> None:  # noqa: E741
     assert gap <= total / 10, "what spread misses where l is not whole"
 
 
-def test_the_scan_keeps_the_most_rows_with_so_many_in_a_window() -> None:
+@with_worlds(15, 60)
+def test_the_scan_keeps_the_most_rows_with_so_many_in_a_window(worlds: int) -> None:
     rng = random.Random(5)
-    for _ in range(60):
+    for _ in range(worlds):
         values, delta = draw(rng)
         values = sorted(values)[:8]
         own = of_values(values)

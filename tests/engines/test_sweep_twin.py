@@ -53,7 +53,7 @@ def sets(classes: np.ndarray[Any, Any], first: int = 0) -> list[frozenset[int]]:
     ]
 
 
-@with_worlds(8, 25)
+@with_worlds(4, 25)
 @every_setting
 @each_table
 def test_the_nodes_close_what_their_twin_closes(
@@ -123,7 +123,7 @@ def by_chance(twin: naive_sweep.Sweep, seed: int) -> np.ndarray[Any, Any]:
     return classes
 
 
-@with_worlds(25, 100)
+@with_worlds(12, 100)
 def test_no_pass_makes_the_loss_larger_and_the_optimum_is_a_bound(worlds: int) -> None:
     reached = 0
     for seed in range(worlds):

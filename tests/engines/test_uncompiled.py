@@ -46,7 +46,13 @@ assert release.report.passed and KERNELS
 """
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+QUICK = ("clustree", "mondrian", "spread")
+"""Engines that take little time as Python functions."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.full) for name in SETTINGS]
+)
 def test_both_ways_find_the_same(name: str) -> None:
     compared = 0
     for setting in SETTINGS[name]:
@@ -85,6 +91,7 @@ def test_the_choice_ends_with_its_context() -> None:
     assert not twice.signatures  # type: ignore[attr-defined]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("models", [[{"kind": "k-anonymity", "k": 2}], [{"kind": "t-closeness", "t": "0.9"}]])
 def test_few_records_never_meet_the_compiler(models: list[dict[str, Any]], tmp_path: Path) -> None:
     program = SMALL.replace("COUNT", "30").replace("MODELS", repr(models))
@@ -132,6 +139,7 @@ with announcing_compilation(lambda: compiled.append(1)):
 """
 
 
+@pytest.mark.full
 def test_code_that_is_on_disk_is_taken(tmp_path: Path) -> None:
     """Each kernel by itself: one that is called by its address is never called by code that cannot."""
     (tmp_path / "kernels.py").write_text(KERNELS)

@@ -22,7 +22,9 @@ from tests.random_collections import Collection, Shape, collected, collection, t
 from tests.test_histograms import numbers
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "frequency" else pytest.mark.full) for name in MODELS]
+)
 @examples(10)
 @given(seed=st.integers(0, 10**6), depth=st.integers(2, 3), most=st.integers(1, 4), size=st.integers(2, 4))
 def test_losses_and_pairs_are_those_of_the_best_assignment(
@@ -51,7 +53,7 @@ def test_vertices_without_quasi_identifiers(name: str, quasi: tuple[int, int, in
         check_class(bare(seed, quasi), MODELS[name], 3)
 
 
-@with_worlds(10, 40)
+@with_worlds(5, 40)
 @pytest.mark.parametrize("pairing", ["greedy", "benefit"])
 def test_the_published_pairing_with_weights(pairing: str, worlds: int) -> None:
     of_twin = {"greedy": "greedy", "benefit": "greedy_loss_minus_suppression"}[pairing]

@@ -38,6 +38,7 @@ def test_what_cannot_be_imported_is_named_with_the_reason(desk: Site, tmp_path: 
     assert listed.err == "hierdata: 1 plug-in is refused\n"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -101,6 +102,7 @@ def test_of_two_distributions_with_one_name_none_is_chosen(desk: Site, tmp_path:
     assert desk.at(site).run("lint", "plain.yaml").code == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("spread", [("--executor", "serial"), SPREAD], ids=["here", "in a worker"])
 def test_an_error_while_it_runs_is_told_by_type_and_place(
     desk: Site, tmp_path: Path, spread: tuple[str, ...]

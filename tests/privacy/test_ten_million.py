@@ -114,6 +114,7 @@ def held(kind: str, parameters: Mapping[str, Any], counts: Counts, reference: Co
     return MODELS[kind](**stated).bind(domain(reference)).holds(view)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("kind", "parameters", "letter", "figure", "promised"), CASES)
 def test_rational_thresholds(
     kind: str,
@@ -186,6 +187,7 @@ def test_enhanced_beta_likeness_refuses_at_minus_ln_p() -> None:
         assert held("enhanced-beta-likeness", {"beta": 10**6}, counts, reference) == expected
 
 
+@pytest.mark.full
 def test_the_compiled_caps_agree_with_fractions() -> None:
     """Two groups among ten million rows; denominators up to the largest that 64 bits have room for."""
     rows = MANY + 11

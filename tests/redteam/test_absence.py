@@ -119,7 +119,7 @@ def attack(records: Any, models: Any, how: Any, deep: bool, **stated: Any) -> li
     return unsafe(records, published, ["color", "ward"], sensitive, "visits", ABOVE, asked)
 
 
-@with_worlds(28, 240)
+@with_worlds(14, 240)
 def test_the_suppressed_are_none_or_as_safe_as_a_class(worlds: int) -> None:
     found = [attack(*case) for case in cases(worlds)]
     made = [one for one in found if one is not None]
@@ -148,7 +148,7 @@ def test_the_suppressed_of_many_blocks_are_mended_together(tmp_path: Path, execu
     assert sorted(one[SERIAL] for one in published) == sorted(one[SERIAL] for one in records)
 
 
-@with_worlds(28, 60)
+@with_worlds(14, 60)
 def test_the_program_finds_what_is_wrong_where_nothing_is_guarded(worlds: int) -> None:
     found = [attack(*case, suppressed="as_published") for case in cases(worlds)]
     broken = Counter(name for one in found for name in one or [])

@@ -75,7 +75,7 @@ def delete_at_random(records: Sequence[Any], random: Random) -> list[Any]:
     return published
 
 
-@with_worlds(300, 800)
+@with_worlds(100, 800)
 def test_no_known_facts_lead_to_fewer_than_k_published_records(worlds: int) -> None:
     """Values and visits are left out at random; wherever the judge accepts that, the attack fails."""
     random = Random(4)

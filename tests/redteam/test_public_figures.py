@@ -68,7 +68,7 @@ def figures_of(release: Release) -> tuple[object, ...]:
     return sorted(map(json.dumps, records)), release_file, files
 
 
-@with_worlds(10, 40)
+@with_worlds(5, 40)
 def test_the_disease_of_a_lone_suppressed_person_cannot_be_computed(worlds: int) -> None:
     """With exact figures of the original in public/ one candidate was left in 27 of 40 runs."""
     left = [len(candidates(run, DISEASES[run % 5])) for run in range(worlds)]

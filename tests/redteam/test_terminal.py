@@ -253,6 +253,7 @@ def test_in_columns_of_a_table(desk: Desk) -> None:
     assert desk.codes == {0, 2}
 
 
+@pytest.mark.full
 def test_in_names_of_files(desk: Desk) -> None:
     """Each broken file under such a name, and a policy, a release, a taxonomy and a folder."""
     name = TERMINAL.replace("/", "") + "".join(one for one in ALL if ord(one) < 0x2030)[:90]

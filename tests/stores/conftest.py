@@ -18,6 +18,17 @@ from tests.stores.server import serving
 NAMED = os.environ.get("HIERDATA_MONGODB_URI")
 
 
+_SERVERS = {"mongodb", "postgresql"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that start a server belong to the full tier."""
+    for item in items:
+        if _SERVERS & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.full)
+
+
 @pytest.fixture(scope="session", params=["own", *(["named"] if NAMED else [])])
 def mongodb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server, without a database."""
