@@ -90,10 +90,18 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
 
 
 def _worst_guesses(report: StewardReport) -> Iterator[str]:
-    """Yield the largest worst guess, and who else may guess better."""
+    """Yield what can be guessed at most, and who else may guess better.
+
+    Where everybody in a class may have one value, no model promises otherwise, and the line says so.
+    """
     guesses = {path: guess.fraction for path, guess in report.worst_guess.items()}
     if guesses:
-        yield f"Worst guess that a person has a value: {_largest(guesses)}"
+        most = max(guesses.values())
+        if most == 1:
+            certain = [path for path, guess in guesses.items() if guess == 1]
+            yield f"Not promised: in some class all may have one value {_at(certain)}."
+        else:
+            yield f"In no class do more than {share(float(most))} have the same sensitive value."
     known = report.group_ids and {
         path: guess.fraction for path, guess in report.group_ids.worst_guess.items()
     }
@@ -103,9 +111,12 @@ def _worst_guesses(report: StewardReport) -> Iterator[str]:
 
 def _largest(guesses: dict[str, Fraction]) -> str:
     most = max(guesses.values())
-    path, *others = (path for path, guess in guesses.items() if guess == most)
-    also = f" and {plural(len(others), 'other')}" if others else ""
-    return f"{share(float(most))} at {shorten(quote(path), _LONGEST_PATH)}{also}"
+    return f"{share(float(most))} {_at([path for path, guess in guesses.items() if guess == most])}"
+
+
+def _at(paths: list[str]) -> str:
+    also = f" and {plural(len(paths) - 1, 'other')}" if len(paths) > 1 else ""
+    return f"at {shorten(quote(paths[0]), _LONGEST_PATH)}{also}"
 
 
 def _warnings(report: StewardReport) -> str:

@@ -12,6 +12,7 @@ from hierdata.ground.errors import VerificationError
 from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics.base import Figure
+from hierdata.policy.checks.sensitive import find_unlimited
 from hierdata.policy.plan.plan import list_plugins
 from hierdata.policy.plan.treatment import dropped_references, kept_references, linked_domains
 from hierdata.policy.policy import Policy
@@ -36,6 +37,7 @@ from hierdata.release.report.models import (
     spelling_sentence,
     suppression_sentences,
 )
+from hierdata.release.report.sentences import unlimited_sentences
 from hierdata.release.report.shape import describe_steps, limit_shape
 from hierdata.release.verification import judgements_by_model
 
@@ -143,7 +145,9 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         guarded=policy.guards_suppressed,
         each_type=apart and not (policy.steps and policy.steps[0].aligns),
     )
-    stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes) + suppression
+    stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes)
+    stated += unlimited_sentences([str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)])
+    stated += suppression
     if policy.knowledge is not None:
         stated += tuple(knowledge_sentences(policy.knowledge, verdict.told_apart))
     if policy.spelling is not None:

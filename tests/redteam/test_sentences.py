@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,7 @@ TESTED: dict[str, tuple[str, ...]] = {
         "redteam/test_moved_dates.py::test_the_same_attack_succeeds_where_the_policy_moves_by_days",
     ),
     "_TIMED": ("redteam/test_moved_dates.py::test_the_time_of_day_links_nobody",),
+    "_UNLIMITED": (f"{HERE}::test_a_field_that_no_model_limits_may_have_one_value_in_a_class",),
     "_RESPELLED": ("redteam/test_spelling.py::test_a_policy_may_keep_spellings_with_a_reason",),
     "_OVER_VALUES": ("redteam/test_sets.py::test_by_value_these_shares_are_larger_than_promised",),
     "_ALL_MAY_SHARE": ("redteam/test_sets.py::test_models_without_presence_say_that_all_may_share_a_value",),
@@ -247,6 +249,28 @@ def test_two_groups_of_one_person_tell_more_than_each() -> None:
     groups = [visit["group"] for record in records if record["town"] == "a" for visit in record["visits"]]
     assert len(set(groups)) == 2
     assert any("groups of one person" in sentence for sentence in release.report.limitations)
+
+
+def test_a_field_that_no_model_limits_may_have_one_value_in_a_class() -> None:
+    """The sentences name the fields that they are about, so that none is said of another field."""
+    people = [{"town": "ab"[at % 2], "ill": "xyz"[at % 3], "sex": "fm"[at % 2]} for at in range(24)]
+    fields = {"$.town": FLAT, "$.ill": SENSITIVE, "$.sex": SENSITIVE}
+    diverse = {"kind": "frequency-l-diversity", "l": 2}
+    for on, unlimited in (({"on": ["$.ill"]}, ["$.sex"]), ({}, [])):
+        models = [K4, {**diverse, **on}]
+        if not on:
+            fields = {**fields, "$.sex": {"role": "identifier"}}
+        policy = {"version": 1, "models": models, "fields": fields}
+        release = hierdata.anonymize(people, policy, seed=bytes(16))
+        stated = json.loads((release.folder / "public" / "release.json").read_text("utf-8"))
+        said = [
+            text for text in stated["limitations"] if text.startswith("Nothing limits what can be guessed")
+        ]
+        assert said == [sentences._UNLIMITED.format(paths=path) for path in unlimited]
+        assert stated["promises"][1]["statement"].startswith("At $.ill: No " if on else "No ")
+        if unlimited:
+            assert {one["sex"] for one in release.records() if one["town"] == "a"} == {"f"}
+            assert any("$.sex: no model limits" in warning for warning in release.report.warnings)
 
 
 def test_vertices_that_are_left_out_may_all_have_one_value() -> None:

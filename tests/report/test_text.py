@@ -163,7 +163,7 @@ def test_an_overview_says_what_a_signer_needs_in_15_lines() -> None:
         "Kept of the input: 50.0 % of at most 75.0 %",
         f"{'█' * 10}{'░' * 10}  50.0 %  600 of 603 published",
         "  $.courses[*]           9,000 of 9,100 published",
-        "Worst guess that a person has a value: 66.7 % at $.courses[*].grade",
+        "In no class do more than 66.7 % have the same sensitive value.",
         "1 warning; 6 things are not promised.",
         "Report: release/steward/report.html",
         "To give out: release/public",

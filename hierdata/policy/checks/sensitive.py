@@ -114,6 +114,12 @@ def pairs(policy: Policy) -> Iterator[tuple[Keys | None, PrivacyModel]]:
                 yield keys, model
 
 
+def find_unlimited(policy: Policy) -> list[Keys]:
+    """Return the sensitive fields of which no model limits what can be guessed."""
+    judged = {keys for keys, _ in pairs(policy)}
+    return [keys for keys in policy.sensitive if keys not in judged and not bounds_values_at(policy, keys)]
+
+
 def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
     """Build the domain of a sensitive attribute from its observed values."""
     rule = policy.sensitive[keys]

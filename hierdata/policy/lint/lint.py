@@ -12,8 +12,7 @@ from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
 from hierdata.domains.number import identity, plain
 from hierdata.domains.similarity import is_transitive
 from hierdata.ground.errors import HierdataError, PolicyError
-from hierdata.policy.checks.knowledge import bounds_values_at
-from hierdata.policy.checks.sensitive import class_size, domain_of, pairs
+from hierdata.policy.checks.sensitive import class_size, domain_of, find_unlimited, pairs
 from hierdata.policy.lint.attainable import (
     estimate_patterns,
     presence_shortfalls,
@@ -54,6 +53,12 @@ class Finding:
     message: str
     revealed: tuple[str, ...] = ()
     position: Position | None = None
+
+
+UNLIMITED = (
+    "no model limits what can be guessed of this sensitive field: add it to the model's `on`, add a model "
+    "such as frequency-l-diversity, or drop the field"
+)
 
 
 def lint(
@@ -123,7 +128,7 @@ def _files(policy: Policy) -> Iterator[Finding]:
 
 
 def _models(policy: Policy) -> Iterator[Finding]:
-    judged, broken = set(), set()
+    broken = set()
     for own, rule in policy.sensitive.items():
         try:
             rule.semantics(policy.folder)
@@ -131,16 +136,14 @@ def _models(policy: Policy) -> Iterator[Finding]:
             broken.add(own)
             yield Finding("error", _text(policy, own), str(error))
     for keys, model in pairs(policy):
-        judged.add(keys)
         if keys in broken:
             continue
         try:
             model.bind(None if keys is None else domain_of(policy, keys, {}))
         except PolicyError as error:
             yield Finding("error", error.path or "models", str(error).removeprefix(f"{error.path}: "))
-    for keys in policy.sensitive:
-        if keys not in judged and not bounds_values_at(policy, keys):
-            yield Finding("warning", _text(policy, keys), "no model judges this sensitive attribute")
+    for keys in find_unlimited(policy):
+        yield Finding("warning", _text(policy, keys), UNLIMITED)
 
 
 def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from hierdata.records.identifiers import DateShift
 
 
+_UNLIMITED = (
+    "Nothing limits what can be guessed of {paths}: all persons of a class may have the same value there."
+)
+
 _ALWAYS = (
     "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
     "person is in the collection, but none of the person's sensitive values.",
@@ -196,6 +200,11 @@ def limitations(
     return (against, form, *groups, *_of_models(models), about, *always, *fields)
 
 
+def unlimited_sentences(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the sentence on sensitive fields that no model limits, if there are any."""
+    return (_UNLIMITED.format(paths=" and ".join(paths)),) if paths else ()
+
+
 def spelling_sentence(reason: str) -> str:
     """Return what is not promised where values keep the spelling of the input."""
     return f"{_RESPELLED} Reason given: {quote(reason)}"
@@ -245,7 +254,8 @@ def state_promise(
             said = resolved.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
         else:
             said = resolved.promise(apart=apart)
-        told.append(said if len(alike) == 1 else f"At {_paths(own)}: {said}")
+        everywhere = len(alike) == 1 and model.on is None
+        told.append(said if everywhere else f"At {_paths(own)}: {said}")
     several = [one for one in judged if one.repeats and one.reading.asks == "value"]
     if several:
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
