@@ -48,6 +48,9 @@ def init(
     delimiter: Annotated[
         str | None, typer.Option(help="The delimiter of CSV cells; by default found in the header.")
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="The encoding of the text, such as latin-1; by default UTF-8.")
+    ] = None,
     table: TableName = None,
     query: Query = None,
     column: ColumnName = None,
@@ -67,6 +70,7 @@ def init(
                 format=as_format,
                 records=records,
                 delimiter=delimiter,
+                encoding=encoding,
                 progress=feedback.listener,
             )
         if out is not None:

@@ -80,11 +80,13 @@ def _values(field: Field) -> list[str]:
     return [f"{field.path}\t{value}\t{times}" for value, times in field.attribute.categories.most_common()]
 
 
-def input_keys(format: str | None, records: str | None, delimiter: str | None) -> dict[str, Any]:
+def input_keys(
+    format: str | None, records: str | None, delimiter: str | None, encoding: str | None = None
+) -> dict[str, Any]:
     """Return the keys of a policy that describe the input. Raises PolicyError for an unknown format."""
     if format is not None and format not in FORMATS:
         raise PolicyError(f"the format must be one of {', '.join(FORMATS)}")
-    keys: dict[str, Any] = {"format": format, "records": records}
+    keys: dict[str, Any] = {"format": format, "encoding": encoding, "records": records}
     keys["csv"] = None if delimiter is None else {"delimiter": delimiter}
     return {key: value for key, value in keys.items() if value is not None}
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS
+from hierdata.documents.formats.csv_dialect import find_dialect
+from hierdata.documents.formats.source import PathSource
 from hierdata.drafting.build import build_draft, input_keys, notation_of, ruleless_policy
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.fields import Notation
@@ -18,6 +20,7 @@ from hierdata.drafting.relations import relate_tables
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.sources import Collection, collect
+from hierdata.sources.columns import format_of
 from hierdata.sources.stores import store_of
 
 _TABLES = tuple(suffix for kind in FORMATS.values() if kind.is_tabular for suffix in kind.table_suffixes)
@@ -29,20 +32,21 @@ def init(
     format: str | None = None,
     records: str | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
     progress: Progress | None = None,
 ) -> Draft:
     """Read a collection once, and propose a policy for it, with reasons.
 
     ``source`` is as for ``anonymize``. For a store its own schema is read too; tables are read a second time,
-    to find how they are related. ``format``, ``records`` (the path of the records) and ``delimiter`` (of CSV)
-    replace the policy's keys of these names. Memory does not grow with the number of records, unless tables
-    are joined.
+    to find how they are related. ``format``, ``encoding``, ``records`` (the path of the records) and
+    ``delimiter`` (of CSV) replace the policy's keys of these names. What else a policy must state of CSV is
+    found. Memory does not grow with the number of records, unless tables are joined.
 
     The draft is refused as a policy until a person confirms it, by ``Draft.confirmed`` or by removing the
     line ``draft`` from the file. Raises InputError, TargetError, and PolicyError if the kind of input cannot
     be determined.
     """
-    stated = input_keys(format, records, delimiter)
+    stated = input_keys(format, records, delimiter, encoding)
     store = store_of(source)
     if store is None:
         return _of_files(source, stated, progress or silent)
@@ -62,6 +66,7 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         if "records" in stated:
             raise PolicyError("records: applies to a single file only, but the records are in several tables")
         stated = {**stated, "tables": _joins(tables, stated, progress)}
+    stated = _add_dialect(source, stated)
     collection = collect(source, ruleless_policy(stated))
     notation = _notation(collection)
     if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
@@ -70,6 +75,19 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         collection = collect(source, ruleless_policy(known))
         notation = _notation(collection)
     return build_draft(_documents(collection, progress), notation, stated)
+
+
+def _add_dialect(source: object, stated: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys with what a policy must state of a CSV file, found in the file."""
+    if not isinstance(source, str | os.PathLike) or not Path(source).is_file():
+        return stated
+    file = PathSource(Path(source))
+    if not format_of(file.name, ruleless_policy(stated)).is_delimited:
+        return stated
+    own = stated.get("csv", {})
+    with file.decoded(stated.get("encoding")).open() as stream:
+        found = find_dialect(stream, own.get("delimiter"))
+    return {**stated, "csv": {**own, **found}} if found else stated
 
 
 def _notation(collection: Collection) -> Notation:

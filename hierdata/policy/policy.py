@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
+from hierdata.documents.scalars import NOT_FINITE
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.bounds import MOST_PARTS, MOST_STEPS, Count, FileName, Name, Passes
 from hierdata.engines import Engine
@@ -21,7 +22,14 @@ from hierdata.policy.spec.fields import FieldRule, maps_of, read_path, unusable_
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
 from hierdata.policy.spec.shape import IndividualRule, StepSpec, with_counts
 from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
-from hierdata.policy.spec.values import AcceptedRisks, Keep, Namespaces, PathText, SensitiveTables
+from hierdata.policy.spec.values import (
+    AcceptedRisks,
+    EncodingName,
+    Keep,
+    Namespaces,
+    PathText,
+    SensitiveTables,
+)
 from hierdata.privacy import BoundedKnowledge, PrivacyModel
 from hierdata.records.derived import DerivedField
 from hierdata.records.flatten import Table
@@ -46,6 +54,9 @@ class Policy(BaseModel):
     dataset: Name = Field(default="records", description="name of the release")
     format: FormatName | None = Field(
         default=None, description="format of the input, by default that of its suffix"
+    )
+    encoding: EncodingName | None = Field(
+        default=None, description="how the text of the input is encoded, by default UTF-8; a release is UTF-8"
     )
     namespaces: Namespaces = Field(default={}, description="XML prefixes and their URIs; '' is the default")
     records: PathText | None = Field(default=None, description="path of the records, such as $.students")
@@ -132,6 +143,11 @@ class Policy(BaseModel):
         for path, rule in self.fields.items():
             for key, file in rule.files():
                 yield ("fields", path, key), file
+
+    @cached_property
+    def missing_numbers(self) -> frozenset[str]:
+        """The words for numbers that are none, NaN and infinity, that a rule counts as missing."""
+        return frozenset(NOT_FINITE) & {word for rule in self.fields.values() for word in rule.missing}
 
     @property
     def preset(self) -> str | None:

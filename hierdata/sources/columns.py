@@ -12,10 +12,14 @@ from hierdata.documents.formats.source import PathSource, Source
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import shaped_tables
+from hierdata.policy.spec.tables import CsvOptions
 from hierdata.policy.spec.values import Keep
 from hierdata.records.survey import Keys
 from hierdata.sources.form import FileForm, open_layout
 from hierdata.sources.splits import open_source
+
+COMMENTS = ("#", "//", "%", "--")
+"""Beginnings of lines that are probably comments."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,8 @@ class TableForm(FileForm):
         # New keys are numbers, whatever the keys of the input were.
         known = self.layout.types
         types = {one: known[one] for one in columns if one in known and one not in self.joins}
-        layout = self.format.layout_to_write(replace(self.layout, columns=columns, types=types, header=True))
+        written = replace(self.layout, columns=columns, types=types, header=True, skipped=0, trailing=0)
+        layout = self.format.layout_to_write(written)
         format = published_format(self.format, layout, policy)
         fixed = not policy.recoding_traits.separates_values
         return replace(self, format=format, layout=layout, fixed=fixed)
@@ -73,13 +78,26 @@ def format_of(name: str, policy: Policy, base: Keys = (), table: str | None = No
     return fit_format(format_named(policy.format)() if policy.format else detect(name), policy, base, table)
 
 
-def input_format(source: Source, policy: Policy) -> Format:
-    """Return the format of an input file; one that nobody stated is recognized by its content too."""
+def input_format(source: Source, policy: Policy) -> tuple[Source, Format]:
+    """Return an input file as UTF-8, and its format; one that nobody stated is recognized by its content too.
+
+    Raises PolicyError where the policy states an encoding for a format that is not text.
+    """
     format = format_of(source.name, policy)
+    source = decode_source(source, format, policy.encoding)
     if policy.format is not None or policy.records is not None or not format.is_wrapped:
-        return format
+        return source, format
     with open_source(source) as stream:
-        return look_inside(format, stream)
+        return source, look_inside(format, stream)
+
+
+def decode_source(source: Source, format: Format, encoding: str | None) -> Source:
+    """Return an input file as UTF-8 (see PathSource.decoded)."""
+    if format.is_binary:
+        if encoding is not None:
+            raise PolicyError(f"`encoding` is for text, but the records are {format.name}: leave it out")
+        return source
+    return source.decoded(encoding) if isinstance(source, PathSource) else source
 
 
 def fit_format(format: Format, policy: Policy, base: Keys = (), table: str | None = None) -> Format:
@@ -94,8 +112,9 @@ def fit_format(format: Format, policy: Policy, base: Keys = (), table: str | Non
     columns = () if stated is None else stated.columns or ()
     if columns and not format.is_delimited:
         raise PolicyError(f"the policy has names for columns (`columns`), but the table is {format.name}")
-    delimiter = None if policy.csv is None else policy.csv.delimiter
-    return format.with_options(delimiter, columns, _paths(policy, base))
+    options = policy.csv or CsvOptions()
+    format = format.with_options(options.delimiter, columns, _paths(policy, base))
+    return format.with_marks(options.comment, options.decimal, policy.missing_numbers)
 
 
 def _paths(policy: Policy, base: Keys) -> dict[str, str]:
@@ -132,6 +151,12 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
 def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> None:
     """Raise InputError if the columns show a wrong delimiter or a missing header."""
     declared = _paths(policy, base).keys() | set(joins)
+    if len(declared) > 1 and len(layout.columns) == 1 and layout.columns[0].startswith(COMMENTS):
+        sign = next(sign for sign in COMMENTS if layout.columns[0].startswith(sign))
+        raise InputError(
+            f"the table begins with lines that begin with {sign!r}: if they are comments above the header, "
+            f"skip them with `csv: {{comment: '{sign}'}}`"
+        )
     if len(declared) > 1 and len(layout.columns) == 1:
         raise InputError(
             "the table has one column, but the policy names more: state the delimiter, such as "

@@ -23,7 +23,7 @@ SECOND_READING = "a second reading of the records"
 
 def file_collection(source: Source, policy: Policy) -> Collection:
     """Return a collection in one file."""
-    format = input_format(source, policy)
+    source, format = input_format(source, policy)
     layout = open_input(source, format, policy.place)
     if format.has_elements:
         layout = state_layout(layout, policy)

@@ -144,8 +144,7 @@ def many_files(place: Path, policy: Policy) -> Collection:
 
     Raises InputError if there are no files, PolicyError if they do not all have one format.
     """
-    files = tuple(PathSource(path) for path in _find_files(place))
-    format = _format(files, policy)
+    files, format = _decode_all([PathSource(path) for path in _find_files(place)], policy)
     try:
         layout = state_layout(open_input(files[0], format, policy.place), policy)
     except InputError as error:
@@ -201,8 +200,8 @@ def _find_files(place: Path) -> list[Path]:
     return sorted(path.absolute() for path in found)
 
 
-def _format(files: Sequence[PathSource], policy: Policy) -> Format:
-    """Return the one format of all files."""
+def _decode_all(files: Sequence[PathSource], policy: Policy) -> tuple[tuple[PathSource, ...], Format]:
+    """Return the files as UTF-8, and the one format of all."""
     formats = {}
     for file in files:
         try:
@@ -213,7 +212,10 @@ def _format(files: Sequence[PathSource], policy: Policy) -> Format:
         formats[format.name] = format
     else:
         if len(formats) == 1 and not format.is_tabular:
-            return input_format(files[0], policy)
+            _, found = input_format(files[0], policy)
+            if format.is_binary and policy.encoding is None:
+                return tuple(files), found
+            return tuple(file.decoded(policy.encoding) for file in files), found
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(
         "the files of a collection must all have one format, which is not a table format: select the files "

@@ -54,6 +54,8 @@ def fetch_source(
             target.refuse(store)
         if policy.format is not None:
             raise PolicyError("`format` is for files, but the records are on a server: remove it")
+        if policy.encoding is not None:
+            raise PolicyError("`encoding` is for files, but the records are on a server: remove it")
         with PrivateFolder(beside, SECOND_READING) as folder:
             listed = {keys[0] for keys in policy.rules_by_keys}
             exported = store.export(folder, tables=policy.joined_tables, published=published, listed=listed)

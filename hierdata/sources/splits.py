@@ -157,7 +157,7 @@ def file_splits(source: Source, format: Format, layout: Layout, size: int = SIZE
     if not isinstance(source, PathSource):
         return (FileSplit(source, format, layout),)
     if not source.path.is_absolute():
-        source = PathSource(source.path.absolute())
+        source = source.absolute()
     with open_source(source) as stream:
         found = format.splits(stream, layout, size)
     return tuple(FileSplit(source, format, layout, split) for split in found)

@@ -16,14 +16,14 @@ from hierdata.documents.formats.arrow_tables import is_table
 from hierdata.documents.formats.base import BESIDE
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
-from hierdata.documents.formats.source import PathSource, write_stream
+from hierdata.documents.formats.source import PathSource, Source, write_stream
 from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import find_joined, shaped_tables
 from hierdata.records.flatten import Table, joined, nest, places, split
 from hierdata.records.shape.tables import ShapedTables
 from hierdata.records.survey import Keys
-from hierdata.sources.columns import TableForm, check_columns, format_of, published_form
+from hierdata.sources.columns import TableForm, check_columns, decode_source, format_of, published_form
 from hierdata.sources.form import Collection, Form, open_input
 from hierdata.sources.objects import table_collection
 from hierdata.sources.splits import read_file
@@ -233,9 +233,10 @@ def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
 
 def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
     base = _place_of_rows(table, policy)
-    source = PathSource(file)
+    source: Source = PathSource(file)
     with _name_table(table.name):
         format = format_of(file.name, policy, base, table.name)
+        source = decode_source(source, format, policy.encoding)
         layout = open_input(source, format, ())
         if format.is_tabular:
             check_columns(layout, policy, base, table.joins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -32,7 +32,8 @@ class Layout:
     other children of an XML root are then skipped, otherwise they are an error.
 
     For tables ``columns`` are the names in order. ``delimiter``, ``terminator`` (of a line) and ``header``
-    (whether there is one) are for CSV, ``types`` (by column) for Parquet. For Extended JSON ``array`` means
+    (whether there is one), ``skipped`` (lines above it) and ``trailing`` (empty cells behind it) are for CSV,
+    ``types`` (by column) for Parquet. For Extended JSON ``array`` means
     that the records are in an array, ``canonical`` that every number has its type.
 
     For XML ``namespaces`` maps the prefixes that are written to URIs ("" is the default namespace);
@@ -58,6 +59,8 @@ class Layout:
     header: bool = True
     types: dict[str, object] = field(default_factory=dict)
     array: bool = False
+    skipped: int = 0
+    trailing: int = 0
     canonical: bool = False
 
 
@@ -109,6 +112,14 @@ class Format(ABC):
         """Return the format with a policy's options.
 
         ``columns`` are the names for a table without a header, ``paths`` the policy's paths by column.
+        """
+        return self
+
+    def with_marks(self, comment: str | None, decimal: str, words: Collection[str]) -> Format:
+        """Return the format with what a policy says of the input alone.
+
+        ``comment`` begins lines above a header that are skipped, ``decimal`` is the decimal sign of numbers,
+        ``words`` are those of NaN and infinity that some rule counts as missing.
         """
         return self
 

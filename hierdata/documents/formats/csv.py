@@ -6,14 +6,16 @@ import csv
 import re
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
+from os import SEEK_CUR
 from typing import BinaryIO, ClassVar, cast
 
 from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import Layout, Rowwise, check_columns
+from hierdata.documents.formats.encodings import STATE_ENCODING
 from hierdata.documents.formats.objects import encode, literal
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
@@ -31,6 +33,10 @@ _DECODED = 1024
 _WRITTEN = 1024
 """Records written at a time."""
 _BLANK = b"\n"
+_HEAD = 1 << 12
+"""Bytes from whose line ends those of the file are told."""
+_COMMA = re.compile(",")
+_DECIMAL = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _TERMINATOR = "\r\n"  # the csv module quotes cells that contain one of its characters
 
 
@@ -39,7 +45,8 @@ class Csv(Rowwise):
     """Comma-separated values (RFC 4180) in UTF-8; empty lines are skipped.
 
     ``columns`` are the names for a file without a header. A first line with nothing but some of these names
-    is a header all the same, as in a release.
+    is a header all the same, as in a release. Lines above a header that begin with ``comment`` are skipped.
+    With ``decimal`` a comma, numbers are read with a point.
 
     If ``delimiter`` is None, it is found in the header: the one of comma, semicolon, tab and bar that gives
     the most columns. With ``for_people`` the file is safe for spreadsheets: an apostrophe is added before
@@ -57,10 +64,16 @@ class Csv(Rowwise):
     delimiter: str | None = None
     for_people: bool = False
     columns: tuple[str, ...] = ()
+    comment: str | None = None
+    decimal: str = "."
 
     def with_options(self, delimiter: str | None, columns: tuple[str, ...], paths: Mapping[str, str]) -> Csv:
         """Return CSV with delimiter and columns of the policy (see Format.with_options)."""
         return Csv(delimiter, columns=columns)
+
+    def with_marks(self, comment: str | None, decimal: str, words: Collection[str]) -> Csv:
+        """Return CSV that skips comments and reads decimal commas (see Format.with_marks)."""
+        return replace(self, comment=comment, decimal=decimal)
 
     def as_published(self, layout: Layout, for_people: bool) -> Csv:
         """Return CSV with the delimiter of the layout (see Format.as_published)."""
@@ -79,19 +92,26 @@ class Csv(Rowwise):
         """
         if records:
             raise PolicyError("every line of a CSV table is a record: `records` has no meaning here")
-        header = _header(stream)
+        header, skipped = _header(stream, self.comment)
         cut = {delimiter: _cells(header, delimiter) for delimiter in DELIMITERS}
         terminator = "\r\n" if header.endswith("\r\n") else "\n"
         if self.columns and (layout := self._without_header(header, cut)):
-            return replace(layout, terminator=terminator)
+            return replace(layout, terminator=terminator, skipped=skipped)
         delimiter = self.delimiter or _find_delimiter(cut)
         columns = cut.get(delimiter) or _cells(header, delimiter)
         if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
             raise InputError(f"the stated delimiter does not occur in the header, but {other!r} does")
         if self.for_people:
             columns = [_restore_cell(column) for column in columns]
-        check_columns(columns)
-        return Layout(columns=tuple(columns), delimiter=delimiter, terminator=terminator)
+        named = max((place for place, column in enumerate(columns, 1) if column), default=len(columns))
+        check_columns(columns[:named])
+        return Layout(
+            columns=tuple(columns[:named]),
+            delimiter=delimiter,
+            terminator=terminator,
+            skipped=skipped,
+            trailing=len(columns) - named,
+        )
 
     def _without_header(self, first: str, cut: Mapping[str, list[str]]) -> Layout | None:
         """Return the layout by the stated columns; None if the first line is a header of these."""
@@ -149,8 +169,13 @@ class Csv(Rowwise):
                 if len(row) != width:
                     if not row:
                         continue
-                    raise _RefusedError(f"the row has {len(row)} cells, but {due} {width}")
+                    if width < len(row) <= width + layout.trailing and not any(row[width:]):
+                        row = row[:width]
+                    else:
+                        raise _RefusedError(f"the row has {len(row)} cells, but {due} {width}")
                 record += 1
+                if self.decimal == ",":
+                    row = [_COMMA.sub(".", cell) if _DECIMAL.fullmatch(cell) else cell for cell in row]
                 if self.for_people:
                     row = [_restore_cell(cell) for cell in row]
                 if "" in row:
@@ -212,10 +237,28 @@ class Csv(Rowwise):
 
 def _lines_of(stream: BinaryIO, layout: Layout) -> Iterator[bytes]:
     """Return the lines of a file; the first is the header, or blank if there is none."""
-    lines = iter(stream)
+    lines = islice(split_lines(stream), layout.skipped, None)
     if layout.header:
         return lines
     return chain([_BLANK], (line.removeprefix(BOM_UTF8) for line in islice(lines, 1)), lines)
+
+
+def split_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file; where its beginning has carriage returns only, these end lines."""
+    if hasattr(stream, "peek"):
+        head = stream.peek(_HEAD)[:_HEAD]
+    else:
+        head = stream.read(_HEAD)
+        stream.seek(-len(head), SEEK_CUR)
+    if b"\r" not in head or b"\n" in head:
+        yield from stream
+        return
+    rest = b""
+    while chunk := stream.read(_HEAD):
+        *lines, rest = (rest + chunk.replace(b"\n", b"\r")).split(b"\r")
+        yield from (line + b"\n" for line in lines)
+    if rest:
+        yield rest
 
 
 def _has_quoted_lines(lines: list[bytes]) -> bool:
@@ -265,14 +308,17 @@ def _text(line: bytes) -> str:
     try:
         return line.decode()
     except UnicodeDecodeError:
-        raise _RefusedError("the line is not UTF-8") from None
+        raise _RefusedError(f"the line is not UTF-8: {STATE_ENCODING}") from None
 
 
-def _header(stream: BinaryIO) -> str:
-    """Return the text of the header; a quoted name may span several lines."""
-    header = ""
+def _header(stream: BinaryIO, comment: str | None) -> tuple[str, int]:
+    """Return the header, in which a quoted name may span several lines, and how many lines lie above it."""
+    header, skipped = "", 0
     try:
-        for line in _lines(stream):
+        for line in _lines(split_lines(stream)):
+            if comment is not None and not header and line.startswith(comment):
+                skipped += 1
+                continue
             header += line
             if header.count('"') % 2 == 0 or len(header) > _LONGEST_HEADER:
                 break
@@ -283,7 +329,7 @@ def _header(stream: BinaryIO) -> str:
         raise InputError(
             "the table has no header: its first line must name the columns, or `csv: {columns: [...]}`"
         )
-    return header
+    return header, skipped
 
 
 def _cells(header: str, delimiter: str) -> list[str]:

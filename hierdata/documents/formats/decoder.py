@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import Decimal
-from typing import NoReturn
+from functools import cache
 
 from hierdata.documents.document import Document, Numeral, Value
 from hierdata.documents.formats.base import MAX_DEPTH
-from hierdata.documents.scalars import KEPT
+from hierdata.documents.scalars import KEPT, DoubleWord
 
 MAX_DIGITS = 4300
 """Maximum characters of a number (Python's own limit for integers)."""
@@ -94,15 +94,30 @@ def unique(pairs: list[tuple[str, Value]]) -> Document:
     return document
 
 
-def _constant(_: str) -> NoReturn:
-    raise RefusedTextError("NaN and infinity are not numbers in JSON")
+def strict(
+    members: Callable[[list[tuple[str, Value]]], Value], words: Collection[str] = ()
+) -> json.JSONDecoder:
+    """Return a decoder that calls ``members`` to convert the members of each object.
 
+    ``words`` are those of NaN and infinity that are read; others are refused.
+    """
 
-def strict(members: Callable[[list[tuple[str, Value]]], Value]) -> json.JSONDecoder:
-    """Return a decoder that calls ``members`` to convert the members of each object."""
+    def read_word(word: str) -> DoubleWord:
+        if word not in words:
+            raise RefusedTextError(
+                f"NaN and infinity are not numbers in JSON: `missing: [{word}]` reads them as missing"
+            )
+        return DoubleWord(word)
+
     return json.JSONDecoder(
-        object_pairs_hook=members, parse_float=_KNOWN.__getitem__, parse_constant=_constant
+        object_pairs_hook=members, parse_float=_KNOWN.__getitem__, parse_constant=read_word
     )
+
+
+@cache
+def decoder_with(words: frozenset[str]) -> json.JSONDecoder:
+    """Return a decoder of plain JSON that reads these words of NaN and infinity."""
+    return strict(unique, words)
 
 
 class _KnownDecimals(dict[str, Decimal]):

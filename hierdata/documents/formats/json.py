@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import BinaryIO, ClassVar
 
 from hierdata.documents.document import Document
@@ -14,17 +15,28 @@ from hierdata.documents.formats.base import (
     Rowwise,
     Split,
 )
+from hierdata.documents.formats.decoder import decoder_with
 from hierdata.documents.formats.json_reading import Window, find_extent, ranges, read_array, read_lines
 from hierdata.documents.formats.objects import dumps_exact, encode
 from hierdata.ground.errors import InputError, PolicyError
 
 
+@dataclass(frozen=True)
 class Json(Format):
-    """A JSON array of objects, at the top or at a path of keys; anything else is skipped."""
+    """A JSON array of objects, at the top or at a path of keys; anything else is skipped.
+
+    ``words`` are those of NaN and infinity that are read, since some rule counts them as missing.
+    """
 
     name: ClassVar[str] = "json"
     extension: ClassVar[str] = ".json"
     is_wrapped: ClassVar[bool] = True
+
+    words: frozenset[str] = frozenset()
+
+    def with_marks(self, comment: str | None, decimal: str, words: Collection[str]) -> Json:
+        """Return JSON that reads some words of NaN and infinity (see Format.with_marks)."""
+        return Json(frozenset(words))
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Use the policy's path, or check that the file begins with an array."""
@@ -36,7 +48,7 @@ class Json(Format):
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield the records (see Format.read); only a window and one record are held in memory."""
-        return read_array(stream, layout)
+        return read_array(stream, layout, decoder_with(self.words))
 
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
         """Write an array with one record per line, inside the objects of the layout's path."""
@@ -49,14 +61,21 @@ class Json(Format):
         stream.write(encode("\n]" + "}" * len(layout.records) + "\n"))
 
 
+@dataclass(frozen=True)
 class JsonLines(Rowwise):
-    """JSON Lines (also called NDJSON): one object per line; empty lines are skipped."""
+    """JSON Lines (also called NDJSON): one object per line; empty lines are skipped. ``words`` as in Json."""
 
     name: ClassVar[str] = "jsonl"
     extension: ClassVar[str] = ".jsonl"
     is_wrapped: ClassVar[bool] = True
     other_suffixes: ClassVar[tuple[str, ...]] = (".ndjson",)
     table_suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+
+    words: frozenset[str] = frozenset()
+
+    def with_marks(self, comment: str | None, decimal: str, words: Collection[str]) -> JsonLines:
+        """Return JSON Lines that reads some words of NaN and infinity (see Format.with_marks)."""
+        return JsonLines(frozenset(words))
 
     def joins(self, layout: Layout) -> bool:
         """Return True: concatenated files are JSON Lines."""
@@ -78,7 +97,7 @@ class JsonLines(Rowwise):
 
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the records of the lines that begin in a range of bytes (see Format.read_split)."""
-        return read_lines(stream, split)
+        return read_lines(stream, split, decoder_with(self.words))
 
     def extent(self, stream: BinaryIO, layout: Layout, split: Split) -> tuple[int, int] | None:
         """Return the extent of the lines (see Rowwise.extent)."""

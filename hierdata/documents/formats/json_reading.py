@@ -32,12 +32,15 @@ from hierdata.documents.formats.decoder import (
     decode,
     may_go_on,
 )
+from hierdata.documents.formats.encodings import STATE_ENCODING
 from hierdata.ground.errors import InputError, VerificationError
 
 WINDOW = 1 << 17
 """Bytes read at a time. The window is larger only while a longer record is read."""
+COMMENTED = "JSON has no comments: remove them"
 NO_OBJECT = "the record is not an object"
 _SPACE = re.compile(r"[ \t\n\r]*")
+_COMMENTS = ("/", "#")
 _BLANKS = " \t\r\n"
 
 
@@ -149,7 +152,7 @@ class Window:
         """Fail with the message ``otherwise`` unless ``character`` is next; do not take it."""
         found = self.peek()
         if found != character:
-            self.fail(otherwise if found else ENDS_EARLY)
+            self.fail(COMMENTED if found in _COMMENTS else otherwise if found else ENDS_EARLY)
 
     def take(self, character: str) -> None:
         """Take a punctuation mark."""
@@ -197,7 +200,7 @@ class Window:
             return False
         if self._broken:
             self._at = len(self._text)
-            self.fail("the file is not UTF-8")
+            self.fail(f"the file is not UTF-8: {STATE_ENCODING}")
         self._passed += self._at
         self._text = self._text[self._at :]
         self._at = 0
@@ -274,7 +277,7 @@ def _text_of(line: bytes, record: int) -> str:
         return line.decode()
     except UnicodeDecodeError:
         pass
-    raise InputError("the line is not UTF-8", record=record)
+    raise InputError(f"the line is not UTF-8: {STATE_ENCODING}", record=record)
 
 
 def _record_of(text: str, record: int, decoder: json.JSONDecoder | None) -> Document:
@@ -283,7 +286,8 @@ def _record_of(text: str, record: int, decoder: json.JSONDecoder | None) -> Docu
     except RefusedTextError as refused:
         message = str(refused)
     except json.JSONDecodeError as error:
-        message = f"{complaint(error, text)} (character {error.pos + 1} of the line)"
+        begins = text.startswith(("//", "/*", "#"))
+        message = f"{COMMENTED if begins else complaint(error, text)} (character {error.pos + 1} of the line)"
     else:
         if end == len(text) and isinstance(value, dict):
             return value

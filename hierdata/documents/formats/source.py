@@ -1,4 +1,4 @@
-"""Sources that can be opened repeatedly, and streams to write to; gzip in both directions."""
+"""Sources that can be opened repeatedly, and streams to write to; gzip in both directions, zip when read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from hierdata.documents.formats.encodings import (
+    BOMB_RATIO,
+    BOMB_START,
+    ZIP_MAGIC,
+    Unzip,
+    find_mark,
+    find_member,
+    transcode,
+)
 from hierdata.ground.errors import InputError, TargetError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 16
-BOMB_RATIO = 200
-"""Maximum decompressed bytes per compressed byte, checked after ``BOMB_START`` decompressed bytes."""
-BOMB_START = 10 * 1024 * 1024
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_WINDOW = 31  # zlib's code for "a gzip member with header and checksum"
@@ -32,7 +38,7 @@ class Source(ABC):
 
     @abstractmethod
     def open(self) -> BinaryIO:
-        """Open at the beginning; gzip (recognized by its first bytes, not by the name) is decompressed.
+        """Open at the beginning; gzip and zip (recognized by their first bytes, not the name) are unpacked.
 
         Raises TargetError if it cannot be opened. Reading raises InputError if gzip data is damaged, ends too
         early, or decompresses to more than 200 times its size after the first 10 MiB.
@@ -42,14 +48,37 @@ class Source(ABC):
 class PathSource(Source):
     """A file."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, encoding: str | None = None) -> None:
         self.path = Path(path)
-        self.name = self.path.name
+        self.encoding = encoding
+        self.name = self._name()
 
     def open(self) -> BinaryIO:
-        """Open the file (see Source)."""
+        """Open the file (see Source); text in an ``encoding`` becomes UTF-8."""
         try:
-            return _plain(self.path.open("rb"))
+            plain = _plain(self.path.open("rb"))
+        except OSError as error:
+            raise TargetError(f"cannot read {self.path}: {_why(error)}") from None
+        return plain if self.encoding is None else transcode(plain, self.encoding)
+
+    def absolute(self) -> PathSource:
+        """Return the file by its absolute path."""
+        return PathSource(self.path.absolute(), self.encoding)
+
+    def decoded(self, encoding: str | None) -> PathSource:
+        """Return the file as UTF-8: from a stated encoding, or from UTF-16 or UTF-32 by their mark."""
+        if encoding is None:
+            with self.open() as stream:
+                encoding = find_mark(stream.read(4))
+        return self if encoding is None else PathSource(self.path, encoding)
+
+    def _name(self) -> str:
+        """Return the name of the file; for a zip file with the suffix of its member."""
+        if self.path.suffix.lower() != ".zip" or not self.path.is_file():
+            return self.path.name
+        try:
+            with self.path.open("rb") as file:
+                return self.path.stem + Path(find_member(file).filename).suffix
         except OSError as error:
             raise TargetError(f"cannot read {self.path}: {_why(error)}") from None
 
@@ -85,6 +114,8 @@ def _plain(stream: io.BufferedReader) -> BinaryIO:
     """Wrap a stream in a decompressor if it begins like gzip."""
     if stream.peek(len(_GZIP_MAGIC))[: len(_GZIP_MAGIC)] == _GZIP_MAGIC:
         return io.BufferedReader(_Gunzip(stream), CHUNK)
+    if stream.peek(len(ZIP_MAGIC))[: len(ZIP_MAGIC)] == ZIP_MAGIC:
+        return io.BufferedReader(Unzip(stream), CHUNK)
     return stream
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Siblings, Value
 from hierdata.documents.formats.base import BESIDE, MAX_DEPTH
 from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
+from hierdata.documents.formats.encodings import STATE_ENCODING
 from hierdata.ground.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ MAX_PROLOG = 1 << 20
 Event = Literal["start", "end", "comment", "pi"]
 ASIDES: tuple[Event, ...] = ("comment", "pi")
 ENTITY = "the XML uses an entity other than the five that XML defines"
-NOT_UTF8 = "the file is not UTF-8"
+NOT_UTF8 = f"the file is not UTF-8: {STATE_ENCODING}"
 _DOCTYPE = b"<!DOCTYPE"
 _EXTERNAL = re.compile(
     rb"""<!DOCTYPE\s+[^\s\[\]<>"']+"""
@@ -170,7 +171,7 @@ def _prolog(stream: BinaryIO) -> tuple[bytes, bool]:
         head += chunk
     declared = _ENCODING.match(head)
     if declared and declared[1].lower() not in _UTF8_NAMES:
-        raise InputError("the XML declares an encoding other than UTF-8: convert it")
+        raise InputError(f"the XML declares an encoding other than UTF-8: {STATE_ENCODING}")
     return head, has_doctype
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -36,6 +36,12 @@ class CsvOptions(BaseModel):
     )
     columns: Columns | None = Field(
         default=None, description="names of the columns of a file without a header, in order"
+    )
+    comment: Annotated[str, Field(min_length=1, max_length=10)] | None = Field(
+        default=None, description="lines above the header that begin with this are skipped"
+    )
+    decimal: Literal[".", ","] = Field(
+        default=".", description="the decimal sign of numbers in the input; a release has a point"
     )
     for_people: bool = Field(
         default=False, description="put an apostrophe before text that spreadsheets take for a formula"

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
+from hierdata.documents.formats.encodings import name_encoding
 from hierdata.domains.bounds import LONGEST_NAME, MOST_PARTS, Count, PathName, Reason
 from hierdata.ground.errors import PolicyError
 from hierdata.records.path import depth_of, parse
@@ -31,6 +32,8 @@ def _declarable(namespaces: dict[str, str]) -> dict[str, str]:
     return namespaces
 
 
+EncodingName = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(name_encoding)]
+"""The name of an encoding of text."""
 Namespaces = Annotated[
     dict[Annotated[str, Field(max_length=LONGEST_NAME)], PathName],
     Field(max_length=MOST_PARTS),
