@@ -85,7 +85,7 @@ def _add_dialect(source: object, stated: dict[str, Any]) -> dict[str, Any]:
     if not format_of(file.name, ruleless_policy(stated)).is_delimited:
         return stated
     own = stated.get("csv", {})
-    with file.decoded(stated.get("encoding")).open() as stream:
+    with file.decode_as(stated.get("encoding")).open() as stream:
         found = find_dialect(stream, own.get("delimiter"))
     return {**stated, "csv": {**own, **found}} if found else stated
 

@@ -92,12 +92,12 @@ def input_format(source: Source, policy: Policy) -> tuple[Source, Format]:
 
 
 def decode_source(source: Source, format: Format, encoding: str | None) -> Source:
-    """Return an input file as UTF-8 (see PathSource.decoded)."""
+    """Return an input file as UTF-8 (see PathSource.decode_as)."""
     if format.is_binary:
         if encoding is not None:
             raise PolicyError(f"`encoding` is for text, but the records are {format.name}: leave it out")
         return source
-    return source.decoded(encoding) if isinstance(source, PathSource) else source
+    return source.decode_as(encoding) if isinstance(source, PathSource) else source
 
 
 def fit_format(format: Format, policy: Policy, base: Keys = (), table: str | None = None) -> Format:

@@ -215,7 +215,7 @@ def _decode_all(files: Sequence[PathSource], policy: Policy) -> tuple[tuple[Path
             _, found = input_format(files[0], policy)
             if format.is_binary and policy.encoding is None:
                 return tuple(files), found
-            return tuple(file.decoded(policy.encoding) for file in files), found
+            return tuple(file.decode_as(policy.encoding) for file in files), found
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(
         "the files of a collection must all have one format, which is not a table format: select the files "

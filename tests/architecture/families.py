@@ -45,6 +45,8 @@ FAMILIES = {
             "bson_codec": "one BSON document, by the library, or element by element for what that would lose",
             "bson_values": "values as the library has them",
             "decoder": "JSON text to values, for all JSON formats",
+            "csv_dialect": "how a CSV file is written, found for drafts",
+            "encodings": "text in other encodings, and zip files, as bytes of UTF-8",
             "arrow_tables": "tables in memory: Arrow tables and DataFrames, out and in",
             "json_reading": "arrays and lines of JSON, for all formats that have them",
             "kinds": "types of Python that published values had in the input",

@@ -65,7 +65,7 @@ class PathSource(Source):
         """Return the file by its absolute path."""
         return PathSource(self.path.absolute(), self.encoding)
 
-    def decoded(self, encoding: str | None) -> PathSource:
+    def decode_as(self, encoding: str | None) -> PathSource:
         """Return the file as UTF-8: from a stated encoding, or from UTF-16 or UTF-32 by their mark."""
         if encoding is None:
             with self.open() as stream:
