@@ -7,6 +7,7 @@ from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.drafting.dependences import relate_fields
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, vertex_types
 from hierdata.drafting.profile import Profile, profile
@@ -38,8 +39,11 @@ def build_draft(
         may_have_maps=not notation.place,
     )
     rows, guards = [], []
-    for one in fields(found, notation):
-        proposal, promise = propose_model(one, propose(one, found.records, notation.textual))
+    every = list(fields(found, notation))
+    proposed = {one.keys: propose(one, found.records, notation.textual) for one in every}
+    related = relate_fields(every, proposed, found.sample)
+    for one in every:
+        proposal, promise = propose_model(one, related[one.keys])
         risk = None if one.attribute is None else alone(one.attribute, found.records, K)
         rows.append(Drafted(one, proposal, risk))
         if promise is not None:

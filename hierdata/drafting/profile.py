@@ -27,6 +27,8 @@ PAIRED = 24
 FIELDS = 2000
 """Maximum number of distinct paths."""
 
+_SAMPLED = 40_000
+"""Approximate number of values of the records that are kept to find fields that determine others."""
 _TOGETHER = 8
 """Number of batches of ``by_column.batches`` that are combined into one."""
 _LONGEST = 200
@@ -123,7 +125,8 @@ class Profile:
     """The profile of a collection; ``stated`` is from its server's own schema.
 
     ``maps`` are the objects whose keys are data, read as arrays of their entries. ``skipped`` are those that
-    turned out to be maps after the first batch, or are inside of maps: their content is ignored.
+    turned out to be maps after the first batch, or are inside of maps: their content is ignored. ``sample``
+    are the first records, about ``_SAMPLED`` values.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -133,6 +136,7 @@ class Profile:
     skipped: set[Keys] = field(default_factory=set)
     pairs: dict[tuple[Keys, Keys], Spectrum] = field(default_factory=dict)
     stated: Mapping[Keys, Stated] = field(default_factory=dict)
+    sample: list[Document] = field(default_factory=list)
 
 
 def profile(
@@ -154,6 +158,7 @@ def profile(
     key = secrets.token_bytes(16) if key is None else key
     found = Profile(stated=stated or {})
     chosen: list[Keys] | None = None
+    sampled = 0
     for batch in _batches(documents):
         if not found.records and may_have_maps:
             found.maps = tuple(_maps(survey(batch).shape, ()))
@@ -164,9 +169,12 @@ def profile(
         found.shape.merge(survey(batch).shape)
         found.records += len(batch)
         _skip_maps(found)
+        if sampled < _SAMPLED:
+            found.sample += batch
         own: dict[Keys, Hashes] = {}
         _move_texts(found)
         for keys, values, owners in walk(batch, found.skipped):
+            sampled += len(values)
             keys = (*keys, TEXT) if _has_text(found.shape, keys) else keys
             attribute = found.attributes.get(keys) or found.attributes.setdefault(keys, FieldProfile(key))
             hashes = attribute.add(values, owners, len(batch))

@@ -86,6 +86,14 @@ def _constant(seen: SeenField) -> Proposal | None:
     return Proposal({"role": "quasi", **flat()}, "all its values are equal")
 
 
+def _structure(seen: SeenField) -> Proposal | None:
+    """Keep what says how an object is to be read: terminologies, profiles, kinds of use."""
+    repeats = seen.distinct <= FEW // 2 and 2 * seen.distinct <= seen.present
+    if seen.hint != "structure" or not repeats or seen.looks.numeric:
+        return None
+    return Proposal({"role": "quasi", **flat()}, f"structure, {seen.by_name}")
+
+
 def _free_text(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     wordy = looks.formats["text"] > 0 and (looks.words_each >= _WORDS or looks.longest > 2 * _LONG_TEXT)
@@ -227,6 +235,7 @@ _MAP = "or are they names of fields? Then give each field a rule"
 _DOUBT = "can an adversary know it (quasi), or must it remain unknown (sensitive)?"
 
 _JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (
+    _structure,
     propose_identifier,
     _propose_marked,
     _constant,

@@ -27,8 +27,9 @@ class Proposal:
 
     @property
     def role(self) -> str:
-        """The role; ``map`` or ``drop`` if there is none."""
-        return str(self.rule.get("role", "map" if "map" in self.rule else "drop"))
+        """The role; ``derived``, ``map`` or ``drop`` if there is none."""
+        without = next((key for key in ("derived", "map") if key in self.rule), "drop")
+        return str(self.rule.get("role", without))
 
     @property
     def is_published(self) -> bool:
@@ -49,6 +50,11 @@ class SeenField:
     """Share of the field's values that occur only once."""
     owned: float = 0.0
     """Share of the values that only one record has, each counted once for each record that has it."""
+
+    @property
+    def present(self) -> int:
+        """The number of values."""
+        return 0 if self.of.attribute is None else self.of.attribute.present
 
     @property
     def hint(self) -> str | None:

@@ -91,6 +91,7 @@ def survey_collection(
     """
     from hierdata.pipeline.survey import find_repeated
     from hierdata.policy.lint.attainable import Shown, count_shown
+    from hierdata.policy.lint.dependences import Dependences, count_dependences
     from hierdata.records.identifiers.treatment import Traces
     from hierdata.records.survey import survey
 
@@ -101,10 +102,12 @@ def survey_collection(
         documents = count_items(documents, "reading", None, progress or silent)
         shown: Shown = {}
         documents = count_shown(documents, policy, shown)
+        dependences: Dependences = {}
+        documents = count_dependences(documents, policy, dependences)
         keeps = isinstance(policy.unlisted, Keep)
         declared, derived = policy.declared_fields(identifiers=True), tuple(policy.derived_fields.values())
         found = survey(documents, declared, holders=keeps, derived=derived)
-    found.shown = shown
+    found.shown, found.dependences = shown, dependences
     found.pseudonyms.update(traces.made)
     found.repeated = find_repeated(traces.marks, policy)
     return found, hints

@@ -19,7 +19,7 @@ from hierdata.records.values import Missing
 Keys: TypeAlias = tuple[str, ...]
 
 
-class _SeveralError(Exception):
+class SeveralError(Exception):
     """There is a list or an object where a single value belongs."""
 
 
@@ -51,8 +51,8 @@ class DerivedField:
 
     def put(self, document: Document, find: Callable[[Scalar], Scalar]) -> None:
         """Put the label that ``find`` gives for the published source into each object of a record."""
-        for item in _objects(document, self.shared):
-            label = find(_read(item, self.source_steps))
+        for item in objects_at(document, self.shared):
+            label = find(read_single(item, self.source_steps))
             if label is not None:
                 _put(item, self.label_steps, label)
 
@@ -76,13 +76,13 @@ class LabelPairs:
         gone = Missing(derived.source_missing), Missing(derived.label_missing)
         steps = derived.source_steps, derived.label_steps
         for document in documents:
-            for item in _objects(document, derived.shared):
+            for item in objects_at(document, derived.shared):
                 try:
                     value, label = (
-                        None if (own := _read(item, keys)) in missing else own
+                        None if (own := read_single(item, keys)) in missing else own
                         for keys, missing in zip(steps, gone, strict=True)
                     )
-                except _SeveralError:
+                except SeveralError:
                     self.several += 1
                     continue
                 if value is not None and label is not None:
@@ -90,6 +90,18 @@ class LabelPairs:
                 else:
                     self.lacking += value is not None
                     self.stray += label is not None
+
+    @property
+    def faults(self) -> str:
+        """What keeps the label from being a function of its source; empty if it is one."""
+        found = [
+            (len(self.unlike), f"of {len(self.pairs)} values of the source have several labels"),
+            (self.lacking, "values of the source have no label"),
+            (self.stray, "labels have no value of the source"),
+            (self.several, "are lists or objects instead of single values"),
+        ]
+        told = ", ".join(f"{count} {what}" for count, what in found if count)
+        return told and f"{told}; correct the data, or give the field a role of its own"
 
     def merge(self, other: LabelPairs) -> None:
         """Add those of another part."""
@@ -112,18 +124,18 @@ def _put(item: Document, steps: Keys, label: Scalar) -> None:
     item[steps[-1]] = label
 
 
-def _objects(value: Value, keys: Keys) -> Iterator[Document]:
+def objects_at(value: Value, keys: Keys) -> Iterator[Document]:
     """Yield the objects at some keys, through all lists; an element with text alone is one too."""
     for item in value if isinstance(value, list) else (value,):
         if isinstance(item, dict) and not keys:
             yield item
         elif isinstance(item, dict) and keys[0] in item:
-            yield from _objects(item[keys[0]], keys[1:])
+            yield from objects_at(item[keys[0]], keys[1:])
         elif isinstance(item, str) and not keys and isinstance(value, Siblings):
             yield {TEXT: item}
 
 
-def _read(item: Document, steps: Keys) -> Scalar:
+def read_single(item: Document, steps: Keys) -> Scalar:
     """Return the single value at some keys of an object, None if there is none."""
     value: Value = item
     for step in steps:
@@ -132,7 +144,7 @@ def _read(item: Document, steps: Keys) -> Scalar:
         elif isinstance(value, dict):
             value = single(value.get(step))
         elif value is not None:
-            raise _SeveralError
+            raise SeveralError
     if isinstance(value, dict | list):
-        raise _SeveralError
+        raise SeveralError
     return value

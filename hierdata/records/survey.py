@@ -13,6 +13,7 @@ from itertools import chain
 from typing import cast
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.records.dependence import Dependence
 from hierdata.records.derived import DerivedField, LabelPairs
 from hierdata.records.values import SCALARS, Missing, Values, batches, columns
 
@@ -98,7 +99,7 @@ class Survey:
     ``pseudonyms`` counts the replaced values by field; ``repeated`` counts, by domain, the pseudonyms that
     occur in more than one record. ``forms`` are by field those in which moved dates are written. ``shown``
     counts, for lint alone, the sets of values of a field that records show. ``labels`` has by derived field
-    the labels of the values of its source.
+    the labels of the values of its source. ``dependences`` are, for lint alone, those of pairs of fields.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -109,6 +110,7 @@ class Survey:
     forms: dict[Keys, set[str]] = field(default_factory=dict)
     shown: dict[Keys, Counter[frozenset[Scalar]]] = field(default_factory=dict)
     labels: dict[Keys, LabelPairs] = field(default_factory=dict)
+    dependences: dict[tuple[Keys, Keys], Dependence] = field(default_factory=dict)
 
     def merge(self, other: Survey) -> None:
         """Add another part of the collection; the declared fields of both must be the same."""

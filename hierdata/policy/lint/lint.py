@@ -19,6 +19,7 @@ from hierdata.policy.lint.attainable import (
     shortfalls,
     values_above_alpha,
 )
+from hierdata.policy.lint.dependences import find_no_labels, find_telling
 from hierdata.policy.lint.fields import (
     find_rare_types,
     judged_apart,
@@ -95,7 +96,9 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     remark = "; then no record can be suppressed, unless with `suppressed: as_published`"
     for keys, what in shortfalls(policy, survey):
         yield Finding("warning", _text(policy, keys), f"{what}{remark if policy.guards_suppressed else ''}")
-    doubts = (nothing_published, presence_shortfalls, references)
+    for keys, what in find_no_labels(policy, survey):
+        yield Finding("error", _text(policy, keys), what)
+    doubts = (nothing_published, presence_shortfalls, references, find_telling)
     for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
         yield Finding("warning", _text(policy, keys), what)
     for keys, what, raw in chain(variants(policy, survey), values_above_alpha(policy, survey)):

@@ -30,7 +30,6 @@ from hierdata.policy.policy import Policy
 from hierdata.privacy import MODELS
 from hierdata.privacy.population import Population
 from hierdata.records.binding import Binding, resolve
-from hierdata.records.derived import LabelPairs
 from hierdata.records.schema import Attribute, Role, Schema
 from hierdata.records.survey import Survey
 
@@ -176,21 +175,9 @@ def _check_derived(policy: Policy, survey: Survey, schema: Schema) -> None:
         for kind in map(schema.keys, range(1, len(schema.types))):
             if len(kind) > len(field.shared) and kind in (keys[: len(kind)], field.source[: len(kind)]):
                 raise PolicyError("this field and its source are not at the same vertex", path=path)
-        if found := find_unlike(survey.labels[keys]):
+        if found := survey.labels[keys].faults:
             source = policy.rules_by_keys[field.source][0]
             raise InputError(f"this is not derived from {source}: {found}", path=path)
-
-
-def find_unlike(labels: LabelPairs) -> str:
-    """Say what keeps a field from being a function of its source; empty if it is one."""
-    found = [
-        (len(labels.unlike), f"of {len(labels.pairs)} values of the source have several labels"),
-        (labels.lacking, "values of the source have no label"),
-        (labels.stray, "labels have no value of the source"),
-        (labels.several, "are lists or objects instead of single values"),
-    ]
-    told = ", ".join(f"{count} {what}" for count, what in found if count)
-    return told and f"{told}; correct the data, or give the field a role of its own"
 
 
 def _check_rows(policy: Policy, population: Population | None) -> None:

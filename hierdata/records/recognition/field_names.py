@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeAlias
 
 from hierdata.records.recognition.words import word_set, words_of
 
-Hint: TypeAlias = Literal["identifier", "reference", "quasi", "postal", "sensitive", "free_text"]
-"""``reference`` identifies people if its values hardly repeat; ``postal`` is a quasi-identifier of codes."""
+Hint: TypeAlias = Literal["reference", "structure", "quasi", "postal", "sensitive", "free_text"]
+"""``reference`` identifies people if its values hardly repeat; ``postal`` is a quasi-identifier of codes.
+
+``structure`` says how the object around it is to be read, if its values are few.
+"""
 
 _WORDS: dict[Hint, str] = {
     "reference": """
         cid guid id identifier key name no nr number oid pid pk ref reference rowid serial sid uid uuid
     """,
+    "structure": """
+        classcode codesystem codesystemname codingsystem mime mimetype moodcode nullflavor profile
+        resourcetype schema status statuscode system templateid use version versionid
+    """,
     "free_text": "comment comments description memo message narrative note notes remark remarks summary text",
     "sensitive": """
-        allergy balance belief cause condition conviction crime debt diagnoses diagnosis
-        disability disease disorder drug drugs finding gpa grade hiv icd illness income loan
-        mark medication offence offense orientation outcome party politics pregnancy procedure
-        prognosis rating reason religion result salary score symptom symptoms test therapy
-        treatment union violation wage
+        absence alcohol allergy balance befund belief bonus cause condition conditionconceptid
+        consumable conviction creditamount creditscore crime dalc debt default diag diagnose
+        diagnoses diagnosis disability disease disorder doenca drinking drug drugconceptid drugs
+        einkommen enfermedad engagement failure finding gehalt gesundheit gezondheid gpa grade
+        health hiv icd illness income ingresos inkomen interpretation krankheit loan lohn maladie
+        malattia mark measurement measurementconceptid medication medicine medikament mortality
+        noten observation observationconceptid offence offense opinion orientation outcome party
+        payrate performance phenotype phenotypic politics pregnancy problem procedure
+        procedureconceptid prognosis rating reasoncode reasonreference reddito religion renda result
+        revenu salaire salario salaris salary salbegin salud salute sante satisfaction saude score
+        smoker smokes smoking snomed stipendio symptom symptoms terminationreason termreason test
+        therapy treatment union vaccine valueasconceptid valueasnumber valuequantity violation vote
+        wage walc wellbeing zensur ziekte
     """,
     "postal": "codepostal codigopostal cp plz postal postalcode postcode postleitzahl zip zipcode",
     "quasi": """
@@ -28,7 +44,7 @@ _WORDS: dict[Hint, str] = {
         education employer ethnic ethnicity gender height hospital household job
         language latitude lat lon longitude major marital minor month municipality nationality
         native occupation position profession province race rank region school sex site start
-        state status term time title town visit ward weight workclass year
+        state term time title town visit ward weight workclass year
         alter beruf bildung bundesland familienstand geb gebdat geburt geburtsdatum geburtsjahr geburtsort
         geburtstag geschlecht gewicht groesse nationalitaet staatsangehoerigkeit wohnort
         commune metier naissance nationalite poids sexe taille ville
@@ -55,6 +71,10 @@ OF_PERSONS = BORN | word_set(
 """Words for what only persons have: a record with them is of a person."""
 
 
+_GRADE = re.compile("[Gg][1-9]")
+"""Grades of the first period, the second and so on, as schools publish them."""
+
+
 def hint_of(name: str) -> tuple[Hint, str] | None:
     """Return the hint of a name and the word that gives it, or None.
 
@@ -64,6 +84,8 @@ def hint_of(name: str) -> tuple[Hint, str] | None:
     (('postal', 'postalcode'), ('quasi', 'birth'), ('reference', 'id'), None)
     """
     words = words_of(name)
+    if _GRADE.fullmatch(name):
+        return "sensitive", name.lower()
     together = "".join(words)
     for word in (together, together.removesuffix("s")):
         if word in HINTS:
