@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hierdata.engines.base import Constraints, Engine
-from hierdata.engines.buckets.mbf import MBF
-from hierdata.engines.buckets.msb import MSB
+from hierdata.engines.buckets.engine import MBF, MSB
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.compose.engine import Compose
 from hierdata.engines.full_domain.engine import FullDomain
@@ -12,8 +11,7 @@ from hierdata.engines.k_member.engine import KMember
 from hierdata.engines.kaca.engine import KACA
 from hierdata.engines.local_search.engine import LocalSearch
 from hierdata.engines.mondrian.engine import Mondrian
-from hierdata.engines.reassignment.swap import Swap
-from hierdata.engines.reassignment.swarm import Swarm
+from hierdata.engines.reassignment.engine import Swap, Swarm
 from hierdata.engines.specialize.engine import Specialize
 from hierdata.engines.spread.engine import Spread
 from hierdata.engines.sweep.engine import Sweep

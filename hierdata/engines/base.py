@@ -83,7 +83,7 @@ class Constraints:
                 yield from constraints
 
     @cached_property
-    def tied(self) -> bool:
+    def shows_sets(self) -> bool:
         """Whether all constraints may look at the sets of values that records show."""
         return all(one.tied for one in self.all())
 
@@ -126,7 +126,7 @@ class Constraints:
         ``sets`` count only where all constraints are tied: otherwise no reader of the file knows them.
         """
         population = None if self.population is None else self.population(root)
-        return ClassView(records, counts, population, sets if self.tied else None, siblings)
+        return ClassView(records, counts, population, sets if self.shows_sets else None, siblings)
 
     def without_mended(self, mended: Collection[Mended]) -> Constraints:
         """Return the constraints that a step must keep when later steps establish the rest.

@@ -7,13 +7,12 @@ closed under unions or pooling may hold in each of them and fail in all together
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from hierdata.engines import Constraints
-from hierdata.engines.shown_sets import Pairs, ShownSets
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types, ranks
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -21,6 +20,8 @@ from hierdata.privacy.base import Constraint
 
 Counts = list[Counter[int]]
 """The number of occurrences of each code, one counter per sensitive attribute."""
+Pairs = list[tuple[int, int]]
+"""Record and code of each value at some vertices, without missing ones."""
 
 
 def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> Partition:
@@ -49,6 +50,47 @@ def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> 
     while search.suppress_failures():
         pass
     return search.outcome()
+
+
+class ShownSets:
+    """How many records show each set of values; records that show none do not count.
+
+    >>> sets = ShownSets()
+    >>> before = sets.add([(7, 0), (8, 0), (7, 1)])
+    >>> sorted(map(sorted, sets.counts))
+    [[0], [0, 1]]
+    >>> sets.restore(before)
+    >>> sets.counts
+    Counter()
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[frozenset[int]] = Counter()
+        self._of: dict[int, frozenset[int]] = {}
+
+    def add(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
+        """Add values; return what the records that have them showed before, for ``restore``."""
+        before: dict[int, frozenset[int]] = {}
+        for record, code in values:
+            shown = self._of.get(record, frozenset())
+            before.setdefault(record, shown)
+            if code not in shown:
+                self._set(record, shown | {code})
+        return before
+
+    def restore(self, before: dict[int, frozenset[int]]) -> None:
+        """Undo an addition."""
+        for record, shown in before.items():
+            self._set(record, shown)
+
+    def _set(self, record: int, shown: frozenset[int]) -> None:
+        if known := self._of.pop(record, None):
+            self.counts[known] -= 1
+            if not self.counts[known]:
+                del self.counts[known]
+        if shown:
+            self._of[record] = shown
+            self.counts[shown] += 1
 
 
 class _Search:
@@ -166,7 +208,7 @@ class _Search:
         asked = () if records is None else self._presence[self._forest.type[place[0]]]
         if len(place) == 1 and not asked and (records is not None or self._constraints.population is None):
             return dict.fromkeys(place)
-        if asked and not self._constraints.tied:
+        if asked and not self._constraints.shows_sets:
             # With slicing each of the siblings has a group, which the judge sees alone too.
             place = [own for own in place if self._holds_alone(own, records)]
             if not place:

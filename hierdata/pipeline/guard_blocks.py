@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines import Constraints
-from hierdata.engines.guarding.choice import Candidate, choose_classes
 from hierdata.engines.guarding.contents import LARGEST, GroupContents, uncovered_records
 from hierdata.engines.guarding.guard import (
+    Candidate,
+    choose_classes,
     contents_of,
     dissolve,
     holds_at_roots,

@@ -168,6 +168,24 @@ class Closeness:
     scale: int
     bound: Fraction
 
+    @property
+    def weighted_sets(self) -> tuple[int, ...]:
+        """The sets with a weight, which add to the distance."""
+        return tuple(own for own, weight in enumerate(self.weight) if weight)
+
+    @property
+    def paths(self) -> tuple[tuple[int, ...], ...]:
+        """By code the positions in ``weighted_sets`` of the sets that hold it, the smallest first."""
+        position = {own: at for at, own in enumerate(self.weighted_sets)}
+        found = []
+        for own in self.set_of:
+            path: list[int] = []
+            while own >= 0:
+                path += [position[own]] if own in position else []
+                own = self.parent[own]
+            found.append(tuple(path))
+        return tuple(found)
+
 
 class Constraint(ABC):
     """A model bound to one sensitive attribute's domain (or to none, for models on records). Immutable.

@@ -13,8 +13,8 @@ import numpy as np
 from hierdata.documents.document import Document
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent
+from hierdata.engines.reassignment.engine import Swarm
 from hierdata.engines.reassignment.kernel import UNIT, objective
-from hierdata.engines.reassignment.swarm import Swarm
 from hierdata.engines.reassignment.swarming import Flight, run_swarm, seeds
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope

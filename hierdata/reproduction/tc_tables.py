@@ -16,8 +16,7 @@ from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import Engine
 from hierdata.engines.kaca.engine import KACA
-from hierdata.engines.reassignment.swap import Swap
-from hierdata.engines.reassignment.swarm import Swarm
+from hierdata.engines.reassignment.engine import Swap, Swarm
 from hierdata.metrics.losses import additional
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.privacy import TCloseness

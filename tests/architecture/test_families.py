@@ -74,14 +74,14 @@ def test_members_do_not_know_each_other(folder: str) -> None:
         assert not homes & set(imported(file_of(import_module(name)))), name
 
 
-def test_every_engine_has_a_file_of_its_own() -> None:
-    """An engine is a folder with its kernels; engines of one folder differ in a file only."""
+def test_every_engine_is_in_the_first_file_of_its_folder() -> None:
+    """A folder has its engines' parameters in ``engine.py``, and their search and kernels beside it."""
     homes = {name: home(engine).__name__ for name, engine in ENGINES.items()}
-    assert len({*homes.values()}) == len(homes)
     for name, engine in ENGINES.items():
         module = home(engine)
         assert issubclass(engine, Engine)
         assert not inspect.isabstract(engine)
-        assert module.__name__.count(".") == 3, "hierdata.engines.<folder>.<file>"
+        _, _, folder, file = module.__name__.split(".")
+        assert (file, module.__package__) == ("engine", f"hierdata.engines.{folder}")
         assert typing.get_args(engine.model_fields["kind"].annotation) == (name,)
         assert not {*homes.values()} & set(imported(file_of(module))), name

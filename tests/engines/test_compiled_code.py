@@ -16,7 +16,7 @@ from numba.core.compiler import Flags
 
 import hierdata
 from hierdata.engines.compiler import cache
-from hierdata.engines.compiler.quicker import KernelSettings
+from hierdata.engines.compiler.machine_code import KernelSettings
 
 CALLEE = """
 from {jit} import inline_kernel

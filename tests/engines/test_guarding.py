@@ -14,9 +14,8 @@ import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.guarding.choice import Candidate, choose_classes
 from hierdata.engines.guarding.contents import GroupContents, HeldValues, uncovered_records
-from hierdata.engines.guarding.guard import contents_of, dissolve, suppressed_rows
+from hierdata.engines.guarding.guard import Candidate, choose_classes, contents_of, dissolve, suppressed_rows
 from hierdata.executors import HeldHere
 from hierdata.forest.encoded import Frame, part
 from hierdata.forest.forest import Scope
@@ -166,7 +165,7 @@ def test_all_classes_are_too_few_where_each_has_too_much_of_a_value() -> None:
     assert choose_classes(classes[0].contents, classes[1:], bound, lambda whole, own: True) is None
 
 
-@with_worlds(10, 40)
+@with_worlds(20, 40)
 @pytest.mark.parametrize("recoding", ["generalization", "slicing"])
 def test_the_guarded_are_none_or_satisfy_the_models(recoding: str, worlds: int) -> None:
     met = Counter[str]()

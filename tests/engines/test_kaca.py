@@ -17,9 +17,8 @@ from hierdata.domains.base import Hierarchy, QuasiDomain
 from hierdata.domains.interval import Interval
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.kaca.classes import MergedClasses, ModelLimits
 from hierdata.engines.kaca.kernel import Distance
-from hierdata.engines.kaca.run import _Merging
+from hierdata.engines.kaca.run import MergedClasses, ModelLimits, _Merging
 from hierdata.engines.rows.table import codes_of, joins, members_of, nodes_of, partition_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition

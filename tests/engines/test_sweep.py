@@ -17,11 +17,10 @@ from hierdata.domains import DOMAINS
 from hierdata.engines.base import Constraints
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.rows.table import RowLine, losses_of
-from hierdata.engines.sweep import answers as answering
 from hierdata.engines.sweep import run as sweep_run
-from hierdata.engines.sweep.answers import best_depths, generalized_places, order_columns
 from hierdata.engines.sweep.engine import Sweep
 from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Memory, recall_answer, remember
+from hierdata.engines.sweep.run import best_depths, generalized_places, order_columns
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
@@ -154,7 +153,7 @@ def test_no_more_is_lost_than_by_cuts_alone(models: list[PrivacyModel]) -> None:
 
 def test_tables_of_joins_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with_tables = [run(crowd(300, seed), K(k=4)) for seed in range(3)]
-    monkeypatch.setattr(answering, "_TABLED", 0)
+    monkeypatch.setattr(sweep_run, "_TABLED", 0)
     for seed, before in enumerate(with_tables):
         assert (run(crowd(300, seed), K(k=4)).equivalence_class == before.equivalence_class).all()
 

@@ -11,9 +11,15 @@ import pytest
 
 from hierdata.engines import Constraints
 from hierdata.engines.rows.table import RowLine, dense, losses_of, nodes_of
-from hierdata.engines.sweep.answers import Answers, order_columns, pack_line
 from hierdata.engines.sweep.engine import Sweep
-from hierdata.engines.sweep.run import close_classes, gather_classes, improve_classes
+from hierdata.engines.sweep.run import (
+    Answers,
+    close_classes,
+    gather_classes,
+    improve_classes,
+    order_columns,
+    pack_line,
+)
 from hierdata.forest.forest import Scope
 from tests import naive_sweep
 from tests.cases import with_worlds

@@ -17,7 +17,6 @@ from hierdata.engines.alignment.alignment import first_nodes
 from hierdata.engines.alignment.kernels.arrays import CHILD_COUNT, FIRST_CHILD, FIRST_NODE, KIND
 from hierdata.engines.alignment.kernels.closeness import BITS, FOREIGN_SET, ClosenessChecks, find_close
 from hierdata.engines.base import Constraints
-from hierdata.engines.shown_sets import paths, weighted_sets
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.privacy.base import FOREIGN, Closeness, Constraint
 
@@ -53,7 +52,7 @@ def pack_checks(forest: Forest, asked: AskedModels) -> tuple[ClosenessChecks, As
 
 def _is_packable(closeness: Closeness, records: int) -> bool:
     """Return whether the sums of a check fit into 64 bits, and its paths into a small table."""
-    depth = max(map(len, paths(closeness)), default=0)
+    depth = max(map(len, closeness.paths), default=0)
     most = max(sum(closeness.weight), closeness.scale) * closeness.total * (records + 1)
     fractions = max(closeness.bound.numerator, closeness.bound.denominator)
     return most * fractions < _LARGEST and len(closeness.set_of) * depth <= _MOST_PLACES
@@ -63,8 +62,8 @@ def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
     types = len(forest.schema.types)
     kinds = np.array([kind for kind, _, _ in checks], np.int64)
     first_check = np.searchsorted(kinds, np.arange(types + 1))
-    held = [paths(one) for _, _, one in checks]
-    sets = [weighted_sets(one) for _, _, one in checks]
+    held = [one.paths for _, _, one in checks]
+    sets = [one.weighted_sets for _, _, one in checks]
     counts = np.array([len(own) + 1 for own in held], np.int64)
     first_set = [*accumulate(map(len, sets), initial=0)]
     depth = max((len(path) for own in held for path in own), default=0) + 1

@@ -20,9 +20,15 @@ from numba.extending import lower_builtin, type_callable
 from numba.np import linalg
 
 from hierdata.engines.compiler.cache import code_cache
-from hierdata.engines.compiler.machine_code import BranchingCompiler, KernelCompiler, Needed, SharedCompiler
+from hierdata.engines.compiler.machine_code import (
+    BranchingCompiler,
+    KernelCompiler,
+    Needed,
+    SharedCompiler,
+    refresh_if_changed,
+    remember_operations,
+)
 from hierdata.engines.compiler.plain import plain_mode
-from hierdata.engines.compiler.quicker import refresh_if_changed, remember_operations
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

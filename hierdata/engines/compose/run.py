@@ -33,7 +33,6 @@ from hierdata.engines.rows.table import (
     partition_of,
     summable,
 )
-from hierdata.engines.shown_sets import paths, weighted_sets
 from hierdata.forest.forest import MISSING, Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy.base import ClassView, Closeness
@@ -66,7 +65,7 @@ class ClosenessBound:
     @classmethod
     def of(cls, position: int, closeness: Closeness) -> ClosenessBound:
         """Build the bound of a closeness at the attribute of this position."""
-        return cls(position, closeness, weighted_sets(closeness), paths(closeness))
+        return cls(position, closeness, closeness.weighted_sets, closeness.paths)
 
     @property
     def largest(self) -> int:

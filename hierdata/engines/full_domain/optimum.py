@@ -29,7 +29,6 @@ from hierdata.engines.rows.table import (
     nodes_of,
     partition_of,
 )
-from hierdata.engines.shown_sets import paths, weighted_sets
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy.base import Closeness
@@ -49,18 +48,18 @@ def fits(closeness: Closeness, codes: NDArray[np.int32]) -> bool:
 
 def count_codes(closeness: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return one line per code: whether a value is present, and for each weighted set whether it holds it."""
-    within = np.zeros((len(closeness.set_of) + 1, 1 + len(weighted_sets(closeness))), np.int64)
+    within = np.zeros((len(closeness.set_of) + 1, 1 + len(closeness.weighted_sets)), np.int64)
     within[:-1, 0] = 1
-    for code, path in enumerate(paths(closeness)):
+    for code, path in enumerate(closeness.paths):
         within[code, 1:][list(path)] = 1
     return within[codes]  # MISSING is -1: the last
 
 
 def pack_bounds(bound: Sequence[Closeness]) -> Near:
     """Pack the bounds in the layout of the kernel."""
-    columns = [(one, held) for one in bound for held in (-1, *weighted_sets(one))]
+    columns = [(one, held) for one in bound for held in (-1, *one.weighted_sets)]
     return Near(
-        np.cumsum([0, *(1 + len(weighted_sets(one)) for one in bound)]),
+        np.cumsum([0, *(1 + len(one.weighted_sets) for one in bound)]),
         np.array([0 if held < 0 else one.weight[held] for one, held in columns], np.int64),
         np.array([0 if held < 0 else one.expected[held] for one, held in columns], np.int64),
         np.array([one.total for one in bound], np.int64),

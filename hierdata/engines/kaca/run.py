@@ -2,17 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hierdata.engines.base import StepInput
-from hierdata.engines.kaca.classes import ClassPart, MergedClasses, ModelLimits
-from hierdata.engines.kaca.kernel import Distance
+from hierdata.engines.base import Constraints, StepInput
+from hierdata.engines.kaca.kernel import CandidateArrays, Distance, nearest
+from hierdata.engines.rows.constraints import Question
 from hierdata.engines.rows.leftovers import finish_partition
-from hierdata.engines.rows.table import classes_of, members_of, nodes_of
+from hierdata.engines.rows.table import classes_of, codes_of, members_of, nodes_of
+from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.privacy.base import ClassView
+
+Kept: TypeAlias = tuple[bool, ...]
+"""Whether a class has the least size of all models, and whether it satisfies each constraint."""
+
+
+class ClassPart:
+    """Some rows as a class; ``shared`` are their common ancestors by hierarchy and depth, -1 for none."""
+
+    __slots__ = ("contents", "kept", "rows", "shared")
+
+    def __init__(
+        self, rows: list[int], shared: NDArray[np.int32], contents: tuple[Counter[int], ...], kept: Kept
+    ) -> None:
+        self.rows = rows
+        self.shared = shared
+        self.contents = contents
+        self.kept = kept
+
+
+class MergedClasses:
+    """Numbered classes; the number of a class that was merged into another is empty.
+
+    A class is published by the deepest ancestor that all its rows share, which the distance uses too. So the
+    order in which rows are merged does not matter, even where the levels of a hierarchy do not nest.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        scope: Scope,
+        constraints: Constraints,
+        distance: Distance,
+        rows: Sequence[list[int]],
+    ) -> None:
+        self._distance = distance
+        self._starts = distance.starts[:-1]
+        self._row_nodes: NDArray[np.int32] = (nodes_of(forest, scope) + self._starts).astype(np.int32)
+        self._constraints = constraints
+        self.least = constraints.min_class_size
+        self._on_records = [Question(own) for own in constraints.on_records]
+        columns = codes_of(forest, scope).T
+        bound = zip(columns.tolist(), constraints.on_values[scope.kind], strict=True)
+        self._columns = [(codes, [Question(one) for one in own]) for codes, own in bound if own]
+        self.parts: list[ClassPart | None] = [self.part(own) for own in rows]
+        count, width = len(rows), self._row_nodes.shape[1]
+        self.sizes = np.array([len(own) for own in rows], np.int64)
+        self.firsts = np.array([min(own) for own in rows], np.int64)
+        self._known = CandidateArrays(np.zeros((count, width), np.int32), self.sizes, self.firsts)
+        for number, part in enumerate(self.parts):
+            assert part is not None
+            self._known.nodes[number] = _deepest(part.shared)
+        self._numbers = np.arange(count)
+        self._places = np.arange(count)
+        self._count = count
+        size = len(distance.ancestors)
+        self._memory = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        every = len(scope.rows)
+        self._known_rows = CandidateArrays(self._row_nodes, np.ones(every, np.int64), np.arange(every))
+
+    def __getitem__(self, number: int) -> ClassPart:
+        """Return a class that was not merged."""
+        part = self.parts[number]
+        assert part is not None
+        return part
+
+    def part(self, rows: list[int]) -> ClassPart:
+        """Build a class from rows."""
+        entries = self._distance.ancestors[self._row_nodes[rows]]
+        shared = np.where((entries == entries[0]).all(axis=0), entries[0], -1)
+        contents = tuple(Counter(codes[row] for row in rows) for codes, _ in self._columns)
+        for counts in contents:
+            counts.pop(MISSING, None)
+        return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
+
+    def union(self, part: ClassPart, other: ClassPart) -> ClassPart:
+        """Build the union of two classes."""
+        shared = np.where(part.shared == other.shared, part.shared, -1)
+        contents = tuple(a + b for a, b in zip(part.contents, other.contents, strict=True))
+        rows = part.rows + other.rows
+        return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
+
+    def put(self, number: int, part: ClassPart) -> None:
+        """Set the class of a number."""
+        self.parts[number] = part
+        self.sizes[number] = len(part.rows)
+        self.firsts[number] = min(part.rows)
+        self._known.nodes[number] = _deepest(part.shared)
+
+    def drop(self, number: int) -> None:
+        """Remove the class of a number."""
+        self.parts[number] = None
+        self._count -= 1
+        place, last = self._places[number], self._numbers[self._count]
+        self._numbers[place], self._places[last] = last, place
+
+    def nearest(self, number: int, wanted: int) -> list[int]:
+        """Return the classes nearest to one, nearest first; ties: the smaller, then that of the first row."""
+        candidates = self._numbers[: self._count]
+        return self._nearest(number, number, candidates, self._known, wanted)
+
+    def nearest_rows(self, number: int, rows: list[int], wanted: int) -> list[int]:
+        """Return the rows nearest to a class, each treated as a class of one row."""
+        return self._nearest(number, -1, np.array(rows, np.int64), self._known_rows, wanted)
+
+    def _nearest(
+        self,
+        number: int,
+        skipped: int,
+        candidates: NDArray[np.int64],
+        known: CandidateArrays,
+        wanted: int,
+    ) -> list[int]:
+        found, distances = np.empty((2, wanted), np.int64)
+        count = nearest(
+            self._known.nodes[number], self.sizes[number], skipped, candidates, known, self._distance,
+            *self._memory, found, distances,
+        )  # fmt: skip
+        return [int(one) for one in found[:count]]
+
+    def _measure_kept(
+        self, records: int, shared: NDArray[np.int32], contents: tuple[Counter[int], ...]
+    ) -> Kept:
+        root: list[int] = []
+        if self._constraints.population is not None:
+            root = (_deepest(shared) - self._starts).tolist()
+        view = self._constraints.view(records, {}, root)
+        kept = [records >= self.least, *(question.holds(view) for question in self._on_records)]
+        for counts, (_, questions) in zip(contents, self._columns, strict=True):
+            own = ClassView(records, counts, view.population)
+            kept += [question.holds(own) for question in questions]
+        return tuple(kept)
+
+
+def _deepest(shared: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the deepest shared ancestor in each hierarchy."""
+    depth = shared.shape[1] - 1 - np.argmax(shared[:, ::-1] >= 0, axis=1)
+    deepest: NDArray[np.int32] = shared[np.arange(len(shared)), depth]
+    return deepest
+
+
+class ModelLimits:
+    """At most one row per record, and per group of values at most the rows allowed in a class of any size."""
+
+    def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
+        codes = codes_of(forest, scope)
+        columns = [
+            (look_up(caps.group_of, codes[:, position]).tolist(), caps.most)
+            for position, caps in constraints.caps(scope.kind)
+            if caps.necessary and caps.most is not None
+        ]
+        if scope.kind:  # at the root a record has one row
+            columns.append((scope.records.tolist(), 1))
+        self._columns = columns
+
+    @property
+    def none(self) -> bool:
+        """Whether there are no limits."""
+        return not self._columns
+
+    def allow(self, *parts: Collection[int]) -> bool:
+        """Whether the rows of all parts may be in one class."""
+        for groups, most in self._columns:
+            counts = Counter(groups[row] for row in chain(*parts))
+            counts.pop(MISSING, None)
+            if counts and max(counts.values()) > most:
+                return False
+        return True
+
+    def equal_rows(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Group rows with equal nodes into classes, numbered in the order of their first rows.
+
+        A row joins the first class of equal rows that the limits allow; if there is none, it starts another.
+        """
+        if self.none:
+            whole = np.unique(nodes, axis=0, return_inverse=True)[1].ravel()
+        else:
+            keys = map(bytes, np.ascontiguousarray(nodes))
+            whole = np.fromiter(self._first_fit(keys), np.int64, len(nodes))
+        firsts, numbers = np.unique(whole, return_index=True, return_inverse=True)[1:]
+        ranks = np.argsort(np.argsort(firsts))
+        classes: NDArray[np.int64] = ranks[numbers.ravel()]
+        return classes
+
+    def _first_fit(self, keys: Iterable[bytes]) -> Iterable[int]:
+        """Iterate, by row, over the first class of equal rows that may hold it."""
+        begun: dict[bytes, list[tuple[int, list[Counter[int]]]]] = {}
+        count = 0
+        for row, key in enumerate(keys):
+            own = [(groups[row], most) for groups, most in self._columns]
+            alike = begun.setdefault(key, [])
+            fit = next((one for one in alike if _has_room(one[1], own)), None)
+            if fit is None:
+                fit = count, [Counter() for _ in own]
+                alike.append(fit)
+                count += 1
+            for counter, (group, _) in zip(fit[1], own, strict=True):
+                counter[group] += 1
+            yield fit[0]
+
+
+def _has_room(held: list[Counter[int]], own: list[tuple[int, int]]) -> bool:
+    pairs = zip(held, own, strict=True)
+    return all(group == MISSING or counter[group] < most for counter, (group, most) in pairs)
+
 
 _ASKED = 256
 """The number of nearest classes that are tried as partners of a class."""
