@@ -82,6 +82,7 @@ def verify(
         elif not quiet:
             from hierdata.release.report.text import describe_verdict
 
-            say_folded(*describe_verdict(verdict))
+            exempt = [str(loaded.rules_by_keys[keys][0]) for keys in loaded.exempt]
+            say_folded(*describe_verdict(verdict, exempt))
         if not verdict.passed:
             raise typer.Exit(explain("VerificationError", "the promise does not hold", 4, as_json=False))

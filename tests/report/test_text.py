@@ -42,7 +42,7 @@ def all_figures(report: StewardReport) -> str:
 
 
 def verdict_text(told: Verdict) -> str:
-    return "\n".join(describe_verdict(told))
+    return "\n".join(describe_verdict(told, ["$.ward"]))
 
 
 def line(text: str, start: str) -> str:
@@ -134,7 +134,7 @@ def test_a_verdict_that_fails_gives_every_reason() -> None:
         "FAILED in 2 classes (k = 5)",
         "not judged: values without a level: 2",
         "whole records",
-        "k with the exempt fields compared too: 1",
+        "k with the exempt fields compared too ($.ward): 1",
         "$.id: must not be published and occurs 1 time",
         "2 documents are not as the recoding writes them.",
         "not judged, its facts are missing: alpha-k",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -63,8 +63,8 @@ def _shape(report: StewardReport) -> Iterable[tuple[str, ...]]:
         yield own.step, own.path, f"{count(own.used)} of {plural(own.items, 'item')} used"
 
 
-def describe_verdict(verdict: Verdict) -> list[str]:
-    """Describe what the judge found, in lines, for ``hierdata verify``."""
+def describe_verdict(verdict: Verdict, exempt: Collection[str] = ()) -> list[str]:
+    """Describe what the judge found, in lines, for ``hierdata verify``; ``exempt`` are the exempt fields."""
     opening = "The promise holds" if verdict.passed else "The promise does NOT hold"
     classes = plural(verdict.classes, "class", "classes")
     lines = [
@@ -82,7 +82,8 @@ def describe_verdict(verdict: Verdict) -> list[str]:
     if verdict.k_raw is not None:
         lines.append(f"k over the records as written, without sensitive values: {count(verdict.k_raw)}")
     if verdict.k_exempt is not None:
-        lines.append(f"k with the exempt fields compared too: {count(verdict.k_exempt)}")
+        named = " and ".join(map(quote, exempt))
+        lines.append(f"k with the exempt fields compared too ({named}): {count(verdict.k_exempt)}")
     if verdict.group_ids is not None:
         lines.append(f"k with group ids compared too: {count(verdict.group_ids.k)}")
         lines += _section(KNOWN_GUESS, _guesses(verdict.group_ids.worst_guess))
