@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -236,3 +237,20 @@ def test_the_optima_of_adult(name: str, tmp_path: Path) -> None:
     for limit, (expected, suppressed) in lattice.OPTIMA[name].items():
         loss, found = lattice.reached(data, limit)
         assert (f"{loss:.5f}", found) == (expected, suppressed), limit
+
+
+def test_a_population_is_counted_at_the_depth_that_is_published(tmp_path: Path) -> None:
+    """Classes may be the same at two depths; how many of a population fit them is not."""
+    (tmp_path / "people.csv").write_text("age\n" + "2\n" + "3\n" * 5 + "0\n" * 5)
+    policy = tmp_path / "policy.json"
+    stated = {
+        "version": 1,
+        "models": [{"kind": "k-map", "k": 3}],
+        "recoding": "full_domain",
+        "population": {"file": "people.csv", "columns": {"$.age": "age"}},
+        "fields": {"$.age": {"role": "quasi", "interval": {"steps": [1, 2]}}},
+    }
+    policy.write_text(json.dumps(stated))
+    release = hierdata.anonymize([{"age": age} for age in (0, 0, 2, 2, 2)], policy)
+    assert release.report.passed
+    assert {record["age"] for record in release.records()} == {"[0, 2)", "[2, 4)"}
