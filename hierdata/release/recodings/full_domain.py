@@ -20,8 +20,9 @@ class FullDomainRecoding(ByRecord):
 
     The depth is the greatest at which the members of every class are published alike, whatever engine found
     the classes, and no greater than that for which the engine judged them: how many of a population fit a
-    class depends on it, even where the class is the same. A value whose path ends above it is published as it is (``Hierarchy.at_depth``). Classes that
-    come out alike are judged as one. Children are written as ``ByRecord`` says.
+    class depends on it, even where the class is the same. A value whose path ends above it is published as it
+    is (``Hierarchy.at_depth``). Classes that come out alike are judged as one. Children are written as
+    ``ByRecord`` says.
     """
 
     traits: ClassVar[RecodingTraits] = TRAITS["full_domain"]
