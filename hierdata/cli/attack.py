@@ -24,6 +24,19 @@ _LEGEND = (
     "surest: the largest share of one value among the candidates of a victim",
 )
 
+PersonPath = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="The value of the original that says whose a record is; then persons are counted.",
+        show_default=False,
+    ),
+]
+
+DrawNumber = Annotated[
+    int, typer.Option(min=0, max=2**31 - 1, help="Another number draws other victims and facts.")
+]
+
 
 def attack(
     published: Annotated[
@@ -48,9 +61,8 @@ def attack(
         bool,
         typer.Option("--negative", help="The adversary also knows as many values that the victim lacks."),
     ] = False,
-    draw: Annotated[
-        int, typer.Option(min=0, max=2**31 - 1, help="Another number draws other victims and facts.")
-    ] = 1,
+    draw: DrawNumber = 1,
+    person: PersonPath = None,
     key_fd: KeyFd = None,
     root: Root = None,
     as_format: FormatName = None,
@@ -77,6 +89,7 @@ def attack(
                 counts=counts,
                 negative=negative,
                 draw=draw,
+                person=person,
                 key=key_for(loaded, key_fd),
                 progress=feedback.listener,
             )
@@ -90,9 +103,11 @@ def _show(attack: Attack) -> None:
     from hierdata.release.report.wording import plural
 
     known = ["all quasi-identifiers of the root", f"0 to {plural(attack.facts, 'fact')} below it"]
+    known += ["which is one record of each victim"] if attack.persons is not None else []
     known += ["the number of vertices of each type"] if attack.counts else []
     known += ["as many values that the person lacks"] if attack.negative else []
-    say(f"{plural(attack.victims, 'victim')} of {plural(attack.records, 'record')}; known of each:")
+    whose = "" if attack.persons is None else f"{plural(attack.persons, 'person')} with "
+    say(f"{plural(attack.victims, 'victim')} of {whose}{plural(attack.records, 'record')}; known of each:")
     for line in known:
         say(f"- {line}")
     for title, own in (
@@ -108,6 +123,8 @@ def _show(attack: Attack) -> None:
             show(f"Best guesses with {plural(count, 'fact')}", headings, rows)
     for line in _LEGEND:
         say(line)
+    if attack.persons is not None:
+        say("with --person, candidates are the persons who have such records")
 
 
 def _candidates_row(attacked: Attacked, count: int) -> list[str]:

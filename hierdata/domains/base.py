@@ -178,6 +178,8 @@ class QuasiDomain(ABC, BaseModel):
 
     called: ClassVar[str]
     takes: ClassVar[str] = ""
+    keeps_texts: ClassVar[bool] = False
+    """Whether values are published as they are, or their beginnings, and not as groups of values."""
 
     @property
     def named_file(self) -> str | None:

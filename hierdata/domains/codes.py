@@ -49,6 +49,7 @@ class Flat(QuasiDomain):
     """
 
     called: ClassVar[str] = "flat domain"
+    keeps_texts: ClassVar[bool] = True
 
     @model_validator(mode="before")
     @classmethod
@@ -137,6 +138,7 @@ class Prefix(QuasiDomain):
     """
 
     called: ClassVar[str] = "prefix"
+    keeps_texts: ClassVar[bool] = True
 
     keep: Annotated[
         tuple[Annotated[int, Field(ge=1, le=1000)], ...], Field(min_length=1, max_length=MOST_STEPS)

@@ -10,6 +10,7 @@ from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.drafting.dependences import relate_fields
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, vertex_types
+from hierdata.drafting.persons import Persons, choose_keys, find_persons
 from hierdata.drafting.profile import Profile, profile
 from hierdata.drafting.promises import PairRisk, alone, promises, propose_model, together
 from hierdata.drafting.proposal import propose
@@ -26,17 +27,20 @@ def build_draft(
     notation: Notation,
     stated: Mapping[str, Any],
     schema: Mapping[str, Any] | None = None,
+    persons: Persons | None = None,
 ) -> Draft:
     """Read documents once and propose a policy.
 
     ``stated`` are keys of the policy that are already known, ``schema`` is the schema stated by a server. Of
-    the notation's namespaces the draft states those that its paths use.
+    the notation's namespaces the draft states those that its paths use. ``persons`` says how the documents
+    were united; without it the draft says what would unite them.
     """
     found = profile(
         documents,
         lambda seen: _to_pair(seen, notation),
         stated_fields(schema),
         may_have_maps=not notation.place,
+        choose_keys=choose_keys if persons is None else lambda seen: (),
     )
     rows, guards = [], []
     every = list(fields(found, notation))
@@ -58,6 +62,7 @@ def build_draft(
         tuple(pair for pair in together(found, K) if _is_published(pair, rows)),
         stated,
         tuple(line for one in rows for line in _values(one.field)),
+        persons if persons is not None else find_persons(found, notation),
     )
 
 
@@ -98,7 +103,10 @@ def input_keys(
 def ruleless_policy(stated: dict[str, Any]) -> Policy:
     """Return a policy that gives the path of the records, and no rules for their fields."""
     place = stated.get("records", "$")
+    individual = stated.get("individual")
     nothing = f"{place}/hierdata" if place.startswith("/") else "$.hierdata"
+    if individual is not None:
+        nothing = individual if isinstance(individual, str) else individual["by"]
     return from_data(
         {
             "version": 1,

@@ -11,6 +11,7 @@ from textwrap import wrap
 from typing import Any
 
 from hierdata.drafting.fields import Below, Field
+from hierdata.drafting.persons import Persons, describe_persons
 from hierdata.drafting.profile import PAIRED
 from hierdata.drafting.promises import FieldRisk, ModelProposal, PairRisk
 from hierdata.drafting.seen import K, Proposal
@@ -71,6 +72,8 @@ class Draft:
     pairs: tuple[PairRisk, ...]
     stated: Mapping[str, Any] = field(default_factory=dict)
     reveals: tuple[str, ...] = field(default=(), repr=False)
+    persons: Persons | None = None
+    """How records repeat persons; ``stated`` has the key ``individual`` if they were united."""
 
     def confirmed(self) -> dict[str, Any]:
         """Return the policy as a dict without the key ``draft``: call it after reviewing the draft."""
@@ -108,11 +111,14 @@ def render(draft: Draft) -> str:
 
 def _lines(draft: Draft) -> Iterator[str]:
     open_questions = sum(bool(one.proposal.confirm) for one in draft.fields)
+    open_questions += draft.persons is not None
     yield from _comment(
         f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. It contains no value of the "
         "data. A machine cannot know what your readers know: review every field, and the models.",
         "",
     )
+    if draft.persons is not None:
+        yield from _comment(describe_persons(draft.persons, united="individual" in draft.stated), "")
     if draft.vertices:
         yield from _comment("Vertex types below the record, with the average number in each parent:", "")
     for below in draft.vertices:

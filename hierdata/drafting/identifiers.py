@@ -45,7 +45,12 @@ def propose_identifier(seen: SeenField) -> Proposal | None:
         return None
     if _is_no_identifier(seen, meaning):
         return None
-    keyed = meaning.kind in ("key", "person") and not seen.of.inside and seen.unique < 0.5
+    keyed = (
+        meaning.kind in ("key", "person")
+        and meaning.whose != "other"
+        and not seen.of.inside
+        and seen.unique < 0.5
+    )
     return Proposal({"role": "identifier"}, meaning.reason, _REPEATS if keyed else "")
 
 

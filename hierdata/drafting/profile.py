@@ -12,6 +12,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from hierdata.documents.document import TEXT, Document, Scalar, Value
+from hierdata.drafting.determined import Determined
 from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mix_hashes
 from hierdata.drafting.structure import Stated
 from hierdata.drafting.values import CATEGORIES, Looks, SeenHashes
@@ -127,6 +128,7 @@ class Profile:
     ``maps`` are the objects whose keys are data, read as arrays of their entries. ``skipped`` are those that
     turned out to be maps after the first batch, or are inside of maps: their content is ignored. ``sample``
     are the first records, about ``_SAMPLED`` values.
+    ``determined`` has for some fields which others they determine.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -137,6 +139,7 @@ class Profile:
     pairs: dict[tuple[Keys, Keys], Spectrum] = field(default_factory=dict)
     stated: Mapping[Keys, Stated] = field(default_factory=dict)
     sample: list[Document] = field(default_factory=list)
+    determined: dict[Keys, Determined] = field(default_factory=dict)
 
 
 def profile(
@@ -146,10 +149,12 @@ def profile(
     *,
     may_have_maps: bool = True,
     key: bytes | None = None,
+    choose_keys: Callable[[Profile], Sequence[Keys]] = lambda seen: (),
 ) -> Profile:
     """Profile a collection in one pass, in memory that does not grow with the number of its records.
 
-    ``choose`` selects, from the profile of the first batch, the fields that are measured in pairs. ``key`` is
+    ``choose`` selects, from the profile of the first batch, the fields that are measured in pairs,
+    ``choose_keys`` those of which is measured what they determine. ``key`` is
     the key of the hashes, random by default, so that an attacker cannot craft values that a sample leaves
     out. Maps are determined from the first batch too.
 
@@ -184,6 +189,9 @@ def profile(
         if chosen is None:
             chosen = list(choose(found))[:PAIRED]
             found.pairs = {pair: Spectrum(_PAIR) for pair in combinations(chosen, 2)}
+            found.determined = {keys: Determined(keys) for keys in choose_keys(found)}
+        for determined in found.determined.values():
+            determined.add(own)
         nothing = np.zeros(len(batch), np.uint64)
         for (first, second), spectrum in found.pairs.items():
             spectrum.add(mix_hashes(own.get(first, nothing), own.get(second, nothing)))

@@ -87,6 +87,11 @@ class RecodingTraits:
         return self.labels == "set"
 
     @property
+    def shows_members(self) -> bool:
+        """Whether values of single records are published in their finest form, alone or in sets."""
+        return self.labels in ("set", "finest")
+
+    @property
     def generalizes_each_value(self) -> bool:
         """Whether a document is a record with its own values, each generalized to a node of its own.
 

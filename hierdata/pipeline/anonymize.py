@@ -13,6 +13,7 @@ from hierdata.ground.progress import Progress
 from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.seeds import order_key, seed_of
+from hierdata.policy.checks.persons import require_individual
 from hierdata.release.gates import bind_gates, every_metric, pass_gates
 from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at
@@ -104,6 +105,7 @@ def _release_records(
     secret = derive_secret(seed)
     with look_over(hand.source, policy, key, resources, staging, progress, secret=secret) as looked:
         overview, prepared, collection, spread = looked
+        require_individual(policy, overview.survey)
         form = form_in(fit_form(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
         metrics = every_metric(prepared.policy, prepared.schema, prepared.domains, gates)

@@ -34,7 +34,8 @@ class Attack:
     """What an adversary found in a release, and in the original with only its identifiers dropped.
 
     ``victims`` of ``records`` were drawn, with ``facts`` facts each; ``least`` is the smallest class that the
-    policy promises. Nothing in it is a value of the data.
+    policy promises. ``persons`` is how many persons the records are of, None if each counts as one. Nothing
+    in it is a value of the data.
     """
 
     records: int
@@ -45,6 +46,7 @@ class Attack:
     least: int
     release: Attacked
     identifiers_dropped: Attacked
+    persons: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -61,6 +63,7 @@ def attack(
     counts: bool = False,
     negative: bool = False,
     draw: int = 1,
+    person: str | None = None,
     key: bytes | None = None,
     resources: Resources | None = None,
     progress: Progress | None = None,
@@ -70,9 +73,11 @@ def attack(
     Of each victim the adversary knows all quasi-identifiers of the root, and 0 to ``facts`` (1 to 6) facts:
     single quasi-identifier values at vertices below it, and how these vertices hang together. With ``counts``
     also how many vertices of each type the person has, with ``negative`` as many values that the person does
-    not have. ``victims`` is their number, ``draw`` chooses them. With many victims several processes search,
-    as ``resources`` say; the findings are the same. The other parameters are those of ``measure_release``,
-    and so are the errors; PolicyError for numbers out of range.
+    not have. ``person`` is the path of the value that says whose a record of the original is, for a policy
+    without ``individual``: then persons are counted, and one record of each victim is known, for which the
+    folder of the release must have its witness. ``victims`` is their number, ``draw`` chooses them. With many
+    victims several processes search, as ``resources`` say; the findings are the same. The other parameters
+    are those of ``measure_release``, and so are the errors; PolicyError for numbers out of range.
 
     Candidates are the published records that agree with the most of what is known. The code shares nothing
     with engines and judge. The same attack on the original, identifiers dropped, is the comparison.
@@ -84,8 +89,9 @@ def attack(
     _require("facts", facts, 1, MOST_FACTS)
     _require("victims", victims, 1, MOST_VICTIMS)
     _require("draw", draw, 0, LARGEST_DRAW)
-    read = read_release(published, policy, original=original, key=key, progress=progress)
-    known = draw_victims(read.original, victims, Curiosity(facts, counts, negative), draw)
+    read = read_release(published, policy, original=original, key=key, person=person, progress=progress)
+    whose, shown = (None, None) if read.persons is None else read.persons
+    known = draw_victims(read.original, victims, Curiosity(facts, counts, negative), draw, whose)
     least = class_size(read.prepared.policy)
     parts = [known[first : first + _TOGETHER] for first in range(0, len(known), _TOGETHER)]
     with (resources or Resources()).open_context(len(parts), None, progress or silent) as spread:
@@ -98,10 +104,12 @@ def attack(
 
         release = run(
             "attacking the release",
-            Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form),
+            Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form, shown),
         )
-        dropped = run("attacking the original", Forms.of_original(read.original))
-    return Attack(read.original.record_count, len(known), facts, counts, negative, least, release, dropped)
+        dropped = run("attacking the original", Forms.of_original(read.original, whose))
+    persons = None if whose is None else len(set(whose.tolist()))
+    asked = len(known), facts, counts, negative, least
+    return Attack(read.original.record_count, *asked, release, dropped, persons)
 
 
 @dataclass(frozen=True)

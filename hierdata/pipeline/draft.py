@@ -19,6 +19,7 @@ from hierdata.drafting.profile import profile
 from hierdata.drafting.relations import relate_tables
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
+from hierdata.pipeline.look_over import open_shaped, shape_collection
 from hierdata.sources import Collection, collect
 from hierdata.sources.columns import format_of
 from hierdata.sources.stores import store_of
@@ -54,7 +55,12 @@ def init(
         if stated:
             raise PolicyError(f"{', '.join(stated)}: applies to files only, but the records are on a server")
         documents = count_items(store.documents(), "reading", None, progress or silent)
-        return build_draft(documents, Notation(), {}, store.structure())
+        draft = build_draft(documents, Notation(), {}, store.structure())
+        if draft.persons is None or draft.persons.rule is None:
+            return draft
+        stated = {"individual": draft.persons.rule}
+        with open_shaped(store, ruleless_policy(stated)) as (united, _):
+            return build_draft(united, Notation(), stated, store.structure(), draft.persons)
     finally:
         if store is not source:
             store.close()
@@ -74,7 +80,18 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         known = {**stated, "namespaces": dict(notation.namespaces)}
         collection = collect(source, ruleless_policy(known))
         notation = _notation(collection)
-    return build_draft(_documents(collection, progress), notation, stated)
+    return _build(collection, notation, stated, progress)
+
+
+def _build(collection: Collection, notation: Notation, stated: dict[str, Any], progress: Progress) -> Draft:
+    """Draft a policy; where records repeat persons, for the united records of each, which are read again."""
+    draft = build_draft(_documents(collection, progress), notation, stated)
+    if draft.persons is None or draft.persons.rule is None or "tables" in stated:
+        return draft
+    stated = {**stated, "individual": draft.persons.rule}
+    with shape_collection(collection, ruleless_policy(stated)) as united:
+        documents = count_items(united, "reading", None, progress)
+        return build_draft(documents, notation, stated, None, draft.persons)
 
 
 def _add_dialect(source: object, stated: dict[str, Any]) -> dict[str, Any]:

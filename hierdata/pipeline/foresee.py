@@ -22,6 +22,7 @@ from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.publish import TallyBlock
 from hierdata.pipeline.search import NO_CLASS, nothing_holds
 from hierdata.policy.lint.remedies import LostPlace, Remedy, suggest_remedies
+from hierdata.policy.lint.traces import leads_to_persons
 from hierdata.policy.load.changes import add_unlisted, without_required_fields
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.plan.treatment import dry_treatment
@@ -128,7 +129,8 @@ def foresee_loss(source: object, policy: Policy, survey: Survey, hints: frozense
     except HierdataError as error:
         return Forecast(failure=str(error))
     lost = find_lost(first)
-    remedies = suggest_remedies(stated, lost[:_MOST])
+    may_show_sets = not leads_to_persons(stated, survey)
+    remedies = suggest_remedies(stated, lost[:_MOST], may_show_sets=may_show_sets)
     tried = [*_try_remedies(remedies, sample, hints, survey.shape, survey.records)]
     places = [_describe(place, first, tried) for place in lost]
     total = first.shares.total

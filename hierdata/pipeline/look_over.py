@@ -89,27 +89,33 @@ def survey_collection(
 
     Also return the paths that the policy's XSD declares as repeatable.
     """
-    from hierdata.pipeline.survey import find_repeated
+    from hierdata.pipeline.survey import count_repeats, find_repeated
+    from hierdata.policy.checks.persons import watch_persons
     from hierdata.policy.lint.attainable import Shown, count_shown
     from hierdata.policy.lint.dependences import Dependences, count_dependences
+    from hierdata.policy.lint.traces import Owners, count_owners
     from hierdata.records.identifiers.treatment import Traces
     from hierdata.records.survey import survey
 
     policy = read_policy(policy)
     traces = Traces()
     with open_shaped(source, policy) as (documents, hints):
+        watch = watch_persons(policy)
+        documents = documents if watch is None else watch.watch_documents(documents)
         documents = dry_treatment(policy).documents(documents, traces=traces)
         documents = count_items(documents, "reading", None, progress or silent)
         shown: Shown = {}
-        documents = count_shown(documents, policy, shown)
+        owners: Owners = {}
+        documents = count_owners(count_shown(documents, policy, shown), policy, owners)
         dependences: Dependences = {}
         documents = count_dependences(documents, policy, dependences)
         keeps = isinstance(policy.unlisted, Keep)
         declared, derived = policy.declared_fields(identifiers=True), tuple(policy.derived_fields.values())
         found = survey(documents, declared, holders=keeps, derived=derived)
-    found.shown, found.dependences = shown, dependences
+    found.shown, found.owners, found.dependences = shown, owners, dependences
     found.pseudonyms.update(traces.made)
     found.repeated = find_repeated(traces.marks, policy)
+    found.persons = {} if watch is None else count_repeats(watch.marks)
     return found, hints
 
 
@@ -120,23 +126,33 @@ def open_shaped(source: object, policy: Policy) -> Iterator[tuple[Iterator[Docum
     What a shape draws at random is not what a release draws. Raises InputError after the last document if
     the shape could not be done.
     """
-    from hierdata.pipeline.shape import shape_splits
     from hierdata.pipeline.survey import hints_of
-    from hierdata.records.shape.base import ShapeTally
 
     with fetch_source(source, policy) as hand:
         collection = collect(hand.source, policy)
         hints = hints_of(collection, policy)
-        splits = collection.splits()
-        with Resources("serial").open_context(len(splits), None, silent) as spread:
-            splits = shape_splits(splits, collection.form.format, policy, spread, b"", hints)
+        with shape_collection(collection, policy, hints) as documents:
+            yield documents, hints
 
-            def documents() -> Iterator[Document]:
-                total = ShapeTally()
-                for split in splits:
-                    tally = ShapeTally()
-                    yield from split.tally_documents(tally)
-                    total.merge(tally)
-                total.check([spec.step for spec in policy.shape])
 
-            yield documents(), hints
+@contextmanager
+def shape_collection(
+    collection: Collection, policy: Policy, hints: frozenset[Keys] = frozenset()
+) -> Iterator[Iterator[Document]]:
+    """Shape an open collection in this process; errors are those of ``open_shaped``."""
+    from hierdata.pipeline.shape import shape_splits
+    from hierdata.records.shape.base import ShapeTally
+
+    splits = collection.splits()
+    with Resources("serial").open_context(len(splits), None, silent) as spread:
+        splits = shape_splits(splits, collection.form.format, policy, spread, b"", hints)
+
+        def documents() -> Iterator[Document]:
+            total = ShapeTally()
+            for split in splits:
+                tally = ShapeTally()
+                yield from split.tally_documents(tally)
+                total.merge(tally)
+            total.check([spec.step for spec in policy.shape])
+
+        yield documents()

@@ -9,22 +9,31 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from hierdata.documents.document import Document
-from hierdata.ground.errors import InputError
+from hierdata.ground.errors import InputError, PolicyError, VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
+from hierdata.policy.spec.shape import read_individual
+from hierdata.records.shape.individuals import digest_individual
 from hierdata.release.gates import bind_attackers
 from hierdata.release.layout import find_release_files, read_published
 from hierdata.release.recodings.base import RECORDS
 from hierdata.release.verification import read_facts
+from hierdata.release.witness import ROOT_WORDS, read_witness
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hierdata.documents.formats.kinds import Restore
     from hierdata.forest.forest import Forest
     from hierdata.measurement.release import Rebuilt
+    from hierdata.pipeline.survey import Overview
     from hierdata.policy.plan.plan import Prepared
     from hierdata.policy.policy import Policy
+    from hierdata.release.layout import Released
     from hierdata.sources import Collection, Form
 
 
@@ -34,6 +43,14 @@ class ReadRelease(NamedTuple):
     rebuilt: Rebuilt
     original: Forest
     prepared: Prepared
+    persons: PersonNumbers | None = None
+
+
+class PersonNumbers(NamedTuple):
+    """Whose records are, as numbers of persons: those of the original, and those of the rebuilt release."""
+
+    original: NDArray[np.int64]
+    published: NDArray[np.int64]
 
 
 def read_release(
@@ -42,13 +59,20 @@ def read_release(
     *,
     original: object,
     key: bytes | None = None,
+    person: str | None = None,
     progress: Progress | None = None,
 ) -> ReadRelease:
-    """Read a release and its original; parameters and errors are those of ``measure_release``."""
+    """Read a release and its original; parameters and errors are those of ``measure_release``.
+
+    ``person`` is the path of the value that says whose a record of the original is. Raises PolicyError where
+    the policy unites records itself, InputError for a record that does not say whose it is.
+    """
     from hierdata.measurement.release import rebuild
     from hierdata.pipeline.encode import whole
 
     policy = read_policy(policy)
+    if person is not None and read_individual(policy.individual) is not None:
+        raise PolicyError("the policy has `individual`, so that each record is a person: state no `person`")
     with (
         fetch_source(original, policy) as hand,
         look_over(
@@ -58,6 +82,7 @@ def read_release(
         overview, prepared, _, spread = looked
         bind_attackers(prepared.policy, prepared.schema, prepared.domains)
         forest = whole(overview, prepared, spread)
+        whose = None if person is None else _number_persons(overview, policy, person)
     with fetch_source(published, prepared.policy, published=True) as hand:
         files = (
             find_release_files(Path(hand.source), policy)
@@ -75,7 +100,45 @@ def read_release(
                 path=error.path,
                 revealed=error.revealed,
             ) from None
-        return ReadRelease(rebuilt, forest, prepared)
+    persons = None if whose is None else PersonNumbers(whose, _find_persons(rebuilt, files, whose))
+    return ReadRelease(rebuilt, forest, prepared, persons)
+
+
+def _number_persons(overview: Overview, policy: Policy, person: str) -> NDArray[np.int64]:
+    """Return by record of the original whose it is."""
+    keys = policy.path(person).keys
+    numbers: dict[bytes, int] = {}
+    found = []
+    for located in overview.splits:
+        for place, document in enumerate(located.split.documents(), located.before + 1):
+            whose = digest_individual(document, keys)
+            if whose is None:
+                raise InputError("no value says whose this record is", record=place, path=person)
+            found.append(numbers.setdefault(whose, len(numbers)))
+    return np.array(found, np.int64)
+
+
+def _find_persons(rebuilt: Rebuilt, files: Released | None, whose: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return by record of the rebuilt release whose it is, by the witness; -1 for those not published."""
+    if files is None or files.witness is None:
+        raise PolicyError(
+            "to count persons, published records are linked to the original by steward/witness.bin: give the "
+            "folder of a release that has it"
+        )
+    witness = read_witness(files.witness, None)
+    forest, count = rebuilt.forest, len(rebuilt.places)
+    shown = np.add.reduceat(rebuilt.publication.shown >= 0, forest.roots[:-1], dtype=np.int64)[:count]
+    words = np.empty(count, np.int64)
+    words[rebuilt.places] = ROOT_WORDS + shown
+    if witness.words != words.sum() or witness.records != len(whose):
+        raise VerificationError("the witness is of another release or of another original")
+    links, heads = witness.read(0, witness.words), np.cumsum(words) - words
+    ordinals = links[heads] | links[heads + 1] << 32
+    if (ordinals >= len(whose)).any():
+        raise VerificationError("the witness was changed: it links to records that the original lacks")
+    found = np.full(forest.record_count, -1)
+    found[:count] = whose[ordinals[rebuilt.places]]
+    return found
 
 
 def _find_secret(published: object, policy: Policy) -> bytes | None:

@@ -64,7 +64,7 @@ def shape_splits(
     XSD declares as repeatable. Raises InputError if documents of individuals cannot be united.
     """
     notation = ShapeNotation(policy.namespaces, policy.depth, format.is_textual, format.has_elements)
-    if policy.individual is not None:
+    if read_individual(policy.individual) is not None:
         splits = _gather_individuals(splits, notation, policy, spread, hints)
     steps = tuple(spec.step for spec in policy.shape)
     if not steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
@@ -19,6 +20,7 @@ from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import ContentDigest, watch_content
+from hierdata.policy.checks.persons import watch_persons
 from hierdata.policy.load.changes import add_unlisted
 from hierdata.policy.plan.stages import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
@@ -28,6 +30,8 @@ from hierdata.policy.spec.shape import read_individual
 from hierdata.policy.spec.values import Keep
 from hierdata.records.derived import DerivedField
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
+from hierdata.records.person_watch import PersonWatch
+from hierdata.records.recognition.persons import PersonField, ValueRepeats
 from hierdata.records.shape.base import ShapeTally
 from hierdata.records.survey import Keys, Survey, survey
 from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, check_documents
@@ -64,14 +68,16 @@ class Surveyed:
     """The survey of a split.
 
     ``content`` has the digest of each record as it was decoded. ``marks`` are those of its pseudonyms, by
-    domain (see Traces). ``shaped`` is what the steps of the shape met. ``error`` is set if a record is
-    wrong; ``within`` says that the error numbers the record within the split, not in the whole collection.
+    domain (see Traces), ``persons`` those of what says whose its records are. ``shaped`` is what the steps of
+    the shape met. ``error`` is set if a record is wrong; ``within`` says that the error numbers the record
+    within the split, not in the whole collection.
     """
 
     survey: Survey
     sample: Sample
     content: bytearray = field(default_factory=bytearray)
     marks: dict[str, bytearray] = field(default_factory=dict)
+    persons: dict[PersonField, bytearray] = field(default_factory=dict)
     shaped: ShapeTally = field(default_factory=ShapeTally)
     error: InputError | None = None
     within: bool = False
@@ -92,6 +98,7 @@ class SurveySplit:
     treatment: Treatment = UNTREATED
     progress: Progress = silent
     derived: tuple[DerivedField, ...] = ()
+    persons: PersonWatch | None = None
 
     def __call__(self, split: InputSplit) -> Surveyed:
         """Survey one split."""
@@ -100,7 +107,11 @@ class SurveySplit:
         read = _Reading(split)
         documents = iter(read) if self.schema is None else check_documents(iter(read), self.schema)
         content = bytearray()
-        documents = self.treatment.documents(watch_content(documents, content), traces=traces)
+        documents = watch_content(documents, content)
+        persons = deepcopy(self.persons)
+        if persons is not None:
+            documents = persons.watch_documents(documents)
+        documents = self.treatment.documents(documents, traces=traces)
         documents = count_items(sample.watch_documents(documents), "reading", None, self.progress)
         try:
             found = survey(documents, self.declared, holders=self.holders, derived=self.derived)
@@ -108,7 +119,8 @@ class SurveySplit:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
         found.forms = traces.forms
-        return Surveyed(found, sample, content, traces.marks, read.tally)
+        whose = {} if persons is None else persons.marks
+        return Surveyed(found, sample, content, traces.marks, whose, read.tally)
 
 
 class _Reading:
@@ -169,21 +181,22 @@ def survey_splits(
 ) -> Overview:
     """Survey all splits of a collection; the returned policy has rules for unlisted fields that it keeps.
 
-    A cut into blocks needs the records ``sampled``.
+    A cut into blocks needs the records ``sampled``; whose the records are is watched then too.
 
     Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
     """
     hints = hints_of(collection, policy)
     flat = collection.form.format.is_tabular and not shaped_tables(policy)
     most = -(-_SAMPLE // len(splits)) if sampled and may_be_cut(policy, flat) else 0
-    found = _survey_splits(splits, policy, spread, most, treatment)
+    watch = watch_persons(policy) if sampled else None
+    found = _survey_splits(splits, policy, spread, most, treatment, watch)
     extended = add_unlisted(policy, found.survey.shape, hints)
     unified = treatment.unify(found.survey.forms)
     if extended is not policy or unified is not treatment:
         # Values of kept fields have not been counted yet, and dates in several forms were not in one.
         treatment = unified
         found.held.release()
-        found = _survey_splits(splits, extended, spread, most, treatment)
+        found = _survey_splits(splits, extended, spread, most, treatment, watch)
     befores = accumulate(found.sizes, initial=0)
     located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
     return Overview(
@@ -237,25 +250,33 @@ class _Found(NamedTuple):
 
 
 def _survey_splits(
-    splits: Sequence[InputSplit], policy: Policy, spread: RunContext, most: int, treatment: Treatment
+    splits: Sequence[InputSplit],
+    policy: Policy,
+    spread: RunContext,
+    most: int,
+    treatment: Treatment,
+    watch: PersonWatch | None,
 ) -> _Found:
     """Survey all splits. Raises InputError for the first error of a record, or of the shape."""
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
-    inner, watch = spread.progress_callbacks("reading", None, len(splits))
+    inner, shown = spread.progress_callbacks("reading", None, len(splits))
     keeps = isinstance(policy.unlisted, Keep)
     derived = tuple(policy.derived_fields.values())
-    survey = SurveySplit(policy.declared_fields(), schema, most, keeps, treatment, inner, derived)
-    held = spread.executor.hold(splits).map(survey, watch)
+    survey = SurveySplit(policy.declared_fields(), schema, most, keeps, treatment, inner, derived, watch)
+    held = spread.executor.hold(splits).map(survey, shown)
     total: Survey | None = None
     sizes: list[int] = []
     marks: defaultdict[str, bytearray] = defaultdict(bytearray)
+    persons: defaultdict[PersonField, bytearray] = defaultdict(bytearray)
     content = ContentDigest()
     shaped = ShapeTally()
     for split in held.map(_without_sample).collect():
         found = split.survey
         for domain, some in split.marks.items():
             marks[domain] += some
+        for watched, some in split.persons.items():
+            persons[watched] += some
         if split.error is not None:
             raise _renumber_error(split.error, sum(sizes)) if split.within else split.error
         content.add(split.content)
@@ -269,6 +290,7 @@ def _survey_splits(
     shaped.check([spec.step for spec in policy.shape])
     _check_own(policy, total)
     total.repeated = find_repeated(marks, policy)
+    total.persons = count_repeats(persons)
     return _Found(total, sizes, content.digest(), shaped, held)
 
 
@@ -287,16 +309,21 @@ def _without_sample(surveyed: Surveyed) -> Surveyed:
 def find_repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
     """Count by domain the pseudonyms that occur in several records, where the policy does not allow it."""
     linked = linked_domains(policy)
-    counted = {domain: _count_repeated(own) for domain, own in marks.items() if domain not in linked}
+    counted = {domain: _count_marks(own)[1] for domain, own in marks.items() if domain not in linked}
     return {domain: count for domain, count in counted.items() if count}
 
 
-def _count_repeated(marks: bytearray) -> int:
-    """Count the marks that occur in several records; a record has each of its marks once."""
+def count_repeats(marks: Mapping[PersonField, bytearray]) -> dict[PersonField, ValueRepeats]:
+    """Count the records that say whose they are, and the values that repeat."""
+    return {one: ValueRepeats(len(own) // MARK, *_count_marks(own)) for one, own in marks.items() if own}
+
+
+def _count_marks(marks: bytearray) -> tuple[int, int]:
+    """Count the different marks, and those in several records; a record has each of its marks once."""
     halves = np.frombuffer(marks, np.uint64).reshape(-1, MARK // 8)
     order = np.lexsort(halves.T)
     same = (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
-    return int((same & ~np.append(False, same[:-1])).sum())
+    return len(halves) - int(same.sum()), int((same & ~np.append(False, same[:-1])).sum())
 
 
 def _renumber_error(error: InputError, before: int) -> InputError:

@@ -20,7 +20,7 @@ from hierdata.policy.problems import InconsistencyError, PolicyFile, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule, maps_of, read_path, unusable_paths
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
-from hierdata.policy.spec.shape import IndividualRule, StepSpec, with_counts
+from hierdata.policy.spec.shape import IndividualRule, NoIndividual, StepSpec, with_counts
 from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import (
     AcceptedRisks,
@@ -63,7 +63,7 @@ class Policy(BaseModel):
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
         default=None, description="keyed tables that together make up the records"
     )
-    individual: PathText | IndividualRule | None = Field(
+    individual: PathText | IndividualRule | NoIndividual | None = Field(
         default=None, description="the value that says whose record it is: one individual, one record"
     )
     shape: Annotated[tuple[StepSpec, ...], Field(max_length=MOST_STEPS)] = Field(

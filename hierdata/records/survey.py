@@ -15,6 +15,7 @@ from typing import cast
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.records.dependence import Dependence
 from hierdata.records.derived import DerivedField, LabelPairs
+from hierdata.records.recognition.persons import PersonField, ValueRepeats
 from hierdata.records.values import SCALARS, Missing, Values, batches, columns
 
 Keys = tuple[str, ...]
@@ -98,8 +99,10 @@ class Survey:
 
     ``pseudonyms`` counts the replaced values by field; ``repeated`` counts, by domain, the pseudonyms that
     occur in more than one record. ``forms`` are by field those in which moved dates are written. ``shown``
-    counts, for lint alone, the sets of values of a field that records show. ``labels`` has by derived field
-    the labels of the values of its source. ``dependences`` are, for lint alone, those of pairs of fields.
+    counts, for lint alone, the sets of values of a field that records show, ``owners`` the records that have
+    each value of a field in a list. ``labels`` has by derived field the labels of the values of its source,
+    ``dependences`` are, for lint alone, those of pairs of fields. ``persons`` has what says whose the records
+    are, where that was watched.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -111,6 +114,8 @@ class Survey:
     shown: dict[Keys, Counter[frozenset[Scalar]]] = field(default_factory=dict)
     labels: dict[Keys, LabelPairs] = field(default_factory=dict)
     dependences: dict[tuple[Keys, Keys], Dependence] = field(default_factory=dict)
+    owners: dict[Keys, Counter[Scalar]] = field(default_factory=dict)
+    persons: dict[PersonField, ValueRepeats] = field(default_factory=dict)
 
     def merge(self, other: Survey) -> None:
         """Add another part of the collection; the declared fields of both must be the same."""

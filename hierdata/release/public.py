@@ -37,8 +37,8 @@ from hierdata.release.report.models import (
     spelling_sentence,
     suppression_sentences,
 )
-from hierdata.release.report.sentences import unlimited_sentences
-from hierdata.release.report.shape import describe_steps, limit_shape
+from hierdata.release.report.sentences import unique_sentences, unlimited_sentences
+from hierdata.release.report.shape import describe_steps, limit_individuals, limit_shape
 from hierdata.release.verification import judgements_by_model
 
 if TYPE_CHECKING:
@@ -158,6 +158,8 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         for keys, field in policy.derived_fields.items()
         if field.source in policy.quasi
     )
+    stated += limit_individuals(policy)
+    stated += unique_sentences(policy.accept.unique)
     stated += tuple(limit_shape(spec.step for spec in policy.shape))
     stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
     return stated + identifier_sentences(

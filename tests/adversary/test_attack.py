@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import hierdata
-from hierdata.ground.errors import HierdataError, PolicyError, PromiseError, VerificationError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, PromiseError, VerificationError
 from hierdata.measurement.adversary.attack import Adversary
 from hierdata.measurement.adversary.forms import Forms
 from hierdata.measurement.adversary.knowledge import PRESENT, Curiosity, Knowledge
@@ -277,3 +277,35 @@ def test_findings_do_not_depend_on_the_processes(monkeypatch: pytest.MonkeyPatch
     assert found[0] == found[1]
     monkeypatch.undo()
     assert hierdata.attack(records, policy(), original=records, facts=2, victims=30) == found[0]
+
+
+def test_persons_are_counted_where_the_policy_counts_records(tmp_path: Path) -> None:
+    """Classes of three records, each of one person: whoever knows a record finds one person."""
+    rows = [{"patient": f"P{n // 3}", "age": 20 + 10 * (n // 3), "ill": "abc"[n % 3]} for n in range(30)]
+    stated = {
+        "version": 1,
+        "individual": {"none": "records are meant"},
+        "models": [{"kind": "k-anonymity", "k": 3}],
+        "fields": {
+            "$.patient": {"role": "identifier"},
+            "$.age": {"role": "quasi", "interval": {"steps": [1, 500]}},
+            "$.ill": {"role": "sensitive"},
+        },
+    }
+    out = tmp_path / "release"
+    release = hierdata.anonymize(rows, stated, seed=SEED, out=out)
+    records = hierdata.attack(out, stated, original=rows, facts=1)
+    persons = hierdata.attack(out, stated, original=rows, facts=1, person="$.patient")
+    assert (records.persons, persons.persons, persons.victims) == (None, 10, 10)
+    assert [one.release.candidates[0].smallest for one in (records, persons)] == [3, 1]
+    assert [one.release.candidates[0].unique for one in (records, persons)] == [0, 1]
+    dropped = (records.identifiers_dropped, persons.identifiers_dropped)
+    assert [one.candidates[0].smallest for one in dropped] == [3, 1]
+    wrong: list[tuple[object, dict[str, Any], str, type[HierdataError], str]] = [
+        (out, stated, "$.nothing", InputError, "record 1, .*: no value says whose this record is"),
+        (out, {**stated, "individual": "$.patient"}, "$.patient", PolicyError, "each record is a person"),
+        (list(release.records()), stated, "$.patient", PolicyError, "give the folder of a release"),
+    ]
+    for source, policy, path, kind, message in wrong:
+        with pytest.raises(kind, match=message):
+            hierdata.attack(source, policy, original=rows, facts=1, person=path)

@@ -31,6 +31,7 @@ def policy_of(recoding: str = "generalization", **keys: Any) -> dict[str, Any]:
         "recoding": recoding,
         "unlisted": {"keep": "nothing of it is known to anybody"},
         "suppressed": "as_published",
+        "individual": {"none": "each record is of another person"},
         "models": [model, {"kind": "k-anonymity", "k": K}] if apart else [model],
         "fields": {"$.cause": {"role": "sensitive"}},
         **({} if apart or recoding == "full_domain" else {"engine": ENGINE}),

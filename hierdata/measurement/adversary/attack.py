@@ -165,7 +165,7 @@ class Adversary:
             known = self._index.prepare_tree(tree)
             chosen = self._index.at_root(victim.known_root)
             agreed = self._find_candidates(victim, known, chosen, facts)
-            sizes[:, own] = (agreed >= 0) @ self._forms.records[chosen]
+            sizes[:, own] = [self._forms.count(chosen[row >= 0]) for row in agreed]
             self._guess(tree, known, chosen, agreed, tallies)
             progress(own + 1)
         return Findings(sizes, tallies, tuple(path for *_, path in self._targets))
@@ -246,10 +246,22 @@ class Adversary:
                     tally.add(mine, true, self._guessed[own].common)
 
 
-def draw_victims(original: Forest, victims: int, curiosity: Curiosity, draw: int) -> list[Knowledge]:
-    """Draw victims, each once, and what is known of them; another ``draw`` draws others."""
+def draw_victims(
+    original: Forest,
+    victims: int,
+    curiosity: Curiosity,
+    draw: int,
+    persons: NDArray[np.int64] | None = None,
+) -> list[Knowledge]:
+    """Draw victims, each once, and what is known of them; another ``draw`` draws others.
+
+    With ``persons``, which numbers by record whose it is, one record of each victim is known.
+    """
     rng = np.random.default_rng(draw)
-    chosen = rng.permutation(original.record_count)[:victims].tolist()
+    order = rng.permutation(original.record_count)
+    if persons is not None:
+        order = order[np.sort(np.unique(persons[order], return_index=True)[1])]
+    chosen = order[:victims].tolist()
     return [curiosity.learn(original, record, rng) for record in chosen]
 
 

@@ -26,6 +26,7 @@ class Forms:
 
     ``first[f]`` is the first record of form f in ``forest`` and ``records[f]`` the number of its records.
     ``place[v]`` is the first vertex that looks as v does; vertices that are not published have -1.
+    ``persons`` numbers by record whose it is, None where each record is a person.
     """
 
     forest: Forest
@@ -33,22 +34,47 @@ class Forms:
     place: NDArray[np.int64]
     first: NDArray[np.int64]
     records: NDArray[np.int64]
+    persons: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, forest: Forest, publication: Publication, place: NDArray[np.int64]) -> Forms:
-        """Find the forms of what is published; ``place`` as above."""
+    def of(
+        cls,
+        forest: Forest,
+        publication: Publication,
+        place: NDArray[np.int64],
+        persons: NDArray[np.int64] | None = None,
+    ) -> Forms:
+        """Find the forms of what is published; ``place`` and ``persons`` as above."""
         of_root = place[forest.roots[:-1]]
         shown = np.flatnonzero(of_root >= 0)
         _, first, records = np.unique(of_root[shown], return_index=True, return_counts=True)
         # What is written is not needed here, and cannot be sent to another process.
-        return cls(forest, replace(publication, parts=()), place, shown[first], records)
+        return cls(forest, replace(publication, parts=()), place, shown[first], records, persons)
 
     @classmethod
-    def of_original(cls, forest: Forest) -> Forms:
+    def of_original(cls, forest: Forest, persons: NDArray[np.int64] | None = None) -> Forms:
         """Return the original as forms, one for each record: what dropping identifiers alone publishes."""
         every = np.arange(forest.vertex_count)
         publication = Publication((), every, forest.nodes, every, forest.record_of)
-        return cls.of(forest, publication, every)
+        return cls.of(forest, publication, every, persons)
+
+    def count(self, chosen: NDArray[np.int64]) -> int:
+        """Return how many records have one of these forms, or how many persons have such a record."""
+        if self.persons is None:
+            return int(self.records[chosen].sum())
+        own = [self._persons_of[form] for form in chosen.tolist()]
+        return len(np.unique(np.concatenate(own))) if own else 0
+
+    @cached_property
+    def _persons_of(self) -> list[NDArray[np.int64]]:
+        """The persons with a record of each form."""
+        assert self.persons is not None
+        of_root = self.place[self.forest.roots[:-1]]
+        shown = np.flatnonzero(of_root >= 0)
+        _, form = np.unique(of_root[shown], return_inverse=True)
+        order = np.argsort(form, kind="stable")
+        ends = np.cumsum(np.bincount(form))[:-1]
+        return np.split(self.persons[shown[order]], ends)
 
     @cached_property
     def roots(self) -> NDArray[np.int64]:

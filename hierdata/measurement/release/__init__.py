@@ -35,7 +35,8 @@ class Rebuilt:
 
     ``form[v]`` is the first vertex that looks as v does, by quasi-identifiers (see ``isomorphism.places``).
     For the vertex types ``untied``, by path, nothing links the sensitive values of one vertex; for the types
-    ``uncounted`` the files do not tell how many vertices were published.
+    ``uncounted`` the files do not tell how many vertices were published. ``places`` are the places of the
+    published records in the files; those that nobody published come last.
     """
 
     publication: Publication
@@ -43,6 +44,7 @@ class Rebuilt:
     form: NDArray[np.int64]
     untied: tuple[str, ...]
     uncounted: tuple[str, ...]
+    places: NDArray[np.int64]
 
 
 def rebuild(
@@ -87,8 +89,8 @@ def rebuild(
     if groups is not None:
         publication = _publish_by_group(publication, forest, marks.T, prepared, groups)
     uncounted = exempt_types(schema) if traits.publishes_classes else ()
-    paths = (tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted))
-    return Rebuilt(publication, forest, form, *paths)
+    paths = [tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted)]
+    return Rebuilt(publication, forest, form, paths[0], paths[1], completed.places)
 
 
 def _find_untied_types(

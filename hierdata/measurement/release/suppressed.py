@@ -57,6 +57,12 @@ class WithSuppressed:
                 self._known.setdefault(vertex.type, vertex)
         return together(others, self._frame.schema)
 
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The place of each published record among those added, in the order of ``take``."""
+        others = np.setdiff1d(np.arange(self._records), list(self._aside))
+        return np.concatenate((others, np.array(list(self._aside), np.int64)))
+
     def take(self) -> tuple[Encoded, NDArray[np.int64]]:
         """Return all records, last those put aside and the suppressed ones, and the groups of each vertex.
 

@@ -96,7 +96,7 @@ def count_shown(documents: Iterable[Document], policy: Policy, shown: Shown) -> 
     shown.update((keys, Counter()) for keys in _whole_lists(policy))
     for document in documents:
         for keys, sets in shown.items():
-            sets[frozenset(_values_at(document, keys))] += 1
+            sets[frozenset(values_at(document, keys))] += 1
         yield document
 
 
@@ -143,14 +143,14 @@ def _whole_lists(policy: Policy) -> Iterator[Keys]:
             yield keys
 
 
-def _values_at(value: Value, keys: Keys) -> Iterator[Scalar]:
+def values_at(value: Value, keys: Keys) -> Iterator[Scalar]:
     """Yield the values that one record has at a path."""
     if isinstance(value, list):
         for item in value:
-            yield from _values_at(item, keys)
+            yield from values_at(item, keys)
     elif isinstance(value, dict):
         if keys and keys[0] in value:
-            yield from _values_at(value[keys[0]], keys[1:])
+            yield from values_at(value[keys[0]], keys[1:])
     elif value is not None and keys in ((), (TEXT,)):
         yield value
 

@@ -12,6 +12,7 @@ from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
 from hierdata.domains.number import identity, plain
 from hierdata.domains.similarity import is_transitive
 from hierdata.ground.errors import HierdataError, PolicyError
+from hierdata.policy.checks.persons import find_repeating_persons, show_path
 from hierdata.policy.checks.sensitive import class_size, domain_of, find_unlimited, pairs
 from hierdata.policy.lint.attainable import (
     estimate_patterns,
@@ -28,6 +29,7 @@ from hierdata.policy.lint.fields import (
     references,
     variants,
 )
+from hierdata.policy.lint.traces import find_filling, find_traces
 from hierdata.policy.load.changes import add_unlisted
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
@@ -98,12 +100,16 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
         yield Finding("warning", _text(policy, keys), f"{what}{remark if policy.guards_suppressed else ''}")
     for keys, what in find_no_labels(policy, survey):
         yield Finding("error", _text(policy, keys), what)
-    doubts = (nothing_published, presence_shortfalls, references, find_telling)
+    doubts = (nothing_published, presence_shortfalls, references, find_telling, find_filling)
     for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
         yield Finding("warning", _text(policy, keys), what)
     for keys, what, raw in chain(variants(policy, survey), values_above_alpha(policy, survey)):
         yield Finding("warning", _text(policy, keys), what, raw)
     yield from _unique(policy, survey)
+    for keys, what in find_traces(policy, survey):
+        yield Finding("error", _text(policy, keys), what)
+    for severity, keys, what in find_repeating_persons(policy, survey):
+        yield Finding(severity, show_path(policy, keys), what)
     yield from _find_repeated(policy, survey)
     for path, what in chain(find_rare_types(policy, survey), estimate_patterns(policy, survey)):
         yield Finding("warning", path, what)
@@ -313,11 +319,14 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """
     tokens = policy.pseudonyms
     identified = {one.domain for one in tokens.values() if one.is_identity}
+    said = {keys for _, keys, _ in find_repeating_persons(policy, survey)}
     for keys, (path, rule) in policy.rules_by_keys.items():
         inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
         if rule.role != "identifier" or inside:
             continue
         if keys in tokens and tokens[keys].domain in identified and not tokens[keys].is_identity:
+            continue
+        if keys in said:
             continue
         repeated = [
             (value, count)

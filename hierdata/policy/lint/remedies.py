@@ -47,9 +47,14 @@ class Remedy:
     moved: str | None = None
 
 
-def suggest_remedies(policy: Policy, lost: Sequence[LostPlace]) -> Iterator[Remedy]:
-    """Yield what may help where little is published; only what the checks of a policy allow."""
-    for text, changes in _changes_of_all(policy):
+def suggest_remedies(
+    policy: Policy, lost: Sequence[LostPlace], *, may_show_sets: bool = True
+) -> Iterator[Remedy]:
+    """Yield what may help where little is published; only what the checks of a policy allow.
+
+    ``may_show_sets``: no set of the values of a class would show what leads to one person.
+    """
+    for text, changes in _changes_of_all(policy, may_show_sets):
         changed = _try_change(policy, changes)
         if changed is not None:
             yield Remedy(text, changed)
@@ -63,9 +68,9 @@ def suggest_remedies(policy: Policy, lost: Sequence[LostPlace]) -> Iterator[Reme
             yield from _lift_list(policy, place)
 
 
-def _changes_of_all(policy: Policy) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _changes_of_all(policy: Policy, may_show_sets: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield changes that concern all of a release."""
-    if policy.preset is None and policy.recoding == DEFAULT:
+    if may_show_sets and policy.preset is None and policy.recoding == DEFAULT:
         yield "`recoding: sets_and_ranges`", {"recoding": "sets_and_ranges"}
     if policy.engine is not None:
         suppressed = "guarded" if policy.guards_suppressed else "as_published"

@@ -208,3 +208,9 @@ def with_preset(data: Any) -> Any:
     if preset.sensitive_tables is not None and data.get("recoding", preset.recoding) == preset.recoding:
         tables["sensitive_tables"] = preset.sensitive_tables
     return {"recoding": preset.recoding, **tables, **data, "models": [*stated, *added]}
+
+
+def list_tabular_presets() -> list[str]:
+    """Return the presets that partition the rows of a table, so that they take no nested records."""
+    steps = {name: preset.steps or preset.sensitive_steps for name, preset in PRESETS.items()}
+    return [name for name, own in steps.items() if not any(ENGINES[step["kind"]].aligns for step in own)]

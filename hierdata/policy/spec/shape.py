@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from hierdata.domains.bounds import MOST_PARTS, PathName
+from hierdata.domains.bounds import MOST_PARTS, PathName, Reason
 from hierdata.ground.errors import PolicyError
 from hierdata.records.path import Path, Step, depth_of, jsonpath, parse, xpath
 from hierdata.records.shape import STEPS, CountItems, ShapeStep
@@ -134,6 +134,16 @@ class IndividualRule(BaseModel):
         return self
 
 
-def read_individual(stated: str | IndividualRule | None) -> IndividualRule | None:
+class NoIndividual(BaseModel):
+    """Each record counts as one person, whatever repeats; the release states the reason."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    none: Reason = Field(description="why each record counts as one person although its name or key repeats")
+
+
+def read_individual(stated: str | IndividualRule | NoIndividual | None) -> IndividualRule | None:
     """Return what a policy states as a rule; a path alone names the value that says whose a document is."""
+    if isinstance(stated, NoIndividual):
+        return None
     return IndividualRule(by=stated) if isinstance(stated, str) else stated

@@ -75,3 +75,6 @@ class AcceptedRisks(BaseModel):
         alias="group-ids",
         description="with recoding slicing_by_table: why the group ids of a record may single it out",
     )
+    unique: Annotated[dict[PathName, Reason], Field(max_length=MOST_PARTS)] = Field(
+        default={}, description="by path: why values that lead to one person each are published all the same"
+    )

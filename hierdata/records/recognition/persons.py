@@ -251,3 +251,30 @@ def _of_outer(own: str, around: Sequence[str]) -> Meaning | None:
     if words and words[0][0] in _IDENTIFIERS and senses <= {"key", "filler"} and is_generic:
         return Meaning("key", words[0][0], whose, True)
     return None
+
+
+@dataclass(frozen=True)
+class PersonField:
+    """A field that says whose a record is, or several that do so together.
+
+    A name counts together with day of birth and sex (``beside``), where the record has them: persons of one
+    name who differ in these are different persons.
+
+    ``is_key``: its values are keys; ``whose`` person it is. ``is_vague``: it is called as a person is, and
+    may be something else, such as a kind of person.
+    """
+
+    fields: tuple[tuple[str, ...], ...]
+    is_key: bool
+    whose: Whose
+    is_vague: bool = False
+    beside: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class ValueRepeats:
+    """How often the values of such a field occur: in how many records, how many values, how many repeat."""
+
+    present: int
+    distinct: int
+    repeated: int

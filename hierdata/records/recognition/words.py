@@ -71,6 +71,7 @@ _SENSES: dict[Sense, str] = {
         profesor profesora remitente
         capo coniuge contatto familiare figlia figlio fratello genitore infermiera infermiere insegnante
         marito mittente moglie professore responsabile sorella supervisore tutore
+        spedizione fatturazione verzending facturatie entrega cobranca fatura haushalt menage hogar
         afzender arts broer contactpersoon echtgenoot familielid huisarts leidinggevende leraar moeder
         ontvanger ouder vader verpleegkundige voogd zus
         chefe conjuge contato enfermeira enfermeiro filha filho irma irmao mae medicos pai professora

@@ -210,6 +210,14 @@ def spelling_sentence(reason: str) -> str:
     return f"{_RESPELLED} Reason given: {quote(reason)}"
 
 
+def unique_sentences(accepted: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is not promised of fields whose values lead to one person each, with the reasons."""
+    return tuple(
+        f"Someone who knows a value of {path} may know whose record it is. Reason given: {quote(reason)}"
+        for path, reason in accepted.items()
+    )
+
+
 def describe_group_ids(risk: GroupIdRisk | None, reason: str | None) -> tuple[str, ...]:
     """Return what the group ids of records tell, with the policy's reason to accept it; none without ids."""
     if risk is None:

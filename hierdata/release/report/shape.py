@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hierdata.ground.escaping import quote
-from hierdata.policy.spec.shape import read_individual
+from hierdata.policy.spec.shape import NoIndividual, read_individual
 from hierdata.records.shape import ShapeStep
 from hierdata.records.shape.base import ShapeTally
 from hierdata.release.report.parts import Plain, Shown, Whole
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _UNITED = (
     "Records of the input with the same value at {path} were united, and count as one. A person with several "
     "such values is several individuals here."
+)
+_NOT_UNITED = (
+    "Each record counts as one person, although what names or keys a person may repeat: someone with several "
+    "records may be all of a group. Reason given: {reason}"
 )
 _SHAPED = (
     "Lists were shaped before anything else was done, as codebook.json says, and the promise is about the "
@@ -50,6 +54,13 @@ def gather_facts(policy: Policy, met: ShapeTally, secret: bytes) -> ShapeFacts:
         for step, own in zip(steps, met.steps, strict=True)
     )
     return ShapeFacts(figures, secret.hex() if any(step.needs_secret for step in steps) else None)
+
+
+def limit_individuals(policy: Policy) -> tuple[str, ...]:
+    """Return what is not promised where records count as persons by the policy's word."""
+    if not isinstance(policy.individual, NoIndividual):
+        return ()
+    return (_NOT_UNITED.format(reason=quote(policy.individual.none)),)
 
 
 def describe_steps(policy: Policy) -> tuple[str, ...]:

@@ -1,0 +1,206 @@
+"""Rows of one person: which field says whose a record is, and what else of it is the person's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hierdata.documents.document import TEXT
+from hierdata.drafting.fields import Field, Notation, fields
+from hierdata.drafting.profile import Profile
+from hierdata.drafting.values import Looks
+from hierdata.policy.spec.families import list_tabular_presets
+from hierdata.records.path import Step
+from hierdata.records.person_watch import find_person_fields
+from hierdata.records.recognition.field_names import OF_PERSONS, hint_of
+from hierdata.records.recognition.persons import PersonField
+from hierdata.records.recognition.words import words_of
+from hierdata.records.survey import Keys
+
+_MOST_KEYS = 8
+"""The most fields of which is measured what they determine."""
+_SURPLUS = 10
+"""With fewer records beyond the first of each value, what a field determines may be chance."""
+_FEWEST = 3
+_ATTRIBUTES = 2
+"""A field whose name says nothing of persons is a key of them if it determines as many facts of persons."""
+_LISTS = ("entries", "rows", "documents")
+
+
+@dataclass(frozen=True)
+class Persons:
+    """Records that repeat persons: ``by`` the field at ``path``, ``persons`` of them in ``records``.
+
+    ``rule`` is the policy's key ``individual``, None where none can unite them; ``is_name``: the field is no
+    key but a name.
+    """
+
+    path: str
+    rule: str | dict[str, Any] | None
+    records: int
+    persons: int
+    is_name: bool = False
+
+
+def choose_keys(profile: Profile) -> list[Keys]:
+    """Return the fields of a first batch that may say whose a record is, the likeliest first."""
+    single = _single(profile)
+    ranked = sorted((_rank(keys, profile, single), place) for place, keys in enumerate(single))
+    return [single[place] for rank, place in ranked if rank < _UNLIKELY][:_MOST_KEYS]
+
+
+def find_persons(profile: Profile, notation: Notation) -> Persons | None:
+    """Return how the records repeat persons; None if that cannot be found."""
+    single = _single(profile)
+    named = _name_fields(single)
+    candidates = [keys for keys in choose_keys(profile) if _repeats(keys, profile)]
+    if any(_is_unique_key(keys, profile, named) for keys in single):
+        return None
+    known = list(fields(profile, notation))
+    for keys in candidates:
+        if _is_of_persons(keys, profile, named):
+            own = _find_key(keys, candidates, profile, named)
+            return _describe(own, profile, notation, known, is_name=_is_name(own, named))
+    return None
+
+
+_UNLIKELY = 9
+
+
+def _single(profile: Profile) -> list[Keys]:
+    """Return the fields with one value in a record at most, in no list."""
+    return [keys for keys, own in profile.attributes.items() if own.present and not _is_listed(keys, profile)]
+
+
+def _is_listed(keys: Keys, profile: Profile) -> bool:
+    for depth in range(1, len(keys) + 1):
+        shape = profile.shape.find(keys[:depth])
+        if shape is not None and (shape.arrays or shape.longest > 1):
+            return True
+    return False
+
+
+def _name_fields(single: Sequence[Keys]) -> dict[Keys, PersonField]:
+    return {one.fields[0]: one for one in find_person_fields(single) if len(one.fields) == 1}
+
+
+def _rank(keys: Keys, profile: Profile, single: Sequence[Keys]) -> int:
+    """Return how unlikely a field says whose a record is; ``_UNLIKELY`` if it does not at all."""
+    one = _name_fields(single).get(keys)
+    if one is not None and one.whose == "subject":
+        return 1 if one.is_vague else 0 if one.is_key else 2
+    if one is not None and one.whose == "other":
+        return _UNLIKELY
+    looks = profile.attributes[keys].looks
+    hint = hint_of(keys[-1] if keys[-1] != TEXT or len(keys) == 1 else keys[-2])
+    if one is not None or (hint is not None and hint[0] == "reference"):
+        return 3
+    return 4 if hint is None and _may_be_key(looks) else _UNLIKELY
+
+
+def _may_be_key(looks: Looks) -> bool:
+    dates = looks.mostly("date", "compact_date", "other_date")
+    return not dates and not looks.formats["boolean"] and (not looks.numeric or looks.whole)
+
+
+def _repeats(keys: Keys, profile: Profile) -> bool:
+    own = profile.attributes[keys]
+    return own.holders == profile.records and _FEWEST <= own.records.distinct < profile.records
+
+
+def _is_unique_key(keys: Keys, profile: Profile, named: Mapping[Keys, PersonField]) -> bool:
+    """Return whether a field is a key of the subject that never repeats: each record is a person."""
+    one, own = named.get(keys), profile.attributes[keys]
+    is_key = one is not None and one.is_key and one.whose == "subject"
+    return is_key and own.holders == profile.records and own.records.below(2) == profile.records
+
+
+def _is_name(keys: Keys, named: Mapping[Keys, PersonField]) -> bool:
+    return keys in named and not named[keys].is_key
+
+
+def _is_of_persons(keys: Keys, profile: Profile, named: Mapping[Keys, PersonField]) -> bool:
+    one = named.get(keys)
+    if one is not None and one.whose == "subject":
+        return True
+    surplus = profile.records - profile.attributes[keys].records.distinct
+    determined = profile.determined.get(keys)
+    if determined is None or surplus < _SURPLUS or 10 * surplus < profile.records:
+        return False
+    told = [other for other in _of_persons(profile, named) if other != keys and determined.holds(other)]
+    return len(told) >= (1 if one is not None else _ATTRIBUTES)
+
+
+def _of_persons(profile: Profile, named: Mapping[Keys, PersonField]) -> Iterator[Keys]:
+    """Yield the fields with facts of persons that differ between records."""
+    for keys in _single(profile):
+        words = {word for key in keys for word in words_of(key)}
+        subject = keys in named and named[keys].whose == "subject"
+        if (subject or not words.isdisjoint(OF_PERSONS)) and profile.attributes[keys].records.distinct > 1:
+            yield keys
+
+
+def _find_key(
+    keys: Keys, candidates: Sequence[Keys], profile: Profile, named: Mapping[Keys, PersonField]
+) -> Keys:
+    """Return a key in place of a name, if there is one that says the same."""
+    if not _is_name(keys, named):
+        return keys
+    for other in candidates:
+        there, back = profile.determined.get(keys), profile.determined.get(other)
+        if other == keys or _is_name(other, named) or there is None or back is None:
+            continue
+        if there.holds(other) and back.holds(keys):
+            return other
+    return keys
+
+
+def _describe(
+    keys: Keys, profile: Profile, notation: Notation, known: Sequence[Field], *, is_name: bool
+) -> Persons:
+    determined = profile.determined[keys]
+    tops = dict.fromkeys(own.keys[0] for own in known)
+    differing = {
+        own.keys[0]
+        for own in known
+        if own.keys[0] != keys[0] and (own.inside or own.obstacle or not determined.holds(own.keys))
+    }
+    scalars = {own.keys[0] for own in known if not own.inside and not determined.holds(own.keys)}
+    path = notation.text(tuple(Step(key, False) for key in keys))
+    rule: str | dict[str, Any] | None = path
+    if keys[0] in scalars:
+        rule = None
+    elif scalars:
+        nest = next(name for name in _LISTS if name not in tops)
+        own_fields = [
+            notation.text((Step(top, False),)) for top in tops if top not in differing and top != keys[0]
+        ]
+        rule = {"by": path, "nest": notation.text((Step(nest, False),))}
+        if own_fields:
+            rule["own"] = own_fields
+    return Persons(path, rule, profile.records, profile.attributes[keys].records.distinct, is_name)
+
+
+def describe_persons(persons: Persons, *, united: bool) -> str:
+    """Return what a draft says of records that repeat persons; ``united``: it is for united records."""
+    told = (
+        f"CONFIRM: by {persons.path}, {persons.records:,} records are of {persons.persons:,} persons: k "
+        "would count records, and all of a class could be one person. "
+    )
+    told += (
+        "`individual` unites the records of each."
+        if united
+        else "State `individual`, with this field or a key of persons, to unite the records of each."
+    )
+    if persons.is_name:
+        told += (
+            " This is a name, not a key: a person whose name has two spellings counts as two, and persons of "
+            "one name count as one. Is there a key of persons?"
+        )
+    if isinstance(persons.rule, dict):
+        told += (
+            f" United records are nested, so that what is for tables does not take them: the presets "
+            f"{', '.join(list_tabular_presets())}, and engines for tables."
+        )
+    return told

@@ -1,0 +1,108 @@
+"""Whether each record is a person: what says whose it is, where it repeats, and what a policy must say.
+
+k counts records. Where several are of one person, she may be all of a class, so a policy says with
+``individual`` how records of one person become one, or why each counts as one.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from hierdata.ground.errors import PolicyError
+from hierdata.policy.policy import Policy
+from hierdata.records.person_watch import PersonWatch
+from hierdata.records.recognition.persons import PersonField, ValueRepeats
+from hierdata.records.shape.individuals import name_field
+from hierdata.records.survey import Keys, Survey
+
+_FEWEST = 4
+"""With fewer values a field that is called as a person is may be a kind of person."""
+_FEW_EQUAL = 5
+
+
+def watch_persons(policy: Policy) -> PersonWatch | None:
+    """Return what watches whose the records are; None where the policy says what an individual is."""
+    if policy.individual is not None:
+        return None
+    stated = tuple(
+        keys
+        for keys in policy.rules_by_keys
+        if not any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
+    )
+    missing = {text.casefold() for rule in policy.fields.values() for text in rule.missing}
+    return PersonWatch(stated, frozenset(missing))
+
+
+def find_repeating_persons(
+    policy: Policy, survey: Survey
+) -> list[tuple[Literal["error", "warning"], Keys, str]]:
+    """Return the fields that say whose a record is and repeat, each with its severity and what to do.
+
+    A name or key of the record's subject is an error, one of another person, or of one of whom that is
+    unknown, a warning. Where a key of the subject is in all records and never repeats, each record is a
+    person, and equal names are those of different persons.
+    """
+    found = {
+        one: own
+        for one, own in survey.persons.items()
+        if own.repeated and not _is_link(policy, one) and not (one.is_vague and own.distinct < _FEWEST)
+    }
+    subjects = [one for one, own in found.items() if one.whose == "subject" and not _is_chance(one, own)]
+    keyed = any(
+        one.is_key and one.whose == "subject" and own.present == own.distinct == survey.records
+        for one, own in survey.persons.items()
+    )
+    return [
+        ("error" if one in subjects and not keyed else "warning", *_describe(one, own, keyed))
+        for one, own in found.items()
+        if not (keyed and one in subjects and not one.is_key)
+    ]
+
+
+def _is_chance(watched: PersonField, repeats: ValueRepeats) -> bool:
+    """Return whether few first and last names together repeat, as those of different persons do."""
+    return len(watched.fields) > 1 and _FEW_EQUAL * repeats.repeated < repeats.distinct
+
+
+def require_individual(policy: Policy, survey: Survey) -> None:
+    """Raise PolicyError where records of one person would count as several persons."""
+    lines = [
+        f"{show_path(policy, keys)}: {what}"
+        for severity, keys, what in find_repeating_persons(policy, survey)
+        if severity == "error"
+    ]
+    if lines:
+        raise PolicyError(lines)
+
+
+def show_path(policy: Policy, keys: Keys) -> str:
+    """Return the path of a field; the name of one that no rule names is not told."""
+    known = policy.rules_by_keys.get(keys)
+    return name_field(keys, policy.paths) if known is None else str(known[0])
+
+
+def _describe(watched: PersonField, repeats: ValueRepeats, keyed: bool) -> tuple[Keys, str]:
+    several = "1 value repeats" if repeats.repeated == 1 else f"{repeats.repeated:,} values repeat"
+    what = "keys" if watched.is_key else "names"
+    if watched.whose != "subject":
+        who = "another person" if watched.whose == "other" else "a person"
+        return watched.fields[0], (
+            f"{several}, and the name of the field says that it {what} {who}: if that is the person whom the "
+            "record is about, k counts records, not persons, and `individual` unites the records of each"
+        )
+    if keyed:
+        return watched.fields[0], f"{several}, while another key of persons never does: which is right?"
+    together = " (with the other parts of the name)" if len(watched.fields) > 1 else ""
+    return watched.fields[0], (
+        f"{several}{together}, and the field {what} the person whom a record is about, so that k would count "
+        "records, not persons: state `individual: {by: ...}` with a key of persons, and `nest` if records of "
+        "one differ, or `individual: {none: REASON}` where each record is another person"
+    )
+
+
+def _is_link(policy: Policy, watched: PersonField) -> bool:
+    """Return whether these are references to a vertex that another field identifies: several may be equal."""
+    tokens = policy.pseudonyms
+    identified = {one.domain for one in tokens.values() if one.is_identity}
+    own = [tokens[keys] for keys in watched.fields if keys in tokens]
+    return any(one.domain in identified and not one.is_identity for one in own)
