@@ -46,7 +46,7 @@ def test_it_is_accepted_alone_and_beside_models_of_root_classes() -> None:
         (stated({"counts": {"$.visits": [1, 2]}}), r"\$\.visits does not repeat"),
         (stated({"alpha": "0.5", "values": {"$.town": ["a"]}}), r"\$.town is not a sensitive field"),
         (stated({"alpha": "0.5"}, {"$.town": FLAT, "$.v[*].w": FLAT}), "there are none: leave it out"),
-        (stated(fields={"$.town": FLAT}), "no facts below the record, so m bounds nothing: take k-anonymity"),
+        (stated(fields={"$.town": FLAT}), "m bounds nothing: take k-anonymity, or state `root: counted`"),
         (
             stated(recoding="anatomy"),
             "needs values by nodes, each in its record: use recoding generalization",

@@ -104,8 +104,15 @@ class BoundedKnowledge(PrivacyModel):
         """Build the constraint that engines ask; it needs no domain."""
         return _RootClass(self)
 
+    def of_rows(self) -> BoundedKnowledge:
+        """Return the model for records without vertices below: it says nothing of vertices."""
+        return _RowKnowledge.model_validate(self.model_dump())
+
     def promise(self, *, apart: bool = False) -> str:
         """Return the promise for the reader."""
+        return self._state_shares(self._state_facts())
+
+    def _state_facts(self) -> str:
         facts = "one fact" if self.m == 1 else f"{self.m} facts"
         if self.root == "known":
             bins = (f", the stated bin of how many {path} it has" for path in self.counts or ())
@@ -116,11 +123,13 @@ class BoundedKnowledge(PrivacyModel):
         else:
             known = f"up to {facts} of a person, from the record itself or from below it"
         also = " or instead of the facts all that one vertex shows," if self.vertex == "whole" else ""
-        sentence = (
+        return (
             f"Whoever knows {known},{also} finds at least {self.k} published records that agree with that. "
             "A fact is one quasi-identifier value at one vertex, or that it has none, with the vertices that "
             "it shares with the other facts."
         )
+
+    def _state_shares(self, sentence: str) -> str:
         if self.alpha is None:
             return sentence
         which = "no sensitive value" if self.values is None else "none of the named sensitive values"
@@ -129,6 +138,17 @@ class BoundedKnowledge(PrivacyModel):
             f"value there, {which} has a share above {plain(self.alpha)}: at the vertices that the facts "
             "speak of, at those above them, and in the record as a whole. A record with several values there "
             "is divided among them, or counts in full where presence is asked for."
+        )
+
+
+class _RowKnowledge(BoundedKnowledge):
+    """Bounded knowledge of records that are one vertex each, whose values are the facts."""
+
+    def _state_facts(self) -> str:
+        values = "one quasi-identifier value" if self.m == 1 else f"any {self.m} quasi-identifier values"
+        return (
+            f"Whoever knows {values} of a person, or that one is missing, finds at least {self.k} published "
+            "records that agree with that."
         )
 
 

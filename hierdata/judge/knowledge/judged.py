@@ -164,8 +164,9 @@ class JudgedKnowledge:
     def judgement(self) -> Judgement:
         """Return the judgement on all records. Raises PolicyError for work beyond the bound."""
         model = self._model
+        resolved = model if len(self._types.types) > 1 else model.of_rows()
         if not self._forms:
-            return Judgement(model.kind, None, True, {})
+            return Judgement(model.kind, None, True, {}, resolved=resolved)
         from hierdata.judge.knowledge.counting import Least, count_chosen, count_single
         from hierdata.judge.knowledge.patterns import Records, RecordTrees, list_facts
 
@@ -196,7 +197,7 @@ class JudgedKnowledge:
         failing = set().union(*(own.failing for own in smallest.values()))
         if model.alpha is not None:
             self._judge_shares(model.alpha, forms, facts, whole, achieved, failing)
-        return Judgement(model.kind, None, not failing, achieved, len(failing))
+        return Judgement(model.kind, None, not failing, achieved, len(failing), resolved=resolved)
 
     def tell_apart(self) -> ToldApart:
         """Return what more knowledge than is promised tells of sampled persons."""

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from hierdata.privacy import BoundedKnowledge
 
 ONCE = "does not repeat, so there is nothing to count: name a list, such as $.visits[*]"
-NO_FACTS = "has no facts below the record, so m bounds nothing: take k-anonymity"
+NO_FACTS = (
+    "has no facts below the record, so m bounds nothing: take k-anonymity, or state `root: counted`, which "
+    "counts the values of the record itself"
+)
 
 
 def check_knowledge(policy: Policy) -> Iterator[Problem]:
@@ -42,7 +45,8 @@ def check_knowledge(policy: Policy) -> Iterator[Problem]:
         reason = f"{kind} counts the facts of stated fields: give each field a rule, and use error or drop"
         yield ("unlisted",), reason
     yield from _check_references(policy, kind)
-    if not any(len(path.keys) > 1 or path.steps[-1].many is not False for path in policy.paths):
+    nested = any(len(path.keys) > 1 or path.steps[-1].many is not False for path in policy.paths)
+    if model.root == "known" and not nested:
         yield where, f"{kind}: the policy {NO_FACTS}"
     yield from _check_counts(policy, model, (*where, "counts"))
     yield from _check_values(policy, model, where)
@@ -126,7 +130,7 @@ def check_facts(policy: Policy, schema: Schema) -> None:
     model = policy.knowledge
     if model is None:
         return
-    if len(schema.types) == 1:
+    if len(schema.types) == 1 and model.root == "known":
         raise PolicyError(f"{model.kind}: the collection {NO_FACTS}")
     kinds = {schema.keys(kind.index): kind for kind in schema.types[1:]}
     for text in model.counts or ():
