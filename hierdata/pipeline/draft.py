@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,12 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         stated = {**stated, "tables": _joins(tables, stated, progress)}
     stated = _add_dialect(source, stated)
     collection = collect(source, ruleless_policy(stated))
-    notation = _notation(collection)
+    notation = _notation(collection, stated)
     if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
         # Names without prefix are in the root's own namespace, which is known only now.
         known = {**stated, "namespaces": dict(notation.namespaces)}
         collection = collect(source, ruleless_policy(known))
-        notation = _notation(collection)
+        notation = _notation(collection, known)
     return _build(collection, notation, stated, progress)
 
 
@@ -107,8 +108,10 @@ def _add_dialect(source: object, stated: dict[str, Any]) -> dict[str, Any]:
     return {**stated, "csv": {**own, **found}} if found else stated
 
 
-def _notation(collection: Collection) -> Notation:
-    return notation_of(collection.form.format, getattr(collection.form, "layout", None))
+def _notation(collection: Collection, stated: dict[str, Any]) -> Notation:
+    notation = notation_of(collection.form.format, getattr(collection.form, "layout", None))
+    place = ruleless_policy(stated).place
+    return replace(notation, place=place) if len(place) > 2 else notation  # a release has no deep records
 
 
 def _is_pipe(source: object) -> bool:

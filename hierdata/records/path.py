@@ -83,8 +83,8 @@ class Path:
 def parse(text: str, namespaces: Mapping[str, str] | None = None, depth: int = 2) -> Path:
     """Parse a path. ``namespaces`` maps XPath prefixes to URIs, ``""`` to that of plain element names.
 
-    ``depth`` is how many steps of an XPath lead to a record: 2, or 1 if each record is the root of a file.
-    Raises PolicyError with the position (from 1) of a syntax error.
+    ``depth`` is how many steps of an XPath lead to a record: 2 or more, or 1 if each record is the root of a
+    file. Raises PolicyError with the position (from 1) of a syntax error.
 
     >>> parse("/students/student/course/@code").keys
     ('course', '@code')
@@ -105,12 +105,12 @@ def parse(text: str, namespaces: Mapping[str, str] | None = None, depth: int = 2
 def depth_of(records: str | None, namespaces: Mapping[str, str] | None = None) -> int:
     """Return how many steps of an XPath lead to a record, given the path of the records.
 
-    >>> depth_of("/ClinicalDocument"), depth_of("/students/student"), depth_of(None)
-    (1, 2, 2)
+    >>> depth_of("/ClinicalDocument"), depth_of("/students/student"), depth_of("/gpx/trk/trkseg/trkpt")
+    (1, 2, 4)
     """
     if records is None or not records.startswith("/"):
         return 2
-    return 2 if parse(records, namespaces, 1).steps else 1
+    return 1 + len(parse(records, namespaces, 1).steps)
 
 
 def jsonpath(steps: Iterable[Step]) -> str:
@@ -219,20 +219,25 @@ def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
             )
         key = _xpath_key(text, match, namespaces)
         if len(keys) < depth and _is_last(key):
-            _refuse(text, position, _PLACES[depth])
+            _refuse(text, position, _place_due(depth))
         position = match.end()
         keys.append(key)
         ends.append(position)
     if len(keys) < depth:
-        _refuse(text, len(text), _PLACES[depth])
+        _refuse(text, len(text), _place_due(depth))
     steps = tuple(Step(key, None) for key in keys[depth:])
     return Path(steps, text, place=tuple(keys[:depth]), ends=tuple(ends[depth - 1 :]))
 
 
-_PLACES = {
-    1: "the first step must be the record's element, the root of its file",
-    2: "the first two steps must be the root element and the record's element",
-}
+def _place_due(depth: int) -> str:
+    """Return what the first steps of an XPath must be."""
+    if depth < 3:
+        return (
+            "the first step must be the record's element, the root of its file"
+            if depth == 1
+            else "the first two steps must be the root element and the record's element"
+        )
+    return f"the first {depth} steps must be the path of the records"
 
 
 def _is_last(key: str) -> bool:

@@ -187,14 +187,14 @@ class Xsd:
         root = self.find_global("element", place[0])
         if root is None:
             raise PolicyError(f"the XSD {self._file} declares no element for the root of the records' path")
-        if len(place) == 1:
-            return root
-        for name, element, _ in self.children(root):
-            if name == place[1]:
-                return element
-        raise PolicyError(
-            f"the XSD {self._file} declares no record element under the root of the records' path"
-        )
+        for step in place[1:]:
+            below = next((element for name, element, _ in self.children(root) if name == step), None)
+            if below is None:
+                raise PolicyError(
+                    f"the XSD {self._file} declares no record element under the root of the records' path"
+                )
+            root = below
+        return root
 
     def arrange_children(self, element: _Element, order: Order) -> Order:
         """Arrange the content of an element as declared; undeclared elements come last."""

@@ -231,7 +231,7 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
     if named is not None and element is None:
         from hierdata.records.xsd import types as types_of
 
-        types = types_of(policy.folder / named, place, fields)
+        types = types_of(policy.folder / named, policy.place or place, fields)
     types.generalized = frozenset(policy.quasi)
     records = outline_records(form.read(parts[RECORDS], element), types.of)
     beside = {

@@ -15,7 +15,16 @@ from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import TableForm, check_columns, format_of, input_format, published_form
-from hierdata.sources.form import Collection, FileForm, Form, file_in, open_input, open_layout, state_layout
+from hierdata.sources.form import (
+    Collection,
+    FileForm,
+    Form,
+    file_in,
+    open_input,
+    open_layout,
+    shorten_place,
+    state_layout,
+)
 
 SECOND_READING = "a second reading of the records"
 """The purpose of a private folder that contains records."""
@@ -28,7 +37,7 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     if format.has_elements:
         layout = state_layout(layout, policy)
     suffix = format.extension + (".gz" if source.name.lower().endswith(".gz") else "")
-    form: Form = FileForm(format, layout, suffix)
+    form: Form = FileForm(format, shorten_place(layout) if format.has_elements else layout, suffix)
     if format.is_tabular:
         check_columns(layout, policy)
         form = TableForm(format, layout, suffix)
@@ -56,9 +65,10 @@ def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
     source = PathSource(path)
     if format.is_tabular:
         return published_form(source, format, path.suffix, policy)
-    place = () if element is not None and format.has_elements else policy.place
-    layout = open_layout(source, format, place)
-    return FileForm(format, state_layout(layout, policy) if format.has_elements else layout, path.suffix)
+    if not format.has_elements:
+        return FileForm(format, open_layout(source, format, policy.place), path.suffix)
+    place = () if element is not None else shorten_place(Layout(policy.place)).records
+    return FileForm(format, state_layout(open_layout(source, format, place), policy), path.suffix)
 
 
 def spill_documents(

@@ -18,7 +18,15 @@ from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import format_of, input_format
-from hierdata.sources.form import Collection, FileForm, Form, open_input, open_layout, state_layout
+from hierdata.sources.form import (
+    Collection,
+    FileForm,
+    Form,
+    open_input,
+    open_layout,
+    shorten_place,
+    state_layout,
+)
 from hierdata.sources.splits import SIZE, InputSplit, read_file
 
 RECORDS = "records"
@@ -160,7 +168,7 @@ def files_form(format: Format, layout: Layout, policy: Policy) -> Form:
     """Return the form of the release: a file for each record if the input has that, otherwise one file."""
     if policy.depth == 1 and not policy.recoding_traits.publishes_classes:
         return FilesForm(format, layout)
-    records = _below_a_root(layout) if policy.depth == 1 else layout.records
+    records = _below_a_root(layout) if policy.depth == 1 else shorten_place(layout).records
     return FileForm(format, replace(layout, records=records), format.extension)
 
 

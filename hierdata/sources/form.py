@@ -162,6 +162,15 @@ def state_layout(layout: Layout, policy: Policy) -> Layout:
     return replace(layout, namespaces=dict(policy.namespaces), asides=asides_of(policy))
 
 
+def shorten_place(layout: Layout) -> Layout:
+    """Return the layout of a release: XML records that lie deep in the input are right below the root."""
+    return (
+        replace(layout, records=(layout.records[0], layout.records[-1]))
+        if len(layout.records) > 2
+        else layout
+    )
+
+
 def asides_of(policy: Policy) -> frozenset[tuple[str, ...]]:
     """Return the keys of comments and processing instructions named by rules; all others are not read."""
     last = (COMMENT, INSTRUCTION)

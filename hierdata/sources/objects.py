@@ -27,7 +27,11 @@ def elements(root: Any, policy: Policy) -> list[object]:
     """Return the records of an lxml tree: the root's children with the policy's or the first child's name."""
     if policy.depth == 1:
         return [root]
-    children = [child for child in root if isinstance(child.tag, str)]
+    for inner in policy.place[1:-1]:
+        root = [below for above in root for below in above] if isinstance(root, list) else root
+        root = [child for child in root if child.tag == inner]
+    children = [below for above in root for below in above] if isinstance(root, list) else [*root]
+    children = [child for child in children if isinstance(child.tag, str)]
     name = policy.place[-1] if policy.place else next((child.tag for child in children), None)
     return [child for child in children if child.tag == name]
 

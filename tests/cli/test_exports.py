@@ -215,3 +215,29 @@ def test_comments_in_json_are_named_as_such(export: Export) -> None:
         ("d.json", '[{"ill": "flu"}, // x\n{"ill": "flu"}]'),
     ):
         assert "JSON has no comments" in export.refuse(export.write(name, text)), name
+
+
+def test_xml_records_at_any_depth(export: Export) -> None:
+    visit = "<p:visit day='d'><sex>{}</sex><dx>{}</dx></p:visit>"
+    half = "".join(visit.format("mf"[at % 2], ILLS[at % 3]) for at in range(600))
+    group = f"<p:visits note='x'>{half}<other>secret</other></p:visits>"
+    soap = f"<e xmlns:p='urn:p'><head>secret</head><body>{group}text{group}<p:visit/></body><body/></e>"
+    place = "/e/body/p:visits/p:visit"
+    for name in ("deep.xml", "deep.gpx"):
+        source = export.write(name, soap)
+        assert "`records`" in export.run("init", source).err
+        fields = {
+            f"{place}/@day": {"action": "drop"},
+            f"{place}/sex": {"role": "quasi", "flat": True},
+            f"{place}/dx": {"role": "sensitive"},
+        }
+        export.state(fields, records=place, namespaces={"p": "urn:p"})
+        export.out = export.folder / f"out-{name}"
+        published = export.publish(source)
+        assert (published.count("<p:visit "), published.count("secret")) == (1200, 0)
+        assert (export.out / "public/records.xml").exists()
+    bare = export.write("plain.kml", soap.replace("p:", "").replace("xmlns:p=", "id="))
+    assert "/e/body/visits/visit/sex: " in export.draft(bare, "--records", "/e/body/visits/visit")
+    broken = export.write("broken.xml", soap[:2000])
+    export.out = export.folder / "none"
+    assert "not well-formed" in export.refuse(broken)

@@ -21,13 +21,14 @@ from hierdata.documents.formats.xmltree import (
     head_of,
     parser_of,
 )
-from hierdata.ground.errors import InputError, PolicyError, VerificationError
+from hierdata.ground.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _MIXED = (
-    "the elements below the root have different names: state with `records` which are records (/root/record)"
+    "the elements below the root have different names: state with `records` which are records (/root/record, "
+    "or deeper)"
 )
 _WRONG_ROOT = "the root element is not the one in the path of the records"
 _WRONG_NAMESPACE = (
@@ -39,6 +40,8 @@ _WRONG_NAMESPACE = (
 class Xml(Format):
     """XML whose root has one element for each record, or is the only record of its file.
 
+    In an input the records may be deeper, at a stated path; a release has them right below its root.
+
     An element becomes a string if it contains only text, otherwise an object: attributes under ``@name``,
     child elements under their names (always as Siblings), text between them under ``#text``. White space
     between child elements is ignored. Comments and processing instructions are skipped unless the layout
@@ -48,15 +51,12 @@ class Xml(Format):
 
     name: ClassVar[str] = "xml"
     extension: ClassVar[str] = ".xml"
+    other_suffixes: ClassVar[tuple[str, ...]] = (".gpx", ".kml", ".xhtml")
     is_textual: ClassVar[bool] = True
     has_elements: ClassVar[bool] = True
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Find root and record name in the policy, or from the first two elements; the root's prefixes."""
-        if len(records) > 2:
-            raise PolicyError(
-                "the path of XML records must have two names, /root/record, or one if the root is the record"
-            )
         _, (root, *others), _ = head_of(stream, 1 if records else 2)
         if not records and not others:
             raise InputError("the root element is empty: there are no records")
@@ -102,6 +102,7 @@ class _Reader:
     """One pass over the records of a file."""
 
     def __init__(self, layout: Layout) -> None:
+        self._place = layout.records
         self._tag = layout.records[-1]
         self._is_root = len(layout.records) == 1
         self._lenient = layout.stated
@@ -124,11 +125,19 @@ class _Reader:
             if fault:
                 self._fail(fault)
             if self._root is not None and not self._is_root:
-                # The parser may still be adding to the last element.
-                del self._root[:-1]
+                self._free()
         assert self._root is not None
-        if not self._is_root:
+        if len(self._place) == 2:
             self._check(self._root[-1] if len(self._root) else None)
+
+    def _free(self) -> None:
+        """Free what is complete; the parser may still be adding to the last element of each level."""
+        level = self._root
+        for _ in self._place[1:]:
+            if level is None or not len(level):
+                return
+            del level[:-1]
+            level = level[-1]
 
     def _feed(self, chunk: bytes) -> str:
         """Feed a chunk (an empty one is the end); return an error message, empty if none."""
@@ -153,7 +162,7 @@ class _Reader:
                 continue
             if event == "start":
                 self._begun += 1
-                if not self._is_root:
+                if len(self._place) == 2:
                     self._check(element.getprevious())
             else:
                 if self._asides:
@@ -165,7 +174,14 @@ class _Reader:
     def _is_record(self, element: _Element) -> bool:
         if self._is_root:
             return element is self._root
-        return element.tag == self._tag and element.getparent() is self._root
+        if element.tag != self._tag:
+            return False
+        above: _Element | None = element
+        for tag in reversed(self._place):
+            if above is None or above.tag != tag:
+                return False
+            above = above.getparent()
+        return above is None
 
     def _check_aside(self, aside: _Element) -> None:
         """Raise VerificationError for a comment or processing instruction outside of the records."""
