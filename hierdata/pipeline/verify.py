@@ -145,7 +145,7 @@ def _verdict(
             frozen.check_tables(policy, verdict)
         has_facts = frozen is not None or original is not None
         if files is not None and verdict.passed and has_facts:
-            _confirm(files, policy, stated, splits, judged, spread)
+            _confirm(files, policy, stated, splits, judged, spread, frozen)
         if looked is not None and verdict.passed:
             verdict = _follow(place, read.parts, files, served, looked, verdict)
         read.parts.release()
@@ -168,6 +168,7 @@ def _confirm(
     splits: Sequence[InputSplit],
     judged: Judged,
     spread: RunContext,
+    frozen: Facts | None,
 ) -> None:
     """Compute again what a release says of its files, and compare their bytes; a file alone says nothing."""
     from hierdata.pipeline.read_back import read_back
@@ -179,6 +180,8 @@ def _confirm(
     back = read_back(folder, splits, stated, format, judged, spread)
     confirm(folder, build_release_file(back), build_codebook(back))
     check_bytes(files, policy, spread.folder, judged.published.rewritten)
+    if frozen is not None:
+        frozen.check_files(back.files)
 
 
 def _rules(policy: Policy, frozen: Facts | None) -> JudgeRules:

@@ -49,6 +49,7 @@ from hierdata.release.report.parts import Fingerprints
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
 from hierdata.release.verification import freeze, promises
+from hierdata.release.witness import digest_files
 
 
 def write_files(
@@ -71,7 +72,9 @@ def write_files(
     tables = tallies[count_part].tables.value
     public = build_release_file(published)
     report = build_report(public, prepared, tallies, verdict, gates, stated)
-    facts = freeze(prepared, __version__, tables).model_copy(update={"drawn_by": shaped.drawn_by})
+    bound = digest_files(public.files).hex() if public.files else None
+    kept = {"drawn_by": shaped.drawn_by, "public": bound}
+    facts = freeze(prepared, __version__, tables).model_copy(update=kept)
     told = {
         "shape": shaped.figures,
         "fingerprints": Fingerprints(input=content.hex(), policy=facts.policy),

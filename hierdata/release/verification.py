@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -30,12 +30,13 @@ from hierdata.policy.plan.plan import many_keys, references
 from hierdata.policy.policy import Policy
 from hierdata.privacy import population
 from hierdata.privacy.base import SensitiveReading
-from hierdata.release.layout import CODEBOOK_FILE, RELEASE_FILE, SUMMARY_FILE
+from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE, SUMMARY_FILE
 from hierdata.release.report.models import (
     Codebook,
     Frozen,
     FrozenNumber,
     Promise,
+    PublishedFile,
     Reference,
     ReleaseFile,
     SensitiveFacts,
@@ -43,6 +44,7 @@ from hierdata.release.report.models import (
     dump,
 )
 from hierdata.release.report.page import render_summary
+from hierdata.release.witness import digest_files
 
 if TYPE_CHECKING:
     from hierdata.judge import Judgement, Keys, Verdict
@@ -77,6 +79,14 @@ class Facts:
         return self.file.model_dump(mode="json", include=known) == fresh.model_dump(
             mode="json", include=known
         )
+
+    def check_files(self, files: Sequence[PublishedFile]) -> None:
+        """Raise VerificationError unless the facts were frozen for these published files."""
+        if self.file.public != digest_files(files).hex():
+            raise VerificationError(
+                "the frozen facts are of another release, or the published files were changed",
+                path=str(FACTS_FILE),
+            )
 
     def check_tables(self, policy: Policy, verdict: Verdict) -> None:
         """Raise VerificationError unless the sensitive tables are those that were published."""

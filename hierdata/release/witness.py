@@ -73,12 +73,13 @@ def seal_witness(folder: Path, files: Sequence[PublishedFile], content: bytes, r
         return
     try:
         with file.open("r+b") as stream:
-            stream.write(_HEAD.pack(_KIND, _bind_files(files), content, records))
+            stream.write(_HEAD.pack(_KIND, digest_files(files), content, records))
     except OSError as error:
         raise TargetError(f"cannot write the witness ({error.strerror})") from None
 
 
-def _bind_files(files: Sequence[PublishedFile]) -> bytes:
+def digest_files(files: Sequence[PublishedFile]) -> bytes:
+    """Return the digest of published files, by which what is kept apart from them belongs to them."""
     listed = sorted((file.name, file.sha256) for file in files)
     return hashlib.sha256(json.dumps(listed).encode()).digest()
 
@@ -132,7 +133,7 @@ def read_witness(file: Path, files: Sequence[PublishedFile] | None) -> Witness:
     if len(head) < _HEAD.size or not head.startswith(_KIND):
         raise VerificationError("this is not a witness, or it was changed", path=str(file))
     _, bound, content, records = _HEAD.unpack(head)
-    if files is not None and bound != _bind_files(files):
+    if files is not None and bound != digest_files(files):
         raise VerificationError(
             "the witness is of another release, or the published files were changed", path=str(file)
         )

@@ -39,7 +39,7 @@ from hierdata.release.public import build_codebook, build_release_file
 from hierdata.release.report.models import dump
 from hierdata.release.report.page import render_summary
 from hierdata.release.verification import read_facts
-from hierdata.release.witness import WITNESS_FILE, seal_witness
+from hierdata.release.witness import WITNESS_FILE, digest_files, seal_witness
 from hierdata.sources import form_of
 
 SEED = b"a seed of sixteen bytes"
@@ -274,6 +274,9 @@ class Forged:
             (self.public / "release.json").write_bytes(dump(build_release_file(back)))
             (self.public / "codebook.json").write_bytes(dump(build_codebook(back)))
             (self.public / "summary.html").write_text(render_summary(build_release_file(back)), "utf-8")
+        bound = facts.file.model_copy(update={"public": digest_files(published_files(self.public)).hex()})
+        assert files.facts is not None
+        files.facts.write_bytes(dump(bound))
         if self.witness.is_file():
             content, records = self.witness.read_bytes()[51:83], len(people())
             seal_witness(self.release, published_files(self.public), content, records)

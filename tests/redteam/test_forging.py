@@ -219,3 +219,22 @@ def test_no_folder_goes_by_the_name_of_a_file(tmp_path: Path, name: str) -> None
     (file / "raw").write_text("Ada", "utf-8")
     with pytest.raises(hierdata.VerificationError, match=r"unexpected entries in the public folder \(1\)"):
         hierdata.verify(folder, policy)
+
+
+def test_frozen_facts_of_another_release_are_refused(tmp_path: Path) -> None:
+    """They are bound to the published files: two releases of one policy may have other levels."""
+    stated = {
+        "version": 1,
+        "models": [{"kind": "k-anonymity", "k": 2}],
+        "fields": {"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive"}},
+    }
+    for name, value in (("one", "x"), ("other", "y")):
+        records = [{"a": at % 2, "s": value} for at in range(6)]
+        hierdata.anonymize(records, stated).save(tmp_path / name)
+        assert hierdata.verify(tmp_path / name, stated).passed
+    facts = "steward/verification.json"
+    (tmp_path / "one" / facts).write_bytes((tmp_path / "other" / facts).read_bytes())
+    with pytest.raises(hierdata.VerificationError, match="facts are of another release"):
+        hierdata.verify(tmp_path / "one", stated)
+    with pytest.raises(hierdata.VerificationError, match="facts are of another release"):
+        hierdata.verify(tmp_path / "one", stated, facts=tmp_path / "other" / facts)

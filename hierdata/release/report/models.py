@@ -280,7 +280,8 @@ class Verification(Plain):
     which XML alone does not show; ``population`` is the SHA-256 of the population table, null without one;
     ``tables`` are those of release.json; ``drawn_by`` is the key of what the shape of records drew at random,
     left out where it drew nothing. ``derived`` has by derived field each value of its source with its label,
-    left out without such fields.
+    left out without such fields. ``public`` is the digest of the names and SHA-256 of the published files,
+    left out where there are none, as on a server.
     """
 
     version: str
@@ -293,10 +294,11 @@ class Verification(Plain):
     tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     drawn_by: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     derived: dict[str, tuple[tuple[Frozen, Frozen], ...]] = Field(default_factory=dict)
+    public: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
 
     @model_serializer(mode="wrap")
     def _without_key(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
-        return _leave_out(handler(self), "drawn_by", "derived")
+        return _leave_out(handler(self), "drawn_by", "derived", "public")
 
 
 FILES: dict[str, type[BaseModel]] = {
