@@ -96,7 +96,7 @@ def twin_of(
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("depth", [1, 2, pytest.param(3, marks=pytest.mark.full)])
-@with_worlds(2, 6)
+@with_worlds(4, 6)
 def test_engine_and_twin_agree(setting: str, depth: int, worlds: int) -> None:
     made = 0
     for seed in range(worlds if depth < 3 else worlds // 2):

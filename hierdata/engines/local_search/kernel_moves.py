@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules, Scratch, Settings
+from hierdata.engines.alignment.kernels.arrays import WEIGHT
 from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
 from hierdata.engines.jit import lean, part
 from hierdata.engines.local_search.kernel_closeness import close_saving, close_saving_with
@@ -40,24 +40,16 @@ _UNFIT = UNKNOWN + 1
 
 
 @lean
-def _saving_with(
-    rep: Rows,
-    open_: Ordinals,
-    size: int,
-    record: int,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    data: SearchInput,
-    buffers: SearchBuffers,
-) -> np.int64:
+def _saving_with(rep: Rows, open_: Ordinals, size: int, record: int, search: ExchangeSearch) -> np.int64:
     """Return the saving of a representative of ``size`` members with a record; -1 if that does not fit."""
+    settings, work, rules, data, _, buffers = search
+    larger = at_size(rules, data.caps_of, size + 1)
     root = data.roots[record]
     if data.checks.words > 0:
         return close_saving_with(
-            rep, open_, size, root, buffers.queue, settings, work, data.rows, rules, data.checks
+            rep, open_, size, root, buffers.queue, settings, work, data.rows, larger, data.checks
         )
-    loss = align(0, 1, root, 1, size, True, settings, work, rep, data.rows, rules)
+    loss = align(0, 1, root, 1, size, True, settings, work, rep, data.rows, larger)
     if work.mates[0, 0] < 0:
         return np.int64(-1)
     return (settings.scale * np.int64(rep[0, WEIGHT] + data.rows[root, WEIGHT]) - loss) // 2
@@ -88,10 +80,7 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
     settings, work, rules, data, classes, buffers = search
     scale, losses = settings.scale, rules.losses
     size = classes.sizes[to]
-    larger = at_size(rules, data.caps_of, size + 1)
-    joined = _saving_with(
-        classes.rows[to], classes.open_[to], size, record, settings, work, larger, data, buffers
-    )
+    joined = _saving_with(classes.rows[to], classes.open_[to], size, record, search)
     left = np.int64(0)
     if this_class >= 0 and joined >= 0:
         if buffers.left[0] == UNKNOWN:
@@ -105,6 +94,7 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
     for at in range(size):
         buffers.records[at] = classes.order[to, at]
     buffers.records[size] = record
+    larger = at_size(rules, data.caps_of, size + 1)
     vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, settings, work, larger, data, buffers)
     if vertices == 0:
         return np.int64(0)
@@ -116,34 +106,18 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
 
 @lean
 def gain_of(
-    record: int,
-    to: int,
-    who: int,
-    promised: np.int64,
-    bar: np.int64,
-    search: ExchangeSearch,
+    record: int, to: int, who: int, promised: np.int64, bar: np.int64, search: ExchangeSearch
 ) -> np.int64:
     """Return the gain of an exchange by alignments; 0 if a root does not fit or if it cannot exceed ``bar``.
 
     ``promised`` is an upper bound of the gain in the record's own class.
     """
-    settings, work, rules, data, classes, buffers = search
+    classes = search.classes
     own = classes.class_of[record]
     if who == NOBODY:
         return _move_saving(record, own, to, search)
     size = classes.sizes[to]
-    fitting = at_size(rules, data.caps_of, size)
-    joined = _saving_with(
-        classes.rest_rows[who],
-        classes.rest_open[who],
-        size - 1,
-        record,
-        settings,
-        work,
-        fitting,
-        data,
-        buffers,
-    )
+    joined = _saving_with(classes.rest_rows[who], classes.rest_open[who], size - 1, record, search)
     if joined < 0:
         return np.int64(0)
     gain: np.int64 = size * (joined - classes.saved[to])
@@ -152,18 +126,7 @@ def gain_of(
     if gain + promised <= bar:
         return np.int64(0)
     size = classes.sizes[own]
-    fitting = at_size(rules, data.caps_of, size)
-    joined = _saving_with(
-        classes.rest_rows[record],
-        classes.rest_open[record],
-        size - 1,
-        who,
-        settings,
-        work,
-        fitting,
-        data,
-        buffers,
-    )
+    joined = _saving_with(classes.rest_rows[record], classes.rest_open[record], size - 1, who, search)
     return gain + size * (joined - classes.saved[own]) if joined >= 0 else np.int64(0)
 
 

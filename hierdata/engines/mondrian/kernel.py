@@ -226,9 +226,7 @@ def _next_cut(tried: int, count: int, cuts: Numbers) -> None:
 def _split(
     start: int,
     end: int,
-    attribute: int,
-    lowest: int,
-    highest: int,
+    cut: Numbers,
     order: Numbers,
     places: Places,
     spare: Numbers,
@@ -238,7 +236,7 @@ def _split(
     middle = start
     moved = 0
     for at in range(start, end):
-        if lowest <= places[at, attribute] <= highest:
+        if cut[FROM] <= places[at, cut[ATTRIBUTE]] <= cut[TO]:
             order[middle] = order[at]
             places[middle] = places[at]
             middle += 1
@@ -301,17 +299,7 @@ def advance(
                 at = state[TRIED]
                 _next_cut(at, state[COUNT], cuts)
                 state[TRIED] += 1
-                middle = _split(
-                    start,
-                    end,
-                    cuts[at, ATTRIBUTE],
-                    cuts[at, FROM],
-                    cuts[at, TO],
-                    order,
-                    places,
-                    spare,
-                    spare_places,
-                )
+                middle = _split(start, end, cuts[at], order, places, spare, spare_places)
                 sides = 0
                 if keeps_caps(start, middle, order, caps):
                     sides += LEFT
@@ -327,17 +315,7 @@ def advance(
             # A region that fails is cut all the same: one of its sides may hold, or parts of a side.
             at = max(state[KEPT], 0) // 4
             sides = max(state[KEPT], 0) % 4
-            middle = _split(
-                start,
-                end,
-                cuts[at, ATTRIBUTE],
-                cuts[at, FROM],
-                cuts[at, TO],
-                order,
-                places,
-                spare,
-                spare_places,
-            )
+            middle = _split(start, end, cuts[at], order, places, spare, spare_places)
         elif sides != BOTH:
             closed[state[CLOSED], 0] = start
             closed[state[CLOSED], 1] = end
