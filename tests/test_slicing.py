@@ -338,7 +338,7 @@ def test_what_is_promised_is_said_of_records() -> None:
     release = hierdata.anonymize(people(), policy(sensitive_tables=2), seed=SEED)
     stated = release.report
     assert stated.promises[0].statement == (
-        "Each record is one of at least 3 that cannot be told apart without sensitive values."
+        "Every record looks like at least 2 others in everything that others may know."
     )
     assert any("nothing ties the rows of two tables to each other" in one for one in stated.limitations)
     assert not any("each type by itself" in one for one in stated.limitations)

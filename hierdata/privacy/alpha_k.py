@@ -10,7 +10,6 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_LEVELS, Count
-from hierdata.domains.number import plain
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.ground.errors import PolicyError
@@ -21,7 +20,10 @@ from hierdata.privacy.base import (
     PrivacyModel,
     Share,
     among,
+    chance,
+    guess,
     require_domain,
+    show_same,
 )
 from hierdata.privacy.grouping import GroupingModel, protected_codes
 from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
@@ -84,19 +86,13 @@ class AlphaK(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        which = f"No {self.count_noun()}" if self.values is None else "No protected value"
-        return (
-            f"{among(self.k, apart)} "
-            f"{which} can be guessed with a probability above {float(self.alpha):g} from a class."
-        )
+        which = self.count_noun() if self.values is None else "protected value"
+        return f"{among(self.k, apart)} {guess(which, self.alpha)}"
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
-        which = f"No {self.count_noun()}" if self.values is None else "No protected value"
-        return (
-            f"{among(self.k, apart)} "
-            f"{which} is among those of more than {plain(self.alpha)} of {persons_who_show(within, tied)}."
-        )
+        which = self.count_noun() if self.values is None else "protected value"
+        return f"{among(self.k, apart)} {show_same(which, self.alpha, persons_who_show(within, tied))}"
 
 
 class _AlphaK(Constraint):
@@ -210,20 +206,23 @@ class LevelAlphaK(PrivacyModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        shares = ", ".join(f"{float(share):g}" for share in self.alpha)
         return (
-            f"{among(self.k, apart)} "
-            "No sensitivity level can be guessed with a probability above its share from a class "
-            f"(from level 1 upwards: {shares})."
+            f"{among(self.k, apart)} Someone who finds a person's class can guess the level of one entry "
+            f"with a chance of at most: {self._by_level()}."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
-        shares = ", ".join(plain(share) for share in self.alpha)
         return (
-            f"{among(self.k, apart)} No sensitivity level has values among those of more than its share of "
-            f"{persons_who_show(within, tied)} (from level 1 upwards: {shares})."
+            f"{among(self.k, apart)} Of {persons_who_show(within, tied)}, those with a value of a level are "
+            f"at most: {self._by_level()}."
         )
+
+    def _by_level(self) -> str:
+        """Return the share of each level, from the most sensitive one."""
+        (most, share), *others = reversed([*enumerate(self.alpha, 1)])
+        rest = "".join(f", {level}: {chance(own)}" for level, own in others)
+        return f"level {most} (most sensitive) {chance(share)}{rest}"
 
 
 class _LevelAlphaK(Constraint):

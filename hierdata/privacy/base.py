@@ -381,8 +381,31 @@ def describe_achieved(reached: Mapping[str, Fraction]) -> str:
     return ", ".join(f"{letter} = {' '.join(values)}" for letter, values in together.items())
 
 
+def chance(share: Fraction) -> str:
+    """Return a share as people say it, and exactly.
+
+    >>> [chance(Fraction(text)) for text in ("1/2", "0.125", "1/3", "2/7")]
+    ['50 %', '12.5 %', '1 in 3', '2/7']
+    """
+    percent = 100 * share
+    if 100 % percent.denominator == 0:
+        return f"{number(percent)} %"
+    return f"1 in {share.denominator}" if share.numerator == 1 else str(share)
+
+
+def guess(what: str, most: Fraction) -> str:
+    """Return the promise that something, such as a value, can be guessed with a limited chance."""
+    return f"Someone who finds a person's class can guess a {what} with a chance of at most {chance(most)}."
+
+
+def show_same(what: str, most: Fraction, persons: str) -> str:
+    """Return the promise that a limited share of some persons have the same value, or one of a group."""
+    return f"At most {chance(most)} of {persons} have the same {what}."
+
+
 def among(size: int, apart: bool) -> str:
     """Return the promise of a class of at least ``size`` records (see PrivacyModel.promise)."""
     if apart:
         return f"Each sensitive value may be that of any person in a group of at least {size}."
-    return f"Each record is one of at least {size} that cannot be told apart without sensitive values."
+    others = "1 other" if size == 2 else f"{size - 1} others"
+    return f"Every record looks like at least {others} in everything that others may know."

@@ -26,7 +26,9 @@ from hierdata.privacy.base import (
     Diversity,
     FrequencyCaps,
     Positive,
+    guess,
     require_domain,
+    show_same,
 )
 from hierdata.privacy.grouping import GroupingModel
 from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
@@ -119,12 +121,11 @@ class FrequencyLDiversity(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        return f"No {self.count_noun()} can be guessed with a probability above {1 / self.l} from a class."
+        return guess(self.count_noun(), 1 / self.l)
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
-        whose = persons_who_show(within, tied)
-        return f"No {self.count_noun()} is among those of more than {1 / self.l} of {whose}."
+        return show_same(self.count_noun(), 1 / self.l, persons_who_show(within, tied))
 
 
 class _Frequency(Constraint):

@@ -17,6 +17,8 @@ from hierdata.privacy.base import (
     FrequencyCaps,
     NotNegative,
     PrivacyModel,
+    chance,
+    guess,
     require_domain,
 )
 from hierdata.privacy.presence import ApartPresence, GroupPresence, Within, persons_who_show
@@ -96,7 +98,7 @@ class LEDiversity(PrivacyModel):
             )
         return (
             f"Wherever a class shows sensitive values, any two different ones are more than {plain(self.e)} "
-            f"apart in the taxonomy, and none can be guessed with a probability above {Fraction(1, self.l)}."
+            f"apart in the taxonomy. {guess('sensitive value', Fraction(1, self.l))}"
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
@@ -107,8 +109,8 @@ class LEDiversity(PrivacyModel):
                 f"persons are more than {plain(self.e)} apart in the taxonomy."
             )
         return (
-            f"No group of values connected by distances up to {plain(self.e)} in the taxonomy is among those "
-            f"of more than {Fraction(1, self.l)} of {persons_who_show(within, tied)}."
+            f"At most {chance(Fraction(1, self.l))} of {persons_who_show(within, tied)} have values of one "
+            f"group: values linked by steps of at most {plain(self.e)} in the taxonomy."
         )
 
 

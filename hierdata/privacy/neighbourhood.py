@@ -23,6 +23,7 @@ from hierdata.privacy.base import (
     FrequencyCaps,
     NotNegative,
     PrivacyModel,
+    chance,
     require_domain,
 )
 from hierdata.privacy.presence import NearPresence, Within, persons_who_show
@@ -84,16 +85,16 @@ class DeltaLDiversity(PrivacyModel):
         """Return one sentence for the reader."""
         near = plain(2 * self.delta)
         return (
-            f"Nobody can tell from a class, with a probability above {1 / self.l}, that a sensitive value "
-            f"lies within {near} of one that is shown there."
+            f"Someone who finds a person's class can guess a sensitive value to within {near} with a chance "
+            f"of at most {chance(1 / self.l)}, around values that the class shows."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         near = plain(2 * self.delta)
         return (
-            f"At most {1 / self.l} of {persons_who_show(within, tied)} have a sensitive value within {near} "
-            "of any one that is shown there."
+            f"At most {chance(1 / self.l)} of {persons_who_show(within, tied)} have a sensitive value "
+            f"within {near} of any one that is shown there."
         )
 
 
@@ -166,16 +167,16 @@ class EpsilonMAnonymity(PrivacyModel):
         """Return one sentence for the reader."""
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
         return (
-            f"Nobody can tell from a class, with a probability above {1 / self.m}, that a sensitive value "
-            f"lies within {near} of one that is shown there."
+            f"Someone who finds a person's class can guess a sensitive value to within {near} with a chance "
+            f"of at most {chance(1 / self.m)}, around values that the class shows."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
         return (
-            f"At most {1 / self.m} of {persons_who_show(within, tied)} have a sensitive value within {near} "
-            "of any one that is shown there."
+            f"At most {chance(1 / self.m)} of {persons_who_show(within, tied)} have a sensitive value "
+            f"within {near} of any one that is shown there."
         )
 
 

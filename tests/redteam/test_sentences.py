@@ -267,7 +267,7 @@ def test_a_field_that_no_model_limits_may_have_one_value_in_a_class() -> None:
             text for text in stated["limitations"] if text.startswith("Nothing limits what can be guessed")
         ]
         assert said == [sentences._UNLIMITED.format(paths=path) for path in unlimited]
-        assert stated["promises"][1]["statement"].startswith("At $.ill: No " if on else "No ")
+        assert stated["promises"][1]["statement"].startswith("At $.ill: Someone" if on else "Someone")
         if unlimited:
             assert {one["sex"] for one in release.records() if one["town"] == "a"} == {"f"}
             assert any("$.sex: no model limits" in warning for warning in release.report.warnings)
