@@ -44,6 +44,15 @@ def lift(document: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def listed(document: dict[str, Any], path: str) -> dict[str, Any]:
+    keys = keys_of(path)
+    for holder in objects(document, keys[:-1]):
+        value = holder.get(keys[-1])
+        if value is not None and not isinstance(value, list):
+            holder[keys[-1]] = [value]
+    return document
+
+
 def cap(document: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
     for holder, key in lists(document, stated["path"]):
         holder[key] = holder[key][: stated["n"]]

@@ -9,7 +9,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.drafting.dependences import relate_fields
 from hierdata.drafting.draft import Draft, Drafted
-from hierdata.drafting.fields import Field, Notation, fields, vertex_types
+from hierdata.drafting.fields import Field, Notation, fields, listed_paths, vertex_types
 from hierdata.drafting.persons import Persons, choose_keys, find_persons
 from hierdata.drafting.profile import Profile, profile
 from hierdata.drafting.promises import PairRisk, alone, promises, propose_model, together
@@ -54,6 +54,8 @@ def build_draft(
             guards.append((one.path, promise))
     if namespaces := notation.used_in(row.path for row in rows):
         stated = {**stated, "namespaces": namespaces}
+    if listed := list(listed_paths(found, notation)):
+        stated = {**stated, "shape": [{"listed": path} for path in listed]}
     return Draft(
         found.records,
         tuple(vertex_types(found, notation)),

@@ -109,6 +109,27 @@ def fields(profile: Profile, notation: Notation) -> Iterator[Field]:
             yield Field(keys, notation.text(steps), False, 0, obstacle=ABSENT, stated=stated)
 
 
+def listed_paths(profile: Profile, notation: Notation) -> Iterator[str]:
+    """Yield the paths of fields that are arrays in some records and single values or objects in others."""
+    yield from _listed(profile, profile.shape, (), replace(notation, maps=profile.maps))
+
+
+def _listed(
+    profile: Profile, shape: PathSurvey, steps: tuple[Step, ...], notation: Notation
+) -> Iterator[str]:
+    for key, own in shape.children.items():
+        many = own.arrays > 0 or own.longest > 1
+        path = (*steps, Step(key, many))
+        if (
+            own.arrays
+            and own.bare
+            and not own.nested
+            and tuple(one.key for one in path) not in profile.skipped
+        ):
+            yield notation.text((*steps, Step(key, False)))
+        yield from _listed(profile, own, path, notation)
+
+
 @dataclass(frozen=True)
 class Below:
     """A vertex type below the record: its path, and the average number in each parent."""
@@ -216,8 +237,6 @@ def _obstacle(shape: PathSurvey, is_map: bool) -> str:
         return "its keys are data, such as ids or dates, not names of fields"
     if shape.nested:
         return "has arrays directly inside arrays, which cannot be published"
-    if shape.arrays and shape.bare:
-        return "is an array in some records and a single value or object in others"
     if shape.objects and shape.scalars:
         return "is an object in some records and a single value in others"
     if shape.objects and not shape.children and not shape.texts:

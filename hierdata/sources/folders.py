@@ -27,7 +27,7 @@ from hierdata.sources.form import (
     shorten_place,
     state_layout,
 )
-from hierdata.sources.splits import SIZE, InputSplit, read_file
+from hierdata.sources.splits import SIZE, InputSplit, open_source, read_file
 
 RECORDS = "records"
 """The part of a release that is a folder with a file for each record."""
@@ -150,10 +150,15 @@ def is_pattern(path: Path) -> bool:
 def many_files(place: Path, policy: Policy) -> Collection:
     """Return the records of the files in a folder or of a pattern, in the order of the file names.
 
-    Raises InputError if there are no files, PolicyError if they do not all have one format.
+    JSON files that are one object each are one record each, and published in one array. Raises InputError if
+    there are no files, PolicyError if they do not all have one format.
     """
     files, format = _decode_all([PathSource(path) for path in _find_files(place)], policy)
     try:
+        if not policy.place and (whole := _layout_of_record(files[0], format)) is not None:
+            form: Form = FileForm(format, Layout(), format.extension)
+            cut = partial(_splits, files, format, whole, True)
+            return Collection(form, partial(_all, cut), cut)
         layout = state_layout(open_input(files[0], format, policy.place), policy)
     except InputError as error:
         message = f"file 1 in the order of names: {error.message}"
@@ -162,6 +167,12 @@ def many_files(place: Path, policy: Policy) -> Collection:
         cut = partial(_splits, files, format, layout, policy.depth == 1)
         return Collection(form, partial(_all, cut), cut)
     raise InputError(message)
+
+
+def _layout_of_record(file: PathSource, format: Format) -> Layout | None:
+    """Return the layout of files that are one record each, by the first of them; None for others."""
+    with open_source(file) as stream:
+        return format.layout_of_record(stream)
 
 
 def files_form(format: Format, layout: Layout, policy: Policy) -> Form:

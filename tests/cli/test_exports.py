@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import zipfile
@@ -241,3 +242,44 @@ def test_xml_records_at_any_depth(export: Export) -> None:
     broken = export.write("broken.xml", soap[:2000])
     export.out = export.folder / "none"
     assert "not well-formed" in export.refuse(broken)
+
+
+def test_a_folder_with_a_json_file_for_each_record(export: Export) -> None:
+    for number in range(12):
+        record = {"id": f"p{number}", "age": 30 + number % 3, "ill": ILLS[number % 2]}
+        text = json.dumps(record, indent=number % 2 * 2).encode()
+        name = f"all/p{number:02}.json"
+        export.write(name, text) if number % 3 else export.write(f"{name}.gz", gzip.compress(text))
+    source = export.folder / "all"
+    assert "from 12 records" in export.draft(source).replace("\n# ", " ")
+    export.state({"id": {"action": "drop"}, "age": {"role": "quasi", "interval": {"steps": [1, 5]}}, **ILL})
+    published = json.loads(export.publish(source))
+    assert len(published) == 12
+    assert "id" not in published[0]
+    for content, what in (
+        ("[]", "record 3: the record is not an object"),
+        ("{} {}", "record 3: text follows"),
+    ):
+        shutil.rmtree(export.out, ignore_errors=True)
+        export.write("all/p02.json", content)
+        assert what in export.refuse(source)
+    alone = export.write("alone.json", "{}")
+    assert "name their folder" in export.run("init", alone).err
+
+
+def test_a_field_that_is_one_value_or_many_is_a_list(export: Export) -> None:
+    rows = [
+        {
+            "age": 30 + at % 3,
+            "dx": "flu" if at % 2 else ["ulcer", "flu"],
+            "v": {"x": 1 if at % 4 else [1]},
+        }
+        for at in range(36)
+    ]
+    source = export.write("many.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    drafted = export.draft(source)
+    assert "shape: [{listed: $.dx}, {listed: $.v.x}]" in drafted
+    assert "$.dx[*]: " in drafted
+    published = [json.loads(line) for line in export.publish(source).splitlines()]
+    assert all(isinstance(record.get("dx", []), list) for record in published)
+    assert any("dx" in record for record in published)

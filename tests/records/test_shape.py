@@ -33,6 +33,7 @@ EACH: list[dict[str, Any]] = [
     {"take": {"path": NESTED, "first": 2, "by": "at"}},
     {"take": {"path": NESTED, "last": 1, "by": "at"}},
     {"take": {"path": NESTED, "sample": 2}},
+    {"listed": NESTED},
     {"count": {"path": NESTED, "to": "$.codes_count"}},
     {"count": {"path": NESTED, "to": "$.codes_count", "bins": [1, 2, 4]}},
 ]
@@ -324,6 +325,12 @@ def test_what_steps_meet_is_counted() -> None:
     first.merge(second)
     (tally,) = first.steps
     assert (tally.lists, tally.before, tally.after) == (2, 3, 2)
+
+
+def test_a_single_value_becomes_a_list_of_one() -> None:
+    document = {"visits": [{"codes": "x"}, {"codes": {"code": "a"}}, {"codes": ["y", "z"]}, {"codes": None}]}
+    (found,) = shaped([document], [{"listed": NESTED}])
+    assert [visit["codes"] for visit in found["visits"]] == [["x"], [{"code": "a"}], ["y", "z"], None]
 
 
 def test_every_member_is_tested() -> None:

@@ -42,6 +42,8 @@ class Layout:
     of the elements in a written record, each with the order inside it; elements that are not in it follow in
     their own order.
 
+    ``whole`` means that a JSON file is one record itself.
+
     ``alone`` raises VerificationError for any other content than the records: the judge must see all of a
     file.
     """
@@ -61,6 +63,7 @@ class Layout:
     array: bool = False
     skipped: int = 0
     trailing: int = 0
+    whole: bool = False
     canonical: bool = False
 
 
@@ -138,6 +141,10 @@ class Format(ABC):
         ``records`` is the path in the policy; if it is empty, the path is found in the file. Raises
         InputError if the file does not show it, PolicyError if the format has no such path.
         """
+
+    def layout_of_record(self, stream: BinaryIO) -> Layout | None:
+        """Return the layout of a file that is one record itself, None for any other file."""
+        return None
 
     @abstractmethod
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:

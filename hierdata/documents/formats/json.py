@@ -16,7 +16,14 @@ from hierdata.documents.formats.base import (
     Split,
 )
 from hierdata.documents.formats.decoder import decoder_with
-from hierdata.documents.formats.json_reading import Window, find_extent, ranges, read_array, read_lines
+from hierdata.documents.formats.json_reading import (
+    Window,
+    find_extent,
+    ranges,
+    read_array,
+    read_lines,
+    read_object,
+)
 from hierdata.documents.formats.objects import dumps_exact, encode
 from hierdata.ground.errors import InputError, PolicyError
 
@@ -42,12 +49,19 @@ class Json(Format):
         """Use the policy's path, or check that the file begins with an array."""
         if not records and Window(stream).peek() == "{":
             raise InputError(
-                "the file is an object, not an array: state with `records` where its records are"
+                "the file is an object, not an array: state with `records` where its records are; if each "
+                "file is a record, name their folder"
             )
         return Layout(records, stated=bool(records))
 
+    def layout_of_record(self, stream: BinaryIO) -> Layout | None:
+        """Return the layout of a file that is one object (see Format.layout_of_record)."""
+        return Layout(whole=True) if Window(stream).peek() == "{" else None
+
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield the records (see Format.read); only a window and one record are held in memory."""
+        if layout.whole:
+            return read_object(stream, decoder_with(self.words))
         return read_array(stream, layout, decoder_with(self.words))
 
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:

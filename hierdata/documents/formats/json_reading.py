@@ -54,6 +54,16 @@ def read_array(
         window.fail("text follows the end of the JSON value")
 
 
+def read_object(stream: BinaryIO, decoder: json.JSONDecoder | None = None) -> Iterator[Document]:
+    """Yield the one record that a file is. Raises InputError."""
+    window = Window(stream, decoder)
+    window.record = 1
+    window.require("{", NO_OBJECT)
+    yield cast("Document", window.value(MAX_DEPTH))
+    if window.peek():
+        window.fail("text follows the record: is it one of several, which JSON puts into an array?")
+
+
 def _below(window: Window, keys: tuple[str, ...], depth: int, alone: bool) -> Iterator[Document]:
     """Yield the records at the path ``keys`` in the next value; with no keys, those of the next array."""
     if not keys:

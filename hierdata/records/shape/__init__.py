@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hierdata.records.shape.base import ShapeStep
 from hierdata.records.shape.lift import Lift
-from hierdata.records.shape.lists import Cap, CountItems, Distinct, DropBelow
+from hierdata.records.shape.lists import Cap, CountItems, Distinct, DropBelow, Listed
 from hierdata.records.shape.take import Take
 
 STEPS: dict[str, type[ShapeStep]] = {
@@ -14,6 +14,7 @@ STEPS: dict[str, type[ShapeStep]] = {
     "distinct": Distinct,
     "drop_below": DropBelow,
     "count": CountItems,
+    "listed": Listed,
 }
 
-__all__ = ["STEPS", "Cap", "CountItems", "Distinct", "DropBelow", "Lift", "ShapeStep", "Take"]
+__all__ = ["STEPS", "Cap", "CountItems", "Distinct", "DropBelow", "Lift", "Listed", "ShapeStep", "Take"]

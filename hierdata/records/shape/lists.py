@@ -1,8 +1,9 @@
-"""Steps that shorten lists or count their items.
+"""Steps that make lists, shorten them or count their items.
 
 - ``cap: {path: ..., n: 20}``: at most so many items.
 - ``distinct: {path: ..., fields: [code], count: times}``: equal items once.
 - ``drop_below: {path: ..., by: code, k: 5}``: rare items are left out.
+- ``listed: $.codes``: a single value is a list of one.
 - ``count: {path: $.visits[*], to: $.visits_count, bins: [1, 2, 5]}``: how many items a record has.
 """
 
@@ -10,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bins import label_count
@@ -27,7 +30,14 @@ from hierdata.records.shape.base import (
     StepContext,
     StepTally,
 )
-from hierdata.records.shape.places import NOT_A_LIST, ShapeNotation, digest_value, field_at, lists_at
+from hierdata.records.shape.places import (
+    NOT_A_LIST,
+    ShapeNotation,
+    digest_value,
+    field_at,
+    lists_at,
+    objects_at,
+)
 from hierdata.records.shape.tables import ShapedTables, add_column
 
 NO_OBJECT = "an item is not an object, so that `count` has no place in it"
@@ -205,6 +215,51 @@ class DropBelow(ListStep):
         yield from super().problems(notation)
         if self.by is not None:
             notation.read_field(self.path, self.by)
+
+
+class Listed(ShapeStep):
+    """A single value or object at ``path`` becomes a list of one, where other records have lists."""
+
+    kind: ClassVar[str] = "listed"
+    changes_lists: ClassVar[bool] = False
+
+    path: PathName = Field(description="path of the field that is a list in some records only")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_path(cls, spec: Any) -> Any:
+        return {"path": spec} if isinstance(spec, str) else spec
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Allow the path alone in a policy."""
+        return {"anyOf": [{"type": "string", "maxLength": 2000, "description": "the path"}, handler(core)]}
+
+    @property
+    def source(self) -> str:
+        """The path of the list that is read."""
+        return self.path
+
+    def bind(self, context: StepContext) -> ChangeDocument:
+        """Return the function that puts single values into lists."""
+        keys = context.notation.read(self.path)
+
+        def change(document: Document, tally: StepTally) -> None:
+            for holder in objects_at(document, keys[:-1]):
+                value = holder.get(keys[-1])
+                if value is None:
+                    continue
+                if not isinstance(value, list):
+                    value = holder[keys[-1]] = context.notation.make_list([value])
+                tally.lists += 1
+                tally.before += len(value)
+                tally.after += len(value)
+
+        return change
+
+    def describe(self) -> str:
+        """Return one sentence for the readers of the release."""
+        return f"A single value at {quote(self.path)} was read as a list of one."
 
 
 class CountItems(ShapeStep):
