@@ -111,10 +111,10 @@ def fields(profile: Profile, notation: Notation) -> Iterator[Field]:
 
 def listed_paths(profile: Profile, notation: Notation) -> Iterator[str]:
     """Yield the paths of fields that are arrays in some records and single values or objects in others."""
-    yield from _listed(profile, profile.shape, (), replace(notation, maps=profile.maps))
+    yield from _walk_listed(profile, profile.shape, (), replace(notation, maps=profile.maps))
 
 
-def _listed(
+def _walk_listed(
     profile: Profile, shape: PathSurvey, steps: tuple[Step, ...], notation: Notation
 ) -> Iterator[str]:
     for key, own in shape.children.items():
@@ -127,7 +127,7 @@ def _listed(
             and tuple(one.key for one in path) not in profile.skipped
         ):
             yield notation.text((*steps, Step(key, False)))
-        yield from _listed(profile, own, path, notation)
+        yield from _walk_listed(profile, own, path, notation)
 
 
 @dataclass(frozen=True)
