@@ -84,27 +84,67 @@ def number_of(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
+def tag(name: str, content: str | None = None, /, **attributes: float | str) -> str:
+    """Return an element; ``content`` is markup, and attributes are named with _ for - (``class_`` is class).
+
+    >>> tag("rect", x=1.25, text_anchor="end")
+    '<rect x="1.2" text-anchor="end"/>'
+    """
+    stated = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{value if isinstance(value, str) else number_of(value)}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{stated}/>" if content is None else f"<{name}{stated}>{content}</{name}>"
+
+
+def write_text(text: str, x: float, y: float, **attributes: float | str) -> str:
+    """Return a text at a place."""
+    return tag("text", text_of(text), x=x, y=y, **attributes)
+
+
+def colour(series: int, drawn: str) -> str:
+    """Return what is drawn in the colour of a series, from 0."""
+    return tag("g", drawn, class_=f"series-{series + 1}")
+
+
+def legend_entry(symbol: str, text: str) -> str:
+    """Return a line of a legend."""
+    return symbol + tag("text", text_of(text), x=36, dominant_baseline="middle")
+
+
 def draw_element(name: str, title: str, description: str, height: float, drawn: str) -> str:
     """Return an ``<svg>`` element with a title and a description. Raises ValueError if ``name`` is no id."""
     if not _NAME.fullmatch(name):
         raise ValueError("the name of a chart has letters, digits, - and _ only, and begins with a letter")
-    return (
-        f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {number_of(height)}" '
-        f'role="img" aria-labelledby="{name}-title {name}-desc">'
-        f'<title id="{name}-title">{text_of(title)}</title>'
-        f'<desc id="{name}-desc">{text_of(description)}</desc>{drawn}</svg>'
+    return tag(
+        "svg",
+        tag("title", text_of(title), id=f"{name}-title")
+        + tag("desc", text_of(description), id=f"{name}-desc")
+        + drawn,
+        class_="chart",
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {WIDTH} {number_of(height)}",
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
     )
 
 
 @dataclass(frozen=True)
-class Axes:
-    """The frame of a chart: what it shows in words, and its vertical scale."""
+class Titles:
+    """What a chart with two axes says: ``description`` has in words what is to be seen; labels have units."""
 
     title: str
     description: str
     x_label: str
     y_label: str
-    y: Scale
+
+
+class Axes:
+    """The frame of a chart: its titles, and its vertical scale."""
+
+    def __init__(self, titles: Titles, y: Scale) -> None:
+        self._titles = titles
+        self.y = y
 
     def y_place(self, value: float) -> float:
         """Return the vertical coordinate of a value."""
@@ -117,38 +157,28 @@ class Axes:
         """
         height = _LEGEND + _ROW * len(legend) - 4
         rows = "".join(
-            f'<g transform="translate({LEFT} {_LEGEND + _ROW * at})">{row}</g>'
+            tag("g", row, transform=f"translate({LEFT} {_LEGEND + _ROW * at})")
             for at, row in enumerate(legend)
         )
         drawn = f"{self._grid()}{self._x_axis(x_ticks)}{marks}{rows}"
-        return draw_element(name, self.title, self.description, height, drawn)
+        return draw_element(name, self._titles.title, self._titles.description, height, drawn)
 
     def _grid(self) -> str:
-        lines = []
+        lines = ""
         for tick in self.y.ticks:
-            at = number_of(self.y_place(tick))
-            lines.append(f'<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{at}" y2="{at}"/>')
-            label = text_of(write_tick(tick))
-            lines.append(
-                f'<text x="{LEFT - 6}" y="{at}" text-anchor="end" dominant-baseline="middle">{label}</text>'
-            )
+            at = self.y_place(tick)
+            lines += tag("line", class_="grid", x1=LEFT, x2=RIGHT, y1=at, y2=at)
+            lines += write_text(write_tick(tick), LEFT - 6, at, text_anchor="end", dominant_baseline="middle")
         middle = (TOP + BOTTOM) / 2
-        lines.append(
-            f'<text x="13" y="{number_of(middle)}" text-anchor="middle" '
-            f'transform="rotate(-90 13 {number_of(middle)})">{text_of(self.y_label)}</text>'
-        )
-        return "".join(lines)
+        turned = f"rotate(-90 13 {number_of(middle)})"
+        return lines + write_text(self._titles.y_label, 13, middle, text_anchor="middle", transform=turned)
 
     def _x_axis(self, ticks: Sequence[tuple[float, str]]) -> str:
-        axis = f'<path class="axis" d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>'
-        labels = "".join(
-            f'<path class="axis" d="M{number_of(at)} {BOTTOM}v4"/>'
-            f'<text x="{number_of(at)}" y="{_LABELS}" text-anchor="middle">{text_of(label)}</text>'
-            for at, label in ticks
-        )
-        middle = number_of((LEFT + RIGHT) / 2)
-        named = f'<text x="{middle}" y="{_X_LABEL}" text-anchor="middle">{text_of(self.x_label)}</text>'
-        return axis + labels + named
+        drawn = tag("path", class_="axis", d=f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}")
+        for at, label in ticks:
+            drawn += tag("path", class_="axis", d=f"M{number_of(at)} {BOTTOM}v4")
+            drawn += write_text(label, at, _LABELS, text_anchor="middle")
+        return drawn + write_text(self._titles.x_label, (LEFT + RIGHT) / 2, _X_LABEL, text_anchor="middle")
 
 
 STYLE = """

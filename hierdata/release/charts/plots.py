@@ -16,9 +16,13 @@ from hierdata.release.charts.base import (
     TOP,
     Axes,
     Scale,
+    Titles,
+    colour,
+    legend_entry,
     number_of,
     require_series,
-    text_of,
+    tag,
+    write_text,
     write_tick,
 )
 
@@ -58,16 +62,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class LineChart:
-    """Series over a common x axis. ``description`` says in words what is to be seen; labels have units.
+class LineChart(Titles):
+    """Series over a common x axis.
 
     ``marked`` is False for curves of many points, which are lines without marks.
     """
 
-    title: str
-    description: str
-    x_label: str
-    y_label: str
     lines: tuple[Line, ...]
     from_zero: bool = True
     marked: bool = True
@@ -79,20 +79,13 @@ class LineChart:
         heights = [
             height for point in points for height in (point.y, point.low, point.high) if height is not None
         ]
-        axes = Axes(
-            self.title,
-            self.description,
-            self.x_label,
-            self.y_label,
-            Scale.over(heights, from_zero=self.from_zero),
-        )
+        axes = Axes(self, Scale.over(heights, from_zero=self.from_zero))
         places = {point.x for point in points}
         x = Scale.at(places) if _have_room(places) else Scale.over(places, from_zero=False)
         ticks = [(x.place(tick, LEFT, RIGHT), write_tick(tick)) for tick in x.ticks]
         marks = "".join(self._draw(at, line, x, axes) for at, line in enumerate(self.lines))
-        return axes.draw(
-            name, ticks, marks, [self._entry(at, line.name) for at, line in enumerate(self.lines)]
-        )
+        legend = [self._entry(at, line.name) for at, line in enumerate(self.lines)]
+        return axes.draw(name, ticks, marks, legend)
 
     def _draw(self, series: int, line: Line, x: Scale, axes: Axes) -> str:
         found = [
@@ -107,12 +100,11 @@ class LineChart:
                 drawn += f'<path class="spread" d="M{across} {low}V{high}m-3 0h6M{across} {low}m-3 0h6"/>'
             if self.marked:
                 drawn += _MARKS[series].format(x=across, y=up)
-        return f'<g class="series-{series + 1}">{drawn}</g>'
+        return colour(series, drawn)
 
     def _entry(self, series: int, name: str) -> str:
         mark = _MARKS[series].format(x=14, y=0) if self.marked else ""
-        symbol = f'<g class="series-{series + 1}"><path class="line"{_dash(series)} d="M0 0H28"/>{mark}</g>'
-        return f'{symbol}<text x="36" dominant-baseline="middle">{text_of(name)}</text>'
+        return legend_entry(colour(series, f'<path class="line"{_dash(series)} d="M0 0H28"/>{mark}'), name)
 
 
 def _have_room(places: set[float]) -> bool:
@@ -148,13 +140,9 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class BarChart:
-    """Bars by category. ``description`` says in words what is to be seen; ``y_label`` has the unit."""
+class BarChart(Titles):
+    """Bars by category."""
 
-    title: str
-    description: str
-    x_label: str
-    y_label: str
     categories: tuple[str, ...]
     bars: tuple[Bars, ...]
 
@@ -164,9 +152,7 @@ class BarChart:
         if any(len(bars.heights) != len(self.categories) for bars in self.bars):
             raise ValueError("each series of a bar chart has one height a category")
         heights = [height for bars in self.bars for height in bars.heights if height is not None]
-        axes = Axes(
-            self.title, self.description, self.x_label, self.y_label, Scale.over(heights, from_zero=True)
-        )
+        axes = Axes(self, Scale.over(heights, from_zero=True))
         group = (RIGHT - LEFT) / max(len(self.categories), 1)
         ticks = [(LEFT + group * (at + 0.5), label) for at, label in enumerate(self.categories)]
         marks = "".join(self._draw(name, at, bars, axes, group) for at, bars in enumerate(self.bars))
@@ -180,31 +166,31 @@ class BarChart:
             if height is not None:
                 left = LEFT + group * (category + 0.1) + width * series
                 top, bottom = sorted((axes.y_place(height), axes.y_place(0)))
-                drawn += (
-                    f'<rect class="bar" fill="{_fill(name, series)}" x="{number_of(left)}" '
-                    f'y="{number_of(top)}" '
-                    f'width="{number_of(width)}" height="{number_of(bottom - top)}"/>'
-                )
-        return f'<g class="series-{series + 1}">{drawn}</g>'
+                drawn += _draw_bar(name, series, left, top, width, bottom - top)
+        return colour(series, drawn)
 
     def _entry(self, name: str, series: int, label: str) -> str:
-        square = f'<rect class="bar" fill="{_fill(name, series)}" x="8" y="-6" width="12" height="12"/>'
-        return (
-            f'<g class="series-{series + 1}">{square}</g>'
-            f'<text x="36" dominant-baseline="middle">{text_of(label)}</text>'
-        )
+        return legend_entry(colour(series, _draw_bar(name, series, 8, -6, 12, 12)), label)
 
     def _patterns(self, name: str) -> str:
         tiles = "".join(
-            f'<pattern id="{name}-fill-{at + 1}" class="series-{at + 1}" width="6" height="6" '
-            f'patternUnits="userSpaceOnUse"><path class="axis" d="{_HATCHES[at]}"/></pattern>'
+            tag(
+                "pattern",
+                tag("path", class_="axis", d=_HATCHES[at]),
+                id=f"{name}-fill-{at + 1}",
+                class_=f"series-{at + 1}",
+                width=6,
+                height=6,
+                patternUnits="userSpaceOnUse",
+            )
             for at in range(1, len(self.bars))
         )
-        return f"<defs>{tiles}</defs>" if tiles else ""
+        return tag("defs", tiles) if tiles else ""
 
 
-def _fill(name: str, series: int) -> str:
-    return f"url(#{name}-fill-{series + 1})" if _HATCHES[series] else "currentColor"
+def _draw_bar(name: str, series: int, left: float, top: float, width: float, height: float) -> str:
+    fill = f"url(#{name}-fill-{series + 1})" if _HATCHES[series] else "currentColor"
+    return tag("rect", class_="bar", fill=fill, x=left, y=top, width=width, height=height)
 
 
 @dataclass(frozen=True)
@@ -218,16 +204,12 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class ScatterChart:
-    """Dots by two measures, both from 0. ``description`` says in words what is to be seen.
+class ScatterChart(Titles):
+    """Dots by two measures, both from 0.
 
     ``filled`` and ``hollow`` say in the legend what these dots are.
     """
 
-    title: str
-    description: str
-    x_label: str
-    y_label: str
     dots: tuple[Dot, ...]
     filled: str
     hollow: str
@@ -236,7 +218,7 @@ class ScatterChart:
         """Return the chart as an ``<svg>`` element whose ids begin with ``name``. Raises ValueError."""
         x = Scale.over([dot.x for dot in self.dots], from_zero=True)
         y = Scale.over([dot.y for dot in self.dots], from_zero=True)
-        axes = Axes(self.title, self.description, self.x_label, self.y_label, y)
+        axes = Axes(self, y)
         ticks = [(x.place(tick, LEFT, RIGHT), write_tick(tick)) for tick in x.ticks]
         places = [(x.place(dot.x, LEFT, RIGHT), axes.y_place(dot.y)) for dot in self.dots]
         labels = _place_labels(places, [dot.label for dot in self.dots])
@@ -245,7 +227,7 @@ class ScatterChart:
             for dot, place, label in zip(self.dots, places, labels, strict=True)
         )
         entries = [
-            _entry(filled, words)
+            legend_entry(_mark(filled, 14, 0), words)
             for filled, words in ((True, self.filled), (False, self.hollow))
             if any(dot.filled is filled for dot in self.dots)
         ]
@@ -265,8 +247,7 @@ def _place_labels(dots: Sequence[tuple[float, float]], labels: Sequence[str]) ->
         chosen = next(free, 0)
         left, base, at_end = ways[chosen]
         taken.append(boxes[chosen])
-        anchor = ' text-anchor="end"' if at_end else ""
-        drawn.append(f'<text x="{number_of(left)}" y="{number_of(base)}"{anchor}>{text_of(label)}</text>')
+        drawn.append(write_text(label, left, base, **({"text_anchor": "end"} if at_end else {})))
     return drawn
 
 
@@ -292,12 +273,5 @@ def _box_of(label: str, across: float, base: float, at_end: bool) -> _Box:
 
 
 def _mark(filled: bool, across: float, up: float) -> str:
-    series, kind = (1, "mark") if filled else (2, "line")
-    return (
-        f'<g class="series-{series}"><circle class="{kind}" cx="{number_of(across)}" cy="{number_of(up)}" '
-        'r="4"/></g>'
-    )
-
-
-def _entry(filled: bool, words: str) -> str:
-    return f'{_mark(filled, 14, 0)}<text x="36" dominant-baseline="middle">{text_of(words)}</text>'
+    series, kind = (0, "mark") if filled else (1, "line")
+    return colour(series, tag("circle", class_=kind, cx=across, cy=up, r="4"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hierdata.release.charts.base import WIDTH, draw_element, number_of, text_of
+from hierdata.release.charts.base import WIDTH, colour, draw_element, number_of, tag, text_of
 
 MOST_SHADES = 8
 """How many parts of a bar can be told apart."""
@@ -64,18 +64,16 @@ class RowChart:
         marks += "".join(self._entry(name, at, text, top + _LINE * at + 8) for at, text in enumerate(legend))
         height = top + _LINE * len(legend) + (4 if legend else -4)
         patterns = _PATTERNS.format(name=name)
-        drawn = f'{patterns}<g class="series-1">{marks}</g>'
-        return draw_element(name, self.title, self.description, height, drawn)
+        return draw_element(name, self.title, self.description, height, patterns + colour(0, marks))
 
     def _draw(self, name: str, top: int, row: BarRow) -> str:
         """Draw a row: its name and note in one line, its bar below."""
         room = int(WIDTH / _CHARACTER) - len(row.note) - 1
         label = row.name if len(row.name) <= room else f"...{row.name[3 - room :]}"
-        drawn = f'<text class="ink" x="1" y="{top + 13}">{text_of(label)}</text>'
+        drawn = tag("text", text_of(label), class_="ink", x=1, y=top + 13)
         if row.note:
-            place = f'x="{WIDTH - 1}" y="{top + 13}" text-anchor="end"'
-            drawn += f'<text class="ink" {place}>{text_of(row.note)}</text>'
-        drawn += f'<rect class="frame" x="1" y="{top + 19}" width="{WIDTH - 2}" height="{_BAR}"/>'
+            drawn += tag("text", text_of(row.note), class_="ink", x=WIDTH - 1, y=top + 13, text_anchor="end")
+        drawn += tag("rect", class_="frame", x=1, y=top + 19, width=WIDTH - 2, height=_BAR)
         left = 1.0
         for at, part in enumerate(row.parts):
             width = max(part, 0.0) * (WIDTH - 2)
@@ -84,25 +82,21 @@ class RowChart:
             left += width
         if row.limit is not None:
             across = number_of(1 + row.limit * (WIDTH - 2))
-            drawn += f'<path class="limit" d="M{across} {top + 16}v{_BAR + 6}"/>'
+            drawn += tag("path", class_="limit", d=f"M{across} {top + 16}v{_BAR + 6}")
         return drawn
 
     def _entry(self, name: str, position: int, text: str, middle: int) -> str:
         if position < len(self.parts):
             mark = _rect(name, position, 1, middle - 6, 14, 12)
         else:
-            mark = f'<path class="limit" d="M8 {middle - 8}v16"/>'
-        return (
-            f'{mark}<text class="ink" x="24" y="{middle}" dominant-baseline="middle">{text_of(text)}</text>'
-        )
+            mark = tag("path", class_="limit", d=f"M8 {middle - 8}v16")
+        return mark + tag("text", text_of(text), class_="ink", x=24, y=middle, dominant_baseline="middle")
 
 
 def _rect(name: str, shade: int, left: float, top: float, width: float, height: float) -> str:
     fill, opacity = _SHADES[shade]
-    return (
-        f'<rect class="bar" fill="{fill.format(name=name)}" fill-opacity="{opacity}" x="{number_of(left)}" '
-        f'y="{number_of(top)}" width="{number_of(width)}" height="{number_of(height)}"/>'
-    )
+    place = {"x": left, "y": top, "width": width, "height": height}
+    return tag("rect", class_="bar", fill=fill.format(name=name), fill_opacity=opacity, **place)
 
 
 def describe_rows(rows: Sequence[BarRow]) -> str:
@@ -141,7 +135,7 @@ class TreeChart:
         """Return the chart as an ``<svg>`` element whose ids begin with ``name``. Raises ValueError."""
         drawn = "".join(self._draw(at, node) for at, node in enumerate(self.nodes))
         height = _TREE_ROW * len(self.nodes) + 4
-        return draw_element(name, self.title, self.description, height, f'<g class="series-3">{drawn}</g>')
+        return draw_element(name, self.title, self.description, height, colour(2, drawn))
 
     def _draw(self, position: int, node: TreeNode) -> str:
         left = 6 + _INDENT * min(node.depth, _DEEPEST)
@@ -150,30 +144,25 @@ class TreeChart:
         if node.depth:
             above = next(back for back in range(position - 1, -1, -1) if self.nodes[back].depth < node.depth)
             start = _TREE_ROW * above + _TREE_ROW // 2 + 6
-            drawn += (
-                f'<path class="grid" fill="none" d="M{left - _INDENT + 3} {start}V{middle}h{_INDENT - 8}"/>'
-            )
-        opacity = "0" if node.share is None else number_of(max(node.share, 0.0))
-        shape = "7" if node.inner else "1"
-        drawn += (
-            f'<rect class="bar" fill="currentColor" fill-opacity="{opacity}" x="{left - 4}" y="{middle - 7}" '
-            f'width="14" height="14" rx="{shape}"/>'
-        )
+            line = f"M{left - _INDENT + 3} {start}V{middle}h{_INDENT - 8}"
+            drawn += tag("path", class_="grid", fill="none", d=line)
+        opacity = 0.0 if node.share is None else max(node.share, 0.0)
+        drawn += tag(
+            "rect", class_="bar", fill="currentColor", fill_opacity=opacity,
+            x=left - 4, y=middle - 7, width=14, height=14, rx=7 if node.inner else 1,
+        )  # fmt: skip
         most = int((WIDTH - _TREE_BAR - left - 80) / 7.8)
         label = node.name if len(node.name) <= most else f"...{node.name[3 - most :]}"
-        weight = ' font-weight="600"' if node.inner else ""
-        drawn += (
-            f'<text class="ink" x="{left + 16}" y="{middle}" dominant-baseline="middle"{weight}>'
-            f"{text_of(label)}</text>"
-            f'<text class="ink" x="{WIDTH - _TREE_BAR - 8}" y="{middle}" text-anchor="end" '
-            f'dominant-baseline="middle">{text_of(node.note)}</text>'
+        weight = {"font_weight": "600"} if node.inner else {}
+        drawn += tag(
+            "text", text_of(label), class_="ink", x=left + 16, y=middle, dominant_baseline="middle", **weight
         )
+        drawn += tag(
+            "text", text_of(node.note), class_="ink", x=WIDTH - _TREE_BAR - 8, y=middle,
+            text_anchor="end", dominant_baseline="middle",
+        )  # fmt: skip
         if node.share is not None:
-            width = number_of(node.share * _TREE_BAR)
-            drawn += (
-                f'<rect class="frame" x="{WIDTH - _TREE_BAR - 1}" y="{middle - 6}" width="{_TREE_BAR}" '
-                'height="12"/>'
-                f'<rect class="bar" fill="currentColor" x="{WIDTH - _TREE_BAR - 1}" y="{middle - 6}" '
-                f'width="{width}" height="12"/>'
-            )
+            start, top, width = WIDTH - _TREE_BAR - 1, middle - 6, node.share * _TREE_BAR
+            drawn += tag("rect", class_="frame", x=start, y=top, width=_TREE_BAR, height=12)
+            drawn += tag("rect", class_="bar", fill="currentColor", x=start, y=top, width=width, height=12)
         return drawn
