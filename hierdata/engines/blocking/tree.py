@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import histograms
-from hierdata.engines.blocking.kernel import find_leaves
+from hierdata.engines.jit import jit
 from hierdata.forest.forest import Forest
 
 Integers = NDArray[np.int64]
@@ -159,3 +159,28 @@ def hashes_of(ordinals: Integers, salt: int) -> NDArray[np.uint64]:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ mixed >> np.uint64(shift)) * np.uint64(factor)
     return mixed ^ mixed >> np.uint64(31)
+
+
+@jit
+def find_leaves(
+    counts: NDArray[np.uint8],
+    hashes: NDArray[np.uint64],
+    directions: NDArray[np.int32],
+    threshold: NDArray[np.int64],
+    tie: NDArray[np.uint64],
+    below: NDArray[np.int64],
+    out: NDArray[np.int64],
+) -> None:
+    """Write the leaf of each record to ``out``, in a tree of cuts with at least one inner node."""
+    columns = counts.shape[1]
+    for record in range(len(counts)):
+        own = counts[record]
+        node = np.int64(0)
+        while node >= 0:
+            direction = directions[node]
+            total = np.int32(0)  # the absolute entries of a direction, times 255, sum up to less than 2^24
+            for column in range(columns):
+                total += np.int32(own[column]) * direction[column]
+            right = total > threshold[node] or (total == threshold[node] and hashes[record] >= tie[node])
+            node = below[node, 1 if right else 0]
+        out[record] = ~node
