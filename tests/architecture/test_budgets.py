@@ -44,7 +44,7 @@ BUDGETS: dict[str, int] = {
     "metrics": 2790,
     "pipeline": 5180,
     "policy": 6480,
-    "privacy": 3290,
+    "privacy": 3340,
     "records": 6400,
     "release": 6300,
     "reproduction": 5280,
