@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_PARTS, Count, PathName
 from hierdata.domains.number import plain
@@ -83,6 +83,8 @@ class BoundedKnowledge(PrivacyModel):
         | None
     ) = Field(default=None, description="by vertex type, the edges of the bins in which its number is known")
 
+    _rows: bool = PrivateAttr(default=False)
+
     @model_validator(mode="after")
     def _consistent(self) -> BoundedKnowledge:
         if self.values is not None and self.alpha is None:
@@ -106,13 +108,21 @@ class BoundedKnowledge(PrivacyModel):
 
     def of_rows(self) -> BoundedKnowledge:
         """Return the model for records without vertices below: it says nothing of vertices."""
-        return _RowKnowledge.model_validate(self.model_dump())
+        of_rows = self.model_copy()
+        of_rows._rows = True
+        return of_rows
 
     def promise(self, *, apart: bool = False) -> str:
         """Return the promise for the reader."""
         return self._state_shares(self._state_facts())
 
     def _state_facts(self) -> str:
+        if self._rows:
+            values = "one quasi-identifier value" if self.m == 1 else f"any {self.m} quasi-identifier values"
+            return (
+                f"Whoever knows {values} of a person, or that one is missing, finds at least {self.k} "
+                "published records that agree with that."
+            )
         facts = "one fact" if self.m == 1 else f"{self.m} facts"
         if self.root == "known":
             bins = (f", the stated bin of how many {path} it has" for path in self.counts or ())
@@ -138,17 +148,6 @@ class BoundedKnowledge(PrivacyModel):
             f"value there, {which} has a share above {plain(self.alpha)}: at the vertices that the facts "
             "speak of, at those above them, and in the record as a whole. A record with several values there "
             "is divided among them, or counts in full where presence is asked for."
-        )
-
-
-class _RowKnowledge(BoundedKnowledge):
-    """Bounded knowledge of records that are one vertex each, whose values are the facts."""
-
-    def _state_facts(self) -> str:
-        values = "one quasi-identifier value" if self.m == 1 else f"any {self.m} quasi-identifier values"
-        return (
-            f"Whoever knows {values} of a person, or that one is missing, finds at least {self.k} published "
-            "records that agree with that."
         )
 
 
