@@ -118,7 +118,7 @@ class SurveySplit:
         except InputError as error:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
-        found.forms = traces.forms
+        found.forms, found.substitutes = traces.forms, traces.substitutes
         whose = {} if persons is None else persons.marks
         return Surveyed(found, sample, content, traces.marks, whose, read.tally)
 

@@ -163,7 +163,9 @@ class TruthCheck:
             respelled=policy.spelling is not None,
             tables=self.tables,
             tokens={
-                str(policy.rules_by_keys[keys][0]): spec.domain for keys, spec in policy.pseudonyms.items()
+                str(policy.rules_by_keys[keys][0]): spec.domain
+                for keys, spec in policy.pseudonyms.items()
+                if not spec.keeps_form  # these are computed again, and must be equal
             },
             references=frozenset(str(policy.rules_by_keys[keys][0]) for keys in dropped_references(policy)),
         )

@@ -113,6 +113,7 @@ class Survey:
     forms: dict[Keys, set[str]] = field(default_factory=dict)
     shown: dict[Keys, Counter[frozenset[Scalar]]] = field(default_factory=dict)
     labels: dict[Keys, LabelPairs] = field(default_factory=dict)
+    substitutes: dict[Keys, Counter[str]] = field(default_factory=dict)
     dependences: dict[tuple[Keys, Keys], Dependence] = field(default_factory=dict)
     owners: dict[Keys, Counter[Scalar]] = field(default_factory=dict)
     persons: dict[PersonField, ValueRepeats] = field(default_factory=dict)
@@ -126,6 +127,8 @@ class Survey:
         self.pseudonyms.update(other.pseudonyms)
         for keys, forms in other.forms.items():
             self.forms.setdefault(keys, set()).update(forms)
+        for keys, substitutes in other.substitutes.items():
+            self.substitutes.setdefault(keys, Counter()).update(substitutes)
         for keys, labels in other.labels.items():
             self.labels.setdefault(keys, LabelPairs()).merge(labels)
 

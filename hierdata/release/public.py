@@ -35,6 +35,7 @@ from hierdata.release.report.models import (
     identifier_sentences,
     limitations,
     spelling_sentence,
+    state_substitutes,
     suppression_sentences,
 )
 from hierdata.release.report.sentences import unique_sentences, unlimited_sentences
@@ -160,6 +161,9 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
     )
     stated += limit_individuals(policy)
     stated += unique_sentences(policy.accept.unique)
+    substitutes = [keys for keys, spec in policy.pseudonyms.items() if spec.keeps_form]
+    if substitutes:
+        stated += (state_substitutes([str(policy.rules_by_keys[keys][0]) for keys in substitutes]),)
     stated += tuple(limit_shape(spec.step for spec in policy.shape))
     stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
     return stated + identifier_sentences(

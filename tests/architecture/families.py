@@ -80,6 +80,7 @@ FAMILIES = {
         "ACTIONS",
         Action,
         {
+            "substitute": "pseudonyms of the form of their values: a keyed permutation",
             "treatment": "all actions of a policy, and its maps, done to documents",
         },
     ),

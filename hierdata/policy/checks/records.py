@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hierdata.documents.formats import format_named
 from hierdata.ground.errors import PolicyError
+from hierdata.policy.checks.sensitive import class_size
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.shaped_tables import find_joined, nested_tables
 from hierdata.policy.spec.shape import IndividualRule, read_individual
@@ -17,7 +18,7 @@ from hierdata.records.derived import DerivedField
 from hierdata.records.maps import KEY
 from hierdata.records.path import Path
 from hierdata.records.shape.places import ShapeNotation
-from hierdata.records.survey import Keys
+from hierdata.records.survey import Keys, Survey
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
@@ -198,8 +199,8 @@ def _check_pseudonym_domains(policy: Policy) -> Iterator[Problem]:
         if rule.stated_action is not None and (tokens := rule.stated_action.tokens(text)) is not None:
             fields[tokens.domain][text] = tokens
     for own in fields.values():
-        for text in own if len({tokens.length for tokens in own.values()}) > 1 else ():
-            yield ("fields", text, "action"), "all pseudonyms of a domain must have the same length"
+        for text in own if len({(tokens.length, tokens.keeps_form) for tokens in own.values()}) > 1 else ():
+            yield ("fields", text, "action"), "all pseudonyms of a domain must have the same length and form"
         yield from _check_pseudonym_references(policy, own)
 
 
@@ -287,3 +288,16 @@ def _refuse_source(policy: Policy, rule: FieldRule, derived: DerivedField) -> st
         if any(keys[:end] in policy.vertices for end in range(shared + 1, len(keys) + 1)):
             return "the source must be a field of the same object, not in another list or vertex"
     return None
+
+
+def find_rare_forms(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
+    """Yield each field with substitutes of forms that fewer than k persons have, and why that is refused."""
+    k = class_size(policy)
+    for keys, forms in survey.substitutes.items():
+        if rare := sum(count < k for count in forms.values()):
+            what = "1 form of values is" if rare == 1 else f"{rare} forms of values are"
+            yield (
+                keys,
+                f"{what} that of fewer than {k} records each, and `form: keep` would show it: take a "
+                "pseudonym without it, or drop the field",
+            )

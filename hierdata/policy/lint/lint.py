@@ -13,6 +13,7 @@ from hierdata.domains.number import identity, plain
 from hierdata.domains.similarity import is_transitive
 from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.policy.checks.persons import find_repeating_persons, show_path
+from hierdata.policy.checks.records import find_rare_forms
 from hierdata.policy.checks.sensitive import class_size, domain_of, find_unlimited, pairs
 from hierdata.policy.lint.attainable import (
     estimate_patterns,
@@ -98,7 +99,7 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     remark = "; then no record can be suppressed, unless with `suppressed: as_published`"
     for keys, what in shortfalls(policy, survey):
         yield Finding("warning", _text(policy, keys), f"{what}{remark if policy.guards_suppressed else ''}")
-    for keys, what in find_no_labels(policy, survey):
+    for keys, what in chain(find_no_labels(policy, survey), find_rare_forms(policy, survey)):
         yield Finding("error", _text(policy, keys), what)
     doubts = (nothing_published, presence_shortfalls, references, find_telling, find_filling)
     for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):

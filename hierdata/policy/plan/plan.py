@@ -16,6 +16,7 @@ from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.ground.plugins import Plugin, find
 from hierdata.ground.recodings import is_built_in
 from hierdata.judge import JudgeRules, Keys
+from hierdata.policy.checks.records import find_rare_forms
 from hierdata.policy.checks.sensitive import Readings, bound_readings
 from hierdata.policy.plan.judging import (
     LabelsKnown,
@@ -154,6 +155,8 @@ def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
             "could re-identify them; give the fields other domains, drop them, or say under `links` why that "
             "is no risk"
         )
+    for keys, what in find_rare_forms(policy, survey):
+        raise PolicyError(what, path=str(policy.rules_by_keys[keys][0]))
     for kind in schema.types:
         for keys, attribute in _keys(schema, kind.index):
             if keys not in policy.pseudonyms or policy.rules_by_keys[keys][1].exempt is not None:

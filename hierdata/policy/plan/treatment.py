@@ -44,18 +44,19 @@ def dry_treatment(policy: Policy) -> Treatment:
 def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatment:
     """Build the treatment that the policy asks for.
 
-    ``again``: recompute what was published before. Then pseudonyms do not matter, but shifted dates do.
-    Raises PolicyError if the key is missing; with ``again`` only if dates were shifted.
+    ``again``: recompute what was published before. Then pseudonyms do not matter, but shifted dates and
+    substitutes do. Raises PolicyError if the key is missing; with ``again`` only if there are any of these.
     """
     if not needs_key(policy):
         return Treatment(tuple(policy.maps.items()), _fields(policy))
-    moved = bool(policy.date_shifts)
+    moved = bool(policy.date_shifts) or any(spec.keeps_form for spec in policy.pseudonyms.values())
     if policy.key == "per-run":
         if key is not None:
             raise PolicyError("the policy says `key: per-run`: give no other key")
         if again and moved:
             raise PolicyError(
-                "dates were moved by a key that ended with its run: the original cannot be compared"
+                "dates were moved, or substitutes made, by a key that ended with its run: the original "
+                "cannot be compared"
             )
         key = random_key()
     elif key is None:

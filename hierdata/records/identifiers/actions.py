@@ -18,6 +18,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.bounds import Name, Reason
 from hierdata.records.identifiers.base import Action, Key, PseudonymSpec, Replace, text_of
+from hierdata.records.identifiers.substitute import Substitution
 from hierdata.records.schema import Role
 
 _REMEMBERED = 1 << 14
@@ -105,6 +106,10 @@ class Pseudonym(Action):
     In a domain of several fields ``identity`` marks those that identify the vertex they are in; the others
     are references. A reference to a vertex that is not published would tell that it exists, and who referred
     to it: it is dropped, for all records of the class, unless ``references`` says ``keep``.
+
+    With ``form: keep`` a pseudonym looks like its value (see substitute): letters and digits are replaced
+    where they are. Whoever has the key can undo that, and nobody can tell such a pseudonym from a value
+    without the original and the key. Forms that only a few persons have, or with few texts, are refused.
     """
 
     kind: ClassVar[str] = "pseudonym"
@@ -119,6 +124,10 @@ class Pseudonym(Action):
     length: Annotated[int, Field(strict=True, ge=16, le=64)] = Field(
         default=32, description="hexadecimal digits of a pseudonym"
     )
+    form: Literal["hexadecimal", "keep"] = Field(
+        default="hexadecimal",
+        description="keep: letters and digits are replaced where they are; whoever has the key can undo that",
+    )
     links: Reason | None = Field(
         default=None, description="why a pseudonym may occur in more than one record"
     )
@@ -129,6 +138,12 @@ class Pseudonym(Action):
         default="drop", description="what happens to references that lead to nothing published"
     )
 
+    @model_validator(mode="after")
+    def _has_one_length(self) -> Pseudonym:
+        if self.form == "keep" and "length" in self.model_fields_set:
+            raise ValueError("with form: keep a pseudonym is as long as its value: leave `length` out")
+        return self
+
     def published_as(self, role: str) -> Role | None:
         """Return CARRIED: a pseudonym is not a quasi-identifier, and only its form is judged."""
         return Role.CARRIED
@@ -136,20 +151,30 @@ class Pseudonym(Action):
     def tokens(self, path: str) -> PseudonymSpec:
         """Return the pseudonyms of a field; their domain is its path if none is stated."""
         return PseudonymSpec(
-            self.domain or path, self.length, self.links, self.identity, self.references == "keep"
+            self.domain or path,
+            self.length,
+            self.links,
+            self.identity,
+            self.references == "keep",
+            self.form == "keep",
         )
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
         """Return the function from a value to its token."""
         assert key is not None
-        own, length = key.derive_key("pseudonym", self.tokens(path).domain), self.length
+        domain, length = self.tokens(path).domain, self.length
+        own = key.derive_key("pseudonym" if self.form == "hexadecimal" else "substitute", domain)
+        substitution = Substitution(own) if self.form == "keep" else None
         known: dict[str, str] = {}
 
         def replace_value(value: Scalar, days: int) -> Scalar:
             text = text_of(value)
             token = known.get(text)
             if token is None:
-                token = hmac.digest(own, text.encode("utf-8", "surrogatepass"), "sha256").hex()[:length]
+                if substitution is not None:
+                    token = substitution.substitute(text)
+                else:
+                    token = hmac.digest(own, text.encode("utf-8", "surrogatepass"), "sha256").hex()[:length]
                 if len(known) < _REMEMBERED:
                     known[text] = token
             return token
@@ -157,9 +182,13 @@ class Pseudonym(Action):
         return replace_value
 
     def pattern(self, role: str) -> str | None:
-        """Return the pattern of ``length`` hexadecimal digits."""
+        """Return the pattern of ``length`` hexadecimal digits; substitutes have none."""
+        if self.form == "keep":
+            return None
         return f"[0-9a-f]{{{self.length}}}"
 
     def describe(self, role: str) -> str:
         """Return the description for the report."""
+        if self.form == "keep":
+            return "replaced by substitutes of the same form, which the key can undo"
         return "replaced by pseudonyms"

@@ -95,7 +95,8 @@ class PseudonymSpec:
 
     ``links`` is the reason why one may occur in more than one record, None if it must not. In a domain with a
     field that ``is_identity``, the others are references to the vertices that it identifies; one whose target
-    is not published is dropped, unless the field ``keeps_references``.
+    is not published is dropped, unless the field ``keeps_references``. One that ``keeps_form`` looks like its
+    value.
     """
 
     domain: str
@@ -103,6 +104,7 @@ class PseudonymSpec:
     links: str | None
     is_identity: bool = False
     keeps_references: bool = False
+    keeps_form: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.domains.sensitive import ALL_DIFFER, Sameness
 from hierdata.ground.errors import InputError
 from hierdata.records.identifiers.base import Action, Key, RefusedValueError, Replace, text_of
+from hierdata.records.identifiers.substitute import find_form
 from hierdata.records.maps import unfold_map
 from hierdata.records.survey import Keys
 from hierdata.records.values import Missing
@@ -54,11 +56,13 @@ class Traces:
 
     ``made`` counts the pseudonyms of each field; ``marks`` has, by domain, the first bytes of each pseudonym,
     once for each record in which it occurs. ``forms`` are those of the replacements of each field.
+    ``substitutes`` counts by field the records with a substitute of each form.
     """
 
     made: Counter[Keys] = field(default_factory=Counter)
     marks: dict[str, bytearray] = field(default_factory=dict)
     forms: dict[Keys, set[str]] = field(default_factory=dict)
+    substitutes: dict[Keys, Counter[str]] = field(default_factory=dict)
 
 
 class _ValueMisfitError(Exception):
@@ -118,7 +122,18 @@ UNTREATED = Treatment()
 class _TreatmentNode:
     """The treatment at a path, and below it."""
 
-    __slots__ = ("below", "domain", "keys", "map", "missing", "path", "replace", "stays", "treated")
+    __slots__ = (
+        "below",
+        "domain",
+        "keeps_form",
+        "keys",
+        "map",
+        "missing",
+        "path",
+        "replace",
+        "stays",
+        "treated",
+    )
 
     def __init__(self) -> None:
         self.below: dict[str, _TreatmentNode] = {}
@@ -128,6 +143,7 @@ class _TreatmentNode:
         self.replace: Replace | None = None
         self.missing: Missing | None = None
         self.domain: str | None = None
+        self.keeps_form = False
         self.stays = False
         self.treated: Treated | None = None
 
@@ -148,6 +164,7 @@ class _TreatmentWork:
             self._add(treated, treatment)
         self._days = 0
         self._seen: set[tuple[str, str]] = set()
+        self._seen_forms: set[tuple[Keys, str]] = set()
 
     def _add(self, treated: Treated, treatment: Treatment) -> None:
         """Add a field with values that are replaced."""
@@ -161,7 +178,7 @@ class _TreatmentWork:
         if treated.action is None:
             return
         if (tokens := treated.action.tokens(treated.path)) is not None:
-            node.domain = tokens.domain
+            node.domain, node.keeps_form = tokens.domain, tokens.keeps_form
         if (shift := treated.action.date_shift()) is not None:
             assert treatment.key is not None
             node.treated = treated
@@ -183,6 +200,9 @@ class _TreatmentWork:
         except _ValueMisfitError as misfit:
             return misfit
         if self._traces is not None:
+            for keys, form in self._seen_forms:
+                self._traces.substitutes.setdefault(keys, Counter())[form] += 1
+            self._seen_forms.clear()
             for domain, token in self._seen:
                 mark = bytes.fromhex(token[: 2 * MARK].ljust(2 * MARK, "0"))
                 self._traces.marks.setdefault(domain, bytearray()).extend(mark)
@@ -249,7 +269,11 @@ class _TreatmentWork:
             raise _ValueMisfitError(node.path, refused)
         if node.domain is not None and self._traces is not None:
             self._traces.made[node.keys] += 1
-            self._seen.add((node.domain, str(found)))
+            token = str(found)
+            if node.keeps_form:
+                self._seen_forms.add((node.keys, find_form(token)))
+                token = blake2b(token.encode(), digest_size=MARK).hexdigest()
+            self._seen.add((node.domain, token))
         if node.treated is not None:
             found = self._write_date(node.treated, found)
         return value if node.stays else found

@@ -42,6 +42,7 @@ from hierdata.release.report.sentences import (
     identifier_sentences,
     limitations,
     spelling_sentence,
+    state_substitutes,
     suppression_sentences,
 )
 from hierdata.release.report.shape import ShapeFigure
@@ -84,6 +85,7 @@ __all__ = [
     "json_schemas",
     "limitations",
     "spelling_sentence",
+    "state_substitutes",
     "suppression_sentences",
 ]
 Told = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]

@@ -312,6 +312,15 @@ def identifier_sentences(
     return (*found, *_sentences_on_dates(shifted))
 
 
+def state_substitutes(paths: Collection[str]) -> str:
+    """Return the sentence on pseudonyms that look like values."""
+    return (
+        f"The values at {' and '.join(paths)} are substitutes of the same form. Whoever has the key can turn "
+        "them back into the real values. They look like real values: only `verify --original`, with the key, "
+        "can tell the two apart. Length, punctuation and the places of letters and digits are real."
+    )
+
+
 def _sentences_on_dates(shifted: Mapping[str, DateShift]) -> Iterator[str]:
     """Yield the sentences on moved dates; all are moved alike."""
     if not shifted:
