@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import hierdata
+from hierdata.ground.errors import PolicyError
 from hierdata.pipeline.foresee import foresee_loss
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint
@@ -115,3 +116,11 @@ def test_values_that_fill_classes_are_a_warning() -> None:
     rows = [{"x17": f"v{n // 4}", "town": f"t{n // 4}", "ward": "ab"[n % 2]} for n in range(80)]
     found = told(rows, {"$.x17": FLAT, "$.town": FLAT, "$.ward": FLAT})
     assert [path for _, path, message in found if "all of a class may have one" in message] == ["$.x17"]
+
+
+def test_what_is_accepted_must_be_published() -> None:
+    for path, reason in (("$.nobody", "no rule publishes"), ("$.nobody[", r"\$")):
+        with pytest.raises(PolicyError, match=reason):
+            told(people(), PEOPLE, accept={"unique": {path: "a reason"}})
+    with pytest.raises(PolicyError, match="individual"):
+        told(people(), PEOPLE, individual={"none": ""})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ from hierdata.cli.arguments import (
 )
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, reveal_values, session
-from hierdata.cli.terminal import print_json, say, show
+from hierdata.cli.terminal import fold, print_json, say, show
 
 if TYPE_CHECKING:
     from hierdata.drafting.draft import Draft, Drafted
@@ -90,6 +91,7 @@ def _as_dict(draft: Draft) -> dict[str, Any]:
     paths = {one.field.keys: one.path for one in draft.fields}
     return {
         "records": draft.records,
+        "persons": None if draft.persons is None else asdict(draft.persons),
         "vertices": [{"path": below.path, "each": below.each} for below in draft.vertices],
         "fields": [
             {
@@ -118,6 +120,7 @@ def _figures(risk: FieldRisk | None) -> dict[str, Any]:
 
 def _show(draft: Draft, out: Path) -> None:
     from hierdata.drafting.draft import percent
+    from hierdata.drafting.persons import describe_persons
 
     # Those to confirm first, then those that single out most.
     order = sorted(draft.fields, key=lambda one: (not one.proposal.confirm, -_risk(one)))
@@ -136,6 +139,8 @@ def _show(draft: Draft, out: Path) -> None:
     )
     if more := len(draft.fields) - len(rows):
         say(f"and {more:,} more fields: the draft has them all")
+    if draft.persons is not None:
+        say(*fold(describe_persons(draft.persons, united="individual" in draft.stated), "", "  "))
     say(f"The draft is in {out}. Review it, remove its line `draft`, and run lint.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hierdata.drafting.seen import ENOUGH, FEW, K, Proposal, SeenField
 from hierdata.records.recognition.persons import Meaning
+from hierdata.records.recognition.words import PARTS_ALONE
 
 _FORMATS = {
     "email": "e-mail addresses",
@@ -116,6 +117,8 @@ def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:
     looks = seen.looks
     if looks.mostly(*_DATES) or looks.only("boolean"):
         return meaning.kind != "key"
+    if meaning.kind == "part" and meaning.word in PARTS_ALONE and not meaning.outer:
+        return looks.share_like("named", "full", "given", "word") < _MOSTLY
     if meaning.kind == "contact" and looks.mostly("url") and _is_vocabulary(seen):
         return True
     if meaning.kind not in ("contact", "person", "number") or seen.distinct > _CODES:

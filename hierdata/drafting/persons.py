@@ -14,7 +14,7 @@ from hierdata.policy.spec.families import list_tabular_presets
 from hierdata.records.path import Step
 from hierdata.records.person_watch import find_person_fields
 from hierdata.records.recognition.field_names import OF_PERSONS, hint_of
-from hierdata.records.recognition.persons import PersonField
+from hierdata.records.recognition.persons import PersonField, meaning_of
 from hierdata.records.recognition.words import words_of
 from hierdata.records.survey import Keys
 
@@ -89,7 +89,9 @@ def _rank(keys: Keys, profile: Profile, single: Sequence[Keys]) -> int:
     """Return how unlikely a field says whose a record is; ``_UNLIKELY`` if it does not at all."""
     one = _name_fields(single).get(keys)
     if one is not None and one.whose == "subject":
-        return 1 if one.is_vague else 0 if one.is_key else 2
+        meaning = meaning_of([key.removeprefix("@") for key in reversed(keys)])
+        is_contact = meaning is not None and meaning.kind == "contact"
+        return 3 if is_contact else 1 if one.is_vague else 0 if one.is_key else 2
     if one is not None and one.whose == "other":
         return _UNLIKELY
     looks = profile.attributes[keys].looks
@@ -106,14 +108,16 @@ def _may_be_key(looks: Looks) -> bool:
 
 def _repeats(keys: Keys, profile: Profile) -> bool:
     own = profile.attributes[keys]
-    return own.holders == profile.records and _FEWEST <= own.records.distinct < profile.records
+    several = own.records.distinct >= _FEWEST and own.records.largest > 1
+    return own.holders == profile.records and several
 
 
 def _is_unique_key(keys: Keys, profile: Profile, named: Mapping[Keys, PersonField]) -> bool:
     """Return whether a field is a key of the subject that never repeats: each record is a person."""
     one, own = named.get(keys), profile.attributes[keys]
     is_key = one is not None and one.is_key and one.whose == "subject"
-    return is_key and own.holders == profile.records and own.records.below(2) == profile.records
+    # Of many values a sample is counted, each value with all of its records.
+    return is_key and own.holders == profile.records and own.records.largest == 1
 
 
 def _is_name(keys: Keys, named: Mapping[Keys, PersonField]) -> bool:
@@ -124,7 +128,8 @@ def _is_of_persons(keys: Keys, profile: Profile, named: Mapping[Keys, PersonFiel
     one = named.get(keys)
     if one is not None and one.whose == "subject":
         return True
-    surplus = profile.records - profile.attributes[keys].records.distinct
+    own = profile.attributes[keys].records
+    surplus = own.total - own.distinct
     determined = profile.determined.get(keys)
     if determined is None or surplus < _SURPLUS or 10 * surplus < profile.records:
         return False

@@ -87,9 +87,10 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
 def _build(collection: Collection, notation: Notation, stated: dict[str, Any], progress: Progress) -> Draft:
     """Draft a policy; where records repeat persons, for the united records of each, which are read again."""
     draft = build_draft(_documents(collection, progress), notation, stated)
-    if draft.persons is None or draft.persons.rule is None or "tables" in stated:
+    rule = None if draft.persons is None else draft.persons.rule
+    if rule is None or ("tables" in stated and isinstance(rule, str)):
         return draft
-    stated = {**stated, "individual": draft.persons.rule}
+    stated = {**stated, "individual": rule}
     with shape_collection(collection, ruleless_policy(stated)) as united:
         documents = count_items(united, "reading", None, progress)
         return build_draft(documents, notation, stated, None, draft.persons)

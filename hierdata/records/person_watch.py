@@ -60,7 +60,8 @@ def find_person_fields(known: Iterable[Keys]) -> tuple[PersonField, ...]:
         else:
             is_key = meaning.kind in ("key", "number")
             apart = () if is_key or whose != "subject" else beside
-            found.append(PersonField((keys,), is_key, whose, meaning.kind == "person", apart))
+            is_vague = meaning.kind in ("person", "contact")
+            found.append(PersonField((keys,), is_key, whose, is_vague, apart))
     if parts:
         whose = "subject" if len(parts) > 1 else "unknown"
         found.append(PersonField(tuple(parts), False, whose, beside=beside))
@@ -116,7 +117,7 @@ class PersonWatch:
 
 
 def _may_be_person(text: str) -> bool:
-    return any(map(str.isdigit, text)) or shape_of_name(text.title()) not in ("", "coded")
+    return any(map(str.isdigit, text)) or "@" in text or shape_of_name(text.title()) not in ("", "coded")
 
 
 def _list_fields(value: Value, keys: Keys) -> Iterator[Keys]:

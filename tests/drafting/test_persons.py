@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -168,3 +169,26 @@ def test_persons_of_one_name_who_differ_in_sex_or_day_of_birth_are_two() -> None
     hierdata.anonymize(records, policy, seed=SEED)
     with pytest.raises(PolicyError, match="30 values repeat"):
         hierdata.anonymize([{**one, "sex": "m"} for one in records], policy, seed=SEED)
+
+
+def test_first_and_last_alone_are_names_if_their_values_are() -> None:
+    names = [{"FIRST": GIVEN[n % 16], "LAST": FAMILY[n % 14], "MAIDEN": FAMILY[n % 5]} for n in range(60)]
+    assert set(roles(names).values()) == {"identifier"}
+    others = [{"first": n % 7, "last": f"2024-01-0{1 + n % 9}", "given": n % 2 == 0} for n in range(60)]
+    assert set(roles(others).values()) == {"quasi"}
+
+
+def test_keyed_tables_and_elements_are_united_too(tmp_path: Path) -> None:
+    visits = [f"{n},P{n // 3},{'mf'[n // 3 % 2]},w{n % 4}" for n in range(60)]
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "visits.csv").write_text("\n".join(["visit,patient_id,sex,ward", *visits]))
+    drugs = [f"{n % 60},d{n % 3}" for n in range(120)]
+    (tmp_path / "tables" / "drugs.csv").write_text("\n".join(["visit,drug", *drugs]))
+    file = tmp_path / "visits.xml"
+    rows = [f"<visit><patient><id>P{n // 3}</id></patient><ward>w{n % 4}</ward></visit>" for n in range(60)]
+    file.write_text(f"<visits>{''.join(rows)}</visits>")
+    for source, by in ((tmp_path / "tables", "$.patient_id"), (file, "/visits/visit/patient/id")):
+        draft = hierdata.init(source)
+        assert draft.stated["individual"]["by"] == by
+        release = hierdata.anonymize(source, {**draft.confirmed(), "effort": 0}, seed=SEED)
+        assert release.report.counts.records.input == 20

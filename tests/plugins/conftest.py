@@ -36,6 +36,7 @@ fields:
   $.name: {role: quasi, domain: {kind: initial}}
   $.age: {role: quasi, interval: {steps: [5, 10]}}
   $.ill: {role: sensitive}
+individual: {none: "names are drawn: each record is another person"}
 """
 
 
@@ -115,7 +116,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory, toy_site: Path) -> Site:
     (folder / "in.numbered").write_text("".join(f"#{json.dumps(row)}\n" for row in rows), "utf-8")
     (folder / "policy.yaml").write_text(POLICY, "utf-8")
     (folder / "plain.yaml").write_text(
-        "version: 1\nmodels: [{kind: k-anonymity, k: 2}]\nfields: {$.name: {role: quasi, flat: true}}\n"
+        "version: 1\nindividual: {none: drawn}\nmodels: [{kind: k-anonymity, k: 2}]\n"
+        "fields: {$.name: {role: quasi, flat: true}}\n"
     )
     desk = Site(folder, toy_site)
     ran = desk.run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "release", *SPREAD)

@@ -7,6 +7,7 @@ from itertools import chain, islice
 from hierdata.policy.checks.gates import check_gates
 from hierdata.policy.checks.knowledge import check_knowledge
 from hierdata.policy.checks.models import check_combinations, check_group_ids, check_population
+from hierdata.policy.checks.persons import check_accepted
 from hierdata.policy.checks.records import (
     check_derived,
     check_identifiers,
@@ -21,6 +22,7 @@ _CHECKS = (
     check_combinations,
     check_shape,
     check_group_ids,
+    check_accepted,
     check_readings,
     check_identifiers,
     check_tables,

@@ -6,10 +6,12 @@ k counts records. Where several are of one person, she may be all of a class, so
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
+from hierdata.policy.problems import Problem
 from hierdata.records.person_watch import PersonWatch
 from hierdata.records.recognition.persons import PersonField, ValueRepeats
 from hierdata.records.shape.individuals import name_field
@@ -18,6 +20,19 @@ from hierdata.records.survey import Keys, Survey
 _FEWEST = 4
 """With fewer values a field that is called as a person is may be a kind of person."""
 _FEW_EQUAL = 5
+
+
+def check_accepted(policy: Policy) -> Iterator[Problem]:
+    """Yield the accepted fields that no rule publishes."""
+    for text in policy.accept.unique:
+        where = ("accept", "unique", text)
+        try:
+            known = policy.rules_by_keys.get(policy.path(text).keys)
+        except PolicyError as error:
+            yield where, str(error)
+            continue
+        if known is None or known[1].published_as is None:
+            yield where, "no rule publishes this field: name it as `fields` does"
 
 
 def watch_persons(policy: Policy) -> PersonWatch | None:

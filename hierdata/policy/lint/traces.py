@@ -59,7 +59,7 @@ def find_traces(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
         known: Observed = {value: count for value, count in counts.items() if value is not None}
         if _is_name(keys, known):
             yield keys, f"names of persons, which would be published: {_REMEDY}"
-        elif _belongs_to_one(known, survey.records):
+        elif _may_trace(policy, keys) and _belongs_to_one(known, survey.records):
             single = list(known.values()).count(1)
             yield (
                 keys,
@@ -122,6 +122,18 @@ def _texts_kept(policy: Policy) -> Iterator[Keys]:
         domain = policy.quasi.get(keys)
         if (domain is not None and domain.keeps_texts) or (keys in policy.sensitive and not rule.number):
             yield keys
+
+
+def _may_trace(policy: Policy, keys: Keys) -> bool:
+    """Return whether single values may be published: in lists, as sensitive ones, or by the recoding.
+
+    A value of the record itself that is generalized is published only if several records share it.
+    """
+    inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
+    hint = hint_of(keys[-1])
+    if hint is not None and hint[0] == "postal":
+        return False
+    return inside or (policy.recoding_traits.shows_members and (hint is None or hint[0] != "quasi"))
 
 
 def _belongs_to_one(known: Observed, records: int) -> bool:

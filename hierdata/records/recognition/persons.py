@@ -11,6 +11,7 @@ from hierdata.records.recognition.field_names import HINTS
 from hierdata.records.recognition.words import (
     DEED_ENDS,
     DEEDS,
+    PARTS_ALONE,
     PARTS_OF_NAMES,
     SENSE_OF,
     Sense,
@@ -83,7 +84,7 @@ def _senses(name: str) -> tuple[Word, ...]:
     return tuple(found)
 
 
-_JOINED: tuple[Sense, ...] = ("part", "contact", "number", "other")
+_JOINED: tuple[Sense, ...] = ("part", "contact", "number", "other", "subject")
 
 
 def _join_words(words: list[str]) -> list[str]:
@@ -117,6 +118,8 @@ def meaning_of(names: Sequence[str]) -> Meaning | None:
     found = _of_own(_senses(own))
     if found is None or (found.kind == "key" and found.whose == "unknown"):
         below = _of_outer(own, around)
+        if below is None and own.lower() in PARTS_ALONE:
+            return Meaning("part", own.lower(), _whose_around(around))
         return below if below is not None else found
     if found.kind == "bare":
         return _resolve_bare(found, around)
@@ -127,7 +130,7 @@ def meaning_of(names: Sequence[str]) -> Meaning | None:
 
 def _of_own(words: Sequence[Word]) -> Meaning | None:
     senses = {sense for _, sense in words}
-    by_deed = len(words) > 1 and words[0][0] in DEEDS and words[-1][0] in DEED_ENDS
+    by_deed = words and words[-1][0] in DEED_ENDS and any(word in DEEDS for word, _ in words)
     if by_deed:
         return Meaning("person", name_shown(words), "other")
     if (
@@ -260,8 +263,8 @@ class PersonField:
     A name counts together with day of birth and sex (``beside``), where the record has them: persons of one
     name who differ in these are different persons.
 
-    ``is_key``: its values are keys; ``whose`` person it is. ``is_vague``: it is called as a person is, and
-    may be something else, such as a kind of person.
+    ``is_key``: its values are keys; ``whose`` person it is. ``is_vague``: it is called as a person or an
+    address is, and may be something else, such as a kind of them.
     """
 
     fields: tuple[tuple[str, ...], ...]

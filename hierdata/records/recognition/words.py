@@ -28,7 +28,7 @@ _SENSES: dict[Sense, str] = {
     "subject": """
         applicant attendee beneficiary candidate citizen claimant client consumer customer cust defendant
         donor emp employee enrollee guest individual inmate insured learner member participant
-        passenger pat patient payer person persona player policyholder prisoner proband pt pupil registrant
+        passenger pat patient person persona player policyholder prisoner proband pt pupil registrant
         resident respondent stud student subscriber suspect tenant trainee traveler traveller user victim
         visitor volunteer voter worker
         angestellte antragsteller antragstellerin arbeitnehmer befragte befragter benutzer besucher bewerber
@@ -52,8 +52,8 @@ _SENSES: dict[Sense, str] = {
         contact
         counselor counsellor coworker creator daughter dentist director doctor driver editor emergency
         father friend gp guardian household husband informant inspector instructor interviewer judge kin
-        lawyer lecturer legalguardian manager mentor mgr mother neighbour neighbor nextofkin notary nurse
-        observer officer operator owner parent partner performer pharmacist physician practitioner
+        lawyer lecturer legalguardian manager md mentor mgr mother neighbour neighbor nextofkin notary nurse
+        observer officer operator owner parent partner performer pharmacist phys physician practitioner
         prescriber
         prof professor provider receiver recipient recorder referee referrer relative reporter requester
         requestor reviewer salesperson salesrep seller sender shipper shipto shipping delivery sibling
@@ -72,8 +72,8 @@ _SENSES: dict[Sense, str] = {
         capo coniuge contatto familiare figlia figlio fratello genitore infermiera infermiere insegnante
         marito mittente moglie professore responsabile sorella supervisore tutore
         spedizione fatturazione verzending facturatie entrega cobranca fatura haushalt menage hogar
-        afzender arts broer contactpersoon echtgenoot familielid huisarts leidinggevende leraar moeder
-        ontvanger ouder vader verpleegkundige voogd zus
+        afzender arts zorgverlener broer contactpersoon echtgenoot familielid huisarts leidinggevende leraar
+        moeder ontvanger ouder vader verpleegkundige voogd zus
         chefe conjuge contato enfermeira enfermeiro filha filho irma irmao mae medicos pai professora
         remetente responsavel
     """,
@@ -130,7 +130,7 @@ _SENSES: dict[Sense, str] = {
         mobile passwd password phone photo picture plate portrait signature skype street streetname tel
         telecom telephone twitter url website whatsapp zoom
         adresse anschrift autokennzeichen foto festnetz handy hausnr hausnummer kennzeichen konto kontonr
-        kontonummer mobil mobilnr mobilnummer postanschrift str strasse telefon unterschrift wohnadresse
+        kontonummer mobil mobilnr mobilnummer postanschrift strasse telefon unterschrift wohnadresse
         compte courriel coordonnees immatriculation mel portable rue telephone voie
         calle correo correoelectronico cuenta direccion domicilio firma movil telefono
         cellulare conto indirizzo pec targa
@@ -148,9 +148,9 @@ _SENSES: dict[Sense, str] = {
         rvnr sozialversicherung sozialversicherungsnummer steuerid steueridnr steuernummer sv svnr
         svnummer versichertennr versichertennummer versicherungsnummer
         insee matricule nss numsecu passeport permis secu securitesociale
-        cedula legajo matricula nuss pasaporte seguridadsocial
-        matricola passaporto patente tesserasanitaria
-        bsn burgerservicenummer paspoort rijbewijs sofinummer
+        cedula historiaclinica legajo matricula nhc nuss pasaporte seguridadsocial
+        cartellaclinica matricola passaporto patente tesserasanitaria
+        bsn burgerservicenummer verzekeringsnummer paspoort rijbewijs sofinummer
         carteira cnh passaporte rg utentesns
     """,
     "key": """
@@ -187,6 +187,8 @@ PARTS_OF_NAMES = word_set(
     """
 )
 """Beside ``name``: it is a person's. Alone below a name (FHIR, vCard, XML) too."""
+PARTS_ALONE = word_set("first last middle maiden given family surname forename")
+"""Alone in a record: parts of names, if the values are capitalized words."""
 DEEDS = word_set(
     """
     created modified updated changed edited entered requested reported approved assigned prepared
