@@ -25,6 +25,7 @@ from hierdata.domains.base import (
     group_observed,
 )
 from hierdata.domains.bins import bins_around, line_up, nest_bins
+from hierdata.domains.bounds import Name
 from hierdata.domains.date_formats import (
     ISO,
     NoSuchDay,
@@ -87,9 +88,12 @@ class Date(QuasiDomain):
         Field(min_length=1, max_length=len(_ORDER)),
     ]
     format: Annotated[
-        tuple[Annotated[str, Field(min_length=1, max_length=100)], ...],
+        tuple[Name, ...],
         Field(max_length=_MOST_FORMATS),
-        BeforeValidator(_one_or_many, json_schema_input_type=str | tuple[str, ...]),
+        BeforeValidator(
+            _one_or_many,
+            json_schema_input_type=Name | Annotated[tuple[Name, ...], Field(max_length=_MOST_FORMATS)],
+        ),
     ] = Field(default=(), description="how dates are written: forms of strptime, or iso; by default iso")
     missing: Literal["impossible"] | None = Field(
         default=None, description="impossible: dates that the calendar does not have are missing"

@@ -130,7 +130,7 @@ def test_shares_are_the_same_however_few_places_of_a_record_are_held() -> None:
             assert sum_with_kernels(own, m, whole=True)[1] == expected
 
 
-@with_worlds(2, 60)
+@with_worlds(4, 60)
 def test_what_is_published_keeps_alpha(worlds: int) -> None:
     """On small random collections, by the plain definition; where alpha is not asked it is often missed."""
     rng = Random(42)
