@@ -338,6 +338,8 @@ _MOST_HELPS = 2
 
 def show_forecast(forecast: Forecast) -> None:
     """Print what a release would keep, and where little of it what would help most."""
+    from hierdata.release.report.wording import plural
+
     if forecast.failure is not None:
         say(*fold(f"What a release would keep cannot be foreseen: {forecast.failure}", "", "  "))
         return
@@ -353,7 +355,8 @@ def show_forecast(forecast: Forecast) -> None:
             helps = (f"{_percent(one.kept)} with {one.text}" for one in place.helps[:_MOST_HELPS])
             say(*fold(f"kept {', '.join(helps)}", "    ", "  "))
     if len(forecast.places) > _MOST_PLACES:
-        say(f"  {len(forecast.places) - _MOST_PLACES} more places of which little is kept: --json")
+        more = plural(len(forecast.places) - _MOST_PLACES, "more place")
+        say(f"  {more} of which little is kept: --json")
 
 
 def _describe(foreseen: ForeseenPlace) -> str:

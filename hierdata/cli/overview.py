@@ -16,6 +16,7 @@ from hierdata.release.report.wording import (
     of,
     place,
     plural,
+    publishes_nothing,
     share,
     verdict,
 )
@@ -75,6 +76,8 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
     """Yield a bar for the first vertex types: what is kept of the input, and how many are published."""
     if report.kept.total is not None:
         yield f"Kept of the input: {kept_share(report.kept.total)}"
+    elif publishes_nothing(report):
+        yield "Kept of the input: 0 %"
     tallies = report.counts.vertices
     names = {path: shorten(place(path), _LONGEST_PATH) for path in islice(tallies, _TYPES)}
     width = max(map(len, names.values()), default=0)

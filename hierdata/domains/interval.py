@@ -47,10 +47,7 @@ class Interval(QuasiDomain):
     """
 
     called: ClassVar[str] = "interval"
-    takes: ClassVar[str] = (
-        "numbers with a point (`csv: {decimal: ','}` reads commas), only whole ones unless a step, a bound "
-        "or `decimals` says otherwise"
-    )
+    takes: ClassVar[str] = "numbers, only whole ones unless a step, a bound or `decimals` says otherwise"
 
     steps: Annotated[tuple[Exact, ...], Field(min_length=1, max_length=MOST_STEPS)]
     domain: tuple[Exact, Exact] | None = None

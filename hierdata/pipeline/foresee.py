@@ -134,7 +134,8 @@ def foresee_loss(source: object, policy: Policy, survey: Survey, hints: frozense
     tried = [*_try_remedies(remedies, sample, hints, survey.shape, survey.records)]
     places = [_describe(place, first, tried) for place in lost]
     total = first.shares.total
-    kept = None if total is None else float(total.kept)
+    # Without a value that counts, all or nothing is kept.
+    kept = float(not stated.publishes_nothing) if total is None else float(total.kept)
     return Forecast(first.records, survey.records, kept, places, refusal=first.refusal)
 
 

@@ -150,6 +150,13 @@ class Policy(BaseModel):
         return frozenset(NOT_FINITE) & {word for rule in self.fields.values() for word in rule.missing}
 
     @property
+    def publishes_nothing(self) -> bool:
+        """Whether every field is dropped, so that all published records are empty."""
+        rules = self.fields.values()
+        kept = any(rule.published_as is not None or rule.derived is not None for rule in rules)
+        return not kept and not isinstance(self.unlisted, Keep)
+
+    @property
     def preset(self) -> str | None:
         """The name of the preset, if one is used."""
         return self.engine.preset if self.engine is not None else None

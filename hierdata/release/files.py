@@ -48,6 +48,7 @@ from hierdata.release.report.page import render_report, render_summary
 from hierdata.release.report.parts import Fingerprints
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
+from hierdata.release.report.wording import DROPPED
 from hierdata.release.verification import freeze, promises
 from hierdata.release.witness import digest_files
 
@@ -148,7 +149,7 @@ def _treatment(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) 
     if rule.derived is not None:
         return f"derived from {rule.derived}"
     if rule.published_as is None:
-        return "dropped"
+        return DROPPED
     role = _role_of(rule, book, policy)
     return role if rule.stated_action is None else rule.stated_action.describe(role)
 

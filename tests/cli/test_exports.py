@@ -283,3 +283,16 @@ def test_a_field_that_is_one_value_or_many_is_a_list(export: Export) -> None:
     published = [json.loads(line) for line in export.publish(source).splitlines()]
     assert all(isinstance(record.get("dx", []), list) for record in published)
     assert any("dx" in record for record in published)
+
+
+def test_a_release_of_nothing_says_so_in_its_first_line(export: Export) -> None:
+    rows = [{"name": f"n{at}", "mail": f"m{at}@example.org"} for at in range(12)]
+    source = export.write("all.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    export.draft(source)
+    ran = export.run("anonymize", source, "--policy", export.policy, "--out", export.out)
+    assert "Warning: this release publishes nothing" in ran.out.splitlines()[0]
+    assert "Kept of the input: 0 %" in ran.out
+    assert "1 warning" in ran.out
+    ran = export.run("lint", export.policy, "--data", source)
+    assert "every field is dropped" in ran.out
+    assert "Foreseen: 0 % kept" in ran.out

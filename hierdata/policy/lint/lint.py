@@ -59,6 +59,7 @@ class Finding:
     position: Position | None = None
 
 
+NOTHING = "every field is dropped: a release would consist of empty records, which keep any promise"
 UNLIMITED = (
     "no model limits what can be guessed of this sensitive field: add it to the model's `on`, add a model "
     "such as frequency-l-diversity, or drop the field"
@@ -138,6 +139,8 @@ def _files(policy: Policy) -> Iterator[Finding]:
 
 
 def _models(policy: Policy) -> Iterator[Finding]:
+    if policy.publishes_nothing:
+        yield Finding("warning", "fields", NOTHING)
     broken = set()
     for own, rule in policy.sensitive.items():
         try:
@@ -192,6 +195,7 @@ def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
             continue
         if outside := _find_uncovered(hierarchy, observed):
             message, revealed = _describe_values(outside, f"outside the {domain.called}{_due(domain)}")
+            message += _COMMAS if any(_has_comma(value) for value, _ in outside) else ""
             yield Finding("error", _text(policy, keys), message, revealed)
 
 
@@ -203,6 +207,14 @@ def _find_uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[obje
         except Uncovered:
             outside.append((value, count))
     return outside
+
+
+_COMMAS = "; with a decimal comma numbers are read under `csv: {decimal: ','}`"
+
+
+def _has_comma(value: object) -> bool:
+    """Return whether a value is a number with a decimal comma."""
+    return isinstance(value, str) and value.count(",") == 1 and value.replace(",", "").isdecimal()
 
 
 def _due(domain: QuasiDomain) -> str:

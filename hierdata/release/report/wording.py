@@ -143,9 +143,22 @@ def describe_standing(held: Held, failing_classes: int) -> str:
     return "held" if held else f"FAILED in {plural(failing_classes, 'class', 'classes')}"
 
 
+DROPPED = "dropped"
+"""What happens to a field that is not published."""
+
+
 def verdict(outcome: StewardReport) -> str:
     """Return the verdict in one sentence."""
-    return "This release keeps its promise." if outcome.passed else "This release does NOT keep its promise."
+    if not outcome.passed:
+        return "This release does NOT keep its promise."
+    if publishes_nothing(outcome):
+        return "Warning: this release publishes nothing, every record is empty. So it keeps its promise."
+    return "This release keeps its promise."
+
+
+def publishes_nothing(outcome: StewardReport) -> bool:
+    """Return whether every field was dropped."""
+    return all(treatment == DROPPED for treatment in outcome.fields.values())
 
 
 def describe_outcome(outcome: StewardReport) -> str:
