@@ -138,7 +138,7 @@ def _show(draft: Draft, out: Path) -> None:
         rows,
     )
     if more := len(draft.fields) - len(rows):
-        say(f"and {more:,} more fields: the draft has them all")
+        say(f"and {more:,} more field{'' if more == 1 else 's'}: the draft has them all")
     if draft.persons is not None:
         say(*fold(describe_persons(draft.persons, united="individual" in draft.stated), "", "  "))
     say(f"The draft is in {out}. Review it, remove its line `draft`, and run lint.")
