@@ -16,7 +16,7 @@ from hierdata.drafting.fields import ABSENT, Field
 from hierdata.drafting.identifiers import describe_thing, propose_identifier
 from hierdata.drafting.seen import ENOUGH, FEW, Proposal, SeenField
 from hierdata.drafting.values import Looks
-from hierdata.records.recognition.field_names import BORN
+from hierdata.records.recognition.field_names import BORN, is_clinical_code
 from hierdata.records.recognition.words import words_of
 
 _FEWEST = 5
@@ -165,7 +165,8 @@ def _unique(seen: SeenField) -> Proposal | None:
 
 def _sensitive(seen: SeenField) -> Proposal | None:
     medical = seen.looks.mostly("medical") and seen.hint is None
-    if seen.hint != "sensitive" and seen.outer != "sensitive" and not medical:
+    clinical = is_clinical_code(seen.of.names)
+    if seen.hint != "sensitive" and seen.outer != "sensitive" and not medical and not clinical:
         return None
     rule: dict[str, Any] = {"role": "sensitive"}
     if seen.textual and seen.looks.numeric:
@@ -177,6 +178,8 @@ def _sensitive(seen: SeenField) -> Proposal | None:
             else "hardly any two values are equal, and they are published unchanged"
         )
         return Proposal(rule, seen.by_name, alone)
+    if clinical:
+        return Proposal(rule, "a code of what was found or done, by the names around it")
     reason = "the values look like medical codes" if medical else seen.by_outer_name
     return Proposal(rule, reason, "must it remain unknown?")
 

@@ -166,7 +166,10 @@ def test_structure_is_kept() -> None:
             "resourceType": "Observation",
             "meta": {"profile": ["http://example.org/profile"]},
             "status": ["final", "amended"][number % 2],
-            "code": {"coding": [{"system": codes[number % 2], "code": f"{number % 4}-5"}]},
+            "code": {
+                "coding": [{"system": codes[number % 2], "code": f"{number % 4}-5"}],
+                "text": "ab"[number % 2],
+            },
             "telecom": [{"use": "home", "value": f"0049 30 {number:07}"}],
         }
         for number in range(40)
@@ -177,3 +180,5 @@ def test_structure_is_kept() -> None:
         with naming(path=path):
             assert found[path]["role"] == "quasi"
     assert found["$.telecom[*].value"]["role"] == "identifier"
+    assert found["$.code.coding[*].code"]["role"] == "sensitive"
+    assert found["$.code.text"]["role"] == "sensitive"

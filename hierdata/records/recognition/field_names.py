@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from hierdata.records.recognition.words import word_set, words_of
@@ -96,3 +97,20 @@ def hint_of(name: str) -> tuple[Hint, str] | None:
     if telling is not None and known[-1] not in ("id", "uuid", "guid", "key"):
         return HINTS[telling], telling
     return (HINTS[known[-1]], known[-1]) if known else None
+
+
+_OF_CODES = frozenset(["code", "display", "displayname", "originaltext", "text"])
+_CLINICAL = frozenset(
+    ["code", "valuecodeableconcept", "medicationcodeableconcept", "vaccinecode", "bodysite"]
+)
+
+
+def is_clinical_code(names: Sequence[str]) -> bool:
+    """Return whether names, innermost first, are those of what a record of FHIR states of a person's health.
+
+    >>> is_clinical_code(["display", "coding", "code"]), is_clinical_code(["code", "coding", "maritalStatus"])
+    (True, False)
+    """
+    folded = ["".join(words_of(name)) for name in names[:3]]
+    above = folded[2:] if folded[1:2] == ["coding"] else folded[1:2]
+    return bool(above) and folded[0] in _OF_CODES and above[0] in _CLINICAL
