@@ -102,7 +102,10 @@ def attack(
 def _show(attack: Attack) -> None:
     from hierdata.release.report.wording import plural
 
-    known = ["all quasi-identifiers of the root", f"0 to {plural(attack.facts, 'fact')} below it"]
+    facts = f"0 to {plural(attack.facts, 'fact')}"
+    known = ["all quasi-identifiers of the root", f"{facts} below it"]
+    if attack.by_facts:
+        known = [f"{facts} at the root or below it"]
     known += ["which is one record of each victim"] if attack.persons is not None else []
     known += ["the number of vertices of each type"] if attack.counts else []
     known += ["as many values that the person lacks"] if attack.negative else []

@@ -34,8 +34,8 @@ class Attack:
     """What an adversary found in a release, and in the original with only its identifiers dropped.
 
     ``victims`` of ``records`` were drawn, with ``facts`` facts each; ``least`` is the smallest class that the
-    policy promises. ``persons`` is how many persons the records are of, None if each counts as one. Nothing
-    in it is a value of the data.
+    policy promises. ``persons`` is how many persons the records are of, None if each counts as one. With
+    ``by_facts`` values of the root are among the facts. Nothing in it is a value of the data.
     """
 
     records: int
@@ -47,6 +47,7 @@ class Attack:
     release: Attacked
     identifiers_dropped: Attacked
     persons: int | None = None
+    by_facts: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -71,7 +72,8 @@ def attack(
     """Run an adversary against a release, with victims and what is known of them drawn from the original.
 
     Of each victim the adversary knows all quasi-identifiers of the root, and 0 to ``facts`` (1 to 6) facts:
-    single quasi-identifier values at vertices below it, and how these vertices hang together. With ``counts``
+    single quasi-identifier values at vertices below it, and how these vertices hang together. Under bounded
+    knowledge with ``root: counted`` values of the root are among the facts instead. With ``counts``
     also how many vertices of each type the person has, with ``negative`` as many values that the person does
     not have. ``person`` is the path of the value that says whose a record of the original is, for a policy
     without ``individual``: then persons are counted, and one record of each victim is known, for which the
@@ -91,7 +93,9 @@ def attack(
     _require("draw", draw, 0, LARGEST_DRAW)
     read = read_release(published, policy, original=original, key=key, person=person, progress=progress)
     whose, shown = (None, None) if read.persons is None else read.persons
-    known = draw_victims(read.original, victims, Curiosity(facts, counts, negative), draw, whose)
+    model = read.prepared.policy.knowledge
+    by_facts = model is not None and model.root == "counted"
+    known = draw_victims(read.original, victims, Curiosity(facts, counts, negative, by_facts), draw, whose)
     least = class_size(read.prepared.policy)
     parts = [known[first : first + _TOGETHER] for first in range(0, len(known), _TOGETHER)]
     with (resources or Resources()).open_context(len(parts), None, progress or silent) as spread:
@@ -109,7 +113,7 @@ def attack(
         dropped = run("attacking the original", Forms.of_original(read.original, whose))
     persons = None if whose is None else len(set(whose.tolist()))
     asked = len(known), facts, counts, negative, least
-    return Attack(read.original.record_count, *asked, release, dropped, persons)
+    return Attack(read.original.record_count, *asked, release, dropped, persons, by_facts)
 
 
 @dataclass(frozen=True)

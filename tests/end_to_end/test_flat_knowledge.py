@@ -83,3 +83,13 @@ def test_fewer_records_than_k_are_refused() -> None:
     """Nothing can keep that."""
     with pytest.raises(hierdata.HierdataError, match="3"):
         hierdata.anonymize(people(1)[:2], stated(3, 2), seed=SEED)
+
+
+def test_an_attack_knows_values_of_the_record_as_facts(tmp_path: Path) -> None:
+    """With up to m of them each person has at least k candidates."""
+    records = people(4) + people(5)
+    release = hierdata.anonymize(records, stated(3, 2), seed=SEED, out=tmp_path / "out")
+    found = hierdata.attack(release, stated(3, 2), original=records, facts=4)
+    assert found.by_facts
+    assert [row.smallest >= 3 for row in found.release.candidates[:3]] == [True] * 3
+    assert found.identifiers_dropped.candidates[4].unique > 0

@@ -37,9 +37,9 @@ class Absence:
 class Knowledge:
     """What is known of one record of a forest.
 
-    ``known_root`` are the nodes of the root's quasi-identifiers, all of them known; ``facts`` lie below the
-    root; ``absences`` are values that the person does not have; ``counts`` is the number of vertices by type,
-    None if it is not known.
+    ``known_root`` are the nodes of the root's quasi-identifiers, all of them known, or empty where these are
+    among the ``facts``, which lie below the root otherwise. ``absences`` are values that the person does not
+    have; ``counts`` is the number of vertices by type, None if it is not known.
     """
 
     record: int
@@ -51,17 +51,19 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Curiosity:
-    """What adversaries learn of their victims, beside the root."""
+    """What adversaries learn of their victims, beside the root; ``by_facts``: of the root only by facts."""
 
     facts: int
     counts: bool = False
     negative: bool = False
+    by_facts: bool = False
 
     def learn(self, forest: Forest, record: int, rng: np.random.Generator) -> Knowledge:
         """Draw what is known of a record: distinct facts, all equally likely, missing values left out."""
         root, end = int(forest.roots[record]), int(forest.roots[record + 1])
-        known_root = tuple(forest.nodes[_nodes_of(forest, root)].tolist())
-        every = [fact for vertex in range(root + 1, end) for fact in _facts_at(forest, vertex)]
+        known_root = () if self.by_facts else tuple(forest.nodes[_nodes_of(forest, root)].tolist())
+        first = root if self.by_facts and forest.hierarchies[0] else root + 1
+        every = [fact for vertex in range(first, end) for fact in _facts_at(forest, vertex)]
         drawn = rng.permutation(len(every))[: self.facts].tolist()
         absences = _draw_absences(forest, root, end, rng, self.facts) if self.negative else ()
         counts = None
