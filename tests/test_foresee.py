@@ -229,3 +229,20 @@ def test_classes_larger_than_the_sample_are_said_to_be() -> None:
 def test_a_forecast_is_json() -> None:
     found = asdict(foresee(people(), from_data(nested_policy())))
     assert json.loads(json.dumps(found))["places"][0]["numbers"]
+
+
+def test_pseudonyms_that_every_record_has_are_not_missed() -> None:
+    """They are counted over the whole collection, of which a sample is searched."""
+    people = [{"id": f"p{at}", "a": at % 2} for at in range(40)]
+    stated: dict[str, Any] = {
+        "version": 1,
+        "models": [{"kind": "k-anonymity", "k": 2}],
+        "fields": {
+            "$.id": {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}},
+            "$.a": {"role": "quasi", "flat": True},
+        },
+    }
+    policy = from_data(stated)
+    assert not foresee(people, policy).failure
+    del people[3]["id"]
+    assert "1 of 40 have no value here" in foresee(people, policy).failure

@@ -28,10 +28,11 @@ from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.plan.treatment import dry_treatment
 from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind_records
+from hierdata.records.identifiers.treatment import Traces
 from hierdata.records.schema import Role
 from hierdata.records.shape.base import ShapeTally, Shaping
 from hierdata.records.shape.places import ShapeNotation
-from hierdata.records.survey import Keys, PathSurvey, Survey, survey
+from hierdata.records.survey import Keys, Survey, survey
 from hierdata.release.recodings import recoding_named
 
 SAMPLE = 400
@@ -125,13 +126,13 @@ def foresee_loss(source: object, policy: Policy, survey: Survey, hints: frozense
         stated = without_required_fields(add_unlisted(policy, survey.shape, hints))
         with open_shaped(source, policy) as (documents, _):
             sample = take_sample(documents, survey.records)
-        first = search_sample(sample, stated, hints, survey.shape, survey.records)
+        first = search_sample(sample, stated, hints, survey, survey.records)
     except HierdataError as error:
         return Forecast(failure=str(error))
     lost = find_lost(first)
     may_show_sets = not leads_to_persons(stated, survey)
     remedies = suggest_remedies(stated, lost[:_MOST], may_show_sets=may_show_sets)
-    tried = [*_try_remedies(remedies, sample, hints, survey.shape, survey.records)]
+    tried = [*_try_remedies(remedies, sample, hints, survey)]
     places = [_describe(place, first, tried) for place in lost]
     total = first.shares.total
     # Without a value that counts, all or nothing is kept.
@@ -149,18 +150,20 @@ def search_sample(
     documents: Sequence[Document],
     policy: Policy,
     hints: frozenset[Keys],
-    shape: PathSurvey | None,
+    whole: Survey | None,
     total: int,
 ) -> Searched:
-    """Search documents of a collection of ``total``; ``shape`` is that of the collection, if it is known.
+    """Search documents of a collection of ``total``; ``whole`` is its survey, if it is known.
 
     The suppressed of a sample are not guarded: of few records some would be refused whose collection is not.
     Raises HierdataError where the documents do not fit the policy.
     """
-    treated = [*dry_treatment(policy).documents(iter(deepcopy(documents)))]
+    traces = Traces()
+    treated = [*dry_treatment(policy).documents(iter(deepcopy(documents)), traces=traces)]
     found = survey(treated, policy.declared_fields(), derived=tuple(policy.derived_fields.values()))
-    if shape is not None:
-        found.shape = shape
+    found.pseudonyms.update(traces.made)
+    if whole is not None:
+        found.shape, found.pseudonyms = whole.shape, whole.pseudonyms
     prepared = prepare(policy, found, hints)
     encoded = _limit_work(
         next(iter(encode_records(bind_records(treated, prepared.binding), prepared.frame))), prepared
@@ -253,18 +256,17 @@ def _try_remedies(
     remedies: Iterable[Remedy],
     sample: Sequence[Document],
     hints: frozenset[Keys],
-    shape: PathSurvey,
-    total: int,
+    whole: Survey,
 ) -> Iterator[tuple[Remedy, Searched]]:
     """Yield each remedy with what a search of the sample keeps, without those that fail or are refused."""
     for remedy in remedies:
         try:
             if remedy.lift is None:
-                found = search_sample(sample, remedy.policy, hints, shape, total)
+                found = search_sample(sample, remedy.policy, hints, whole, whole.records)
             else:
                 shaping = Shaping((remedy.lift,), ShapeNotation())
                 lifted = [*shaping.documents(deepcopy(sample), ShapeTally())]
-                found = search_sample(lifted, remedy.policy, hints, None, total)
+                found = search_sample(lifted, remedy.policy, hints, None, whole.records)
         except HierdataError:
             continue
         if found.refusal is None:

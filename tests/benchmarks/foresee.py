@@ -44,7 +44,7 @@ def searched(source: Path, file: Path, most: int | None) -> foresee.Searched:
         open_shaped(source, policy) as (documents, _),
     ):
         records = foresee.take_sample(documents, found.records)
-        return foresee.search_sample(records, stated, hints, found.shape, found.records)
+        return foresee.search_sample(records, stated, hints, found, found.records)
 
 
 def compared(name: str, source: Path, file: Path) -> Iterator[tuple[object, ...]]:

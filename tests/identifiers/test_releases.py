@@ -215,6 +215,9 @@ def test_a_key_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     assert main(command) == 2
     with pytest.raises(PolicyError, match="at least 32 bytes"):
         hierdata.anonymize(people(), stated, key=b"short")
+    for known in (bytes(32), b"hierdata" * 4, b"a secret of us " * 3, b"0123456" * 5):
+        with pytest.raises(PolicyError, match="repeats a byte or a short text"):
+            hierdata.anonymize(people(), stated, key=known)
     with pytest.raises(PolicyError, match="HIERDATA_KEY"):
         hierdata.anonymize(people(), stated)
 

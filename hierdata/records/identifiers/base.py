@@ -22,6 +22,10 @@ from hierdata.records.schema import Role
 LEAST = 32
 """Fewest bytes of a key. A shorter key could be guessed, and then every pseudonym could be recomputed."""
 _MOST = 1024
+_DIFFERENT = 8
+"""A random key of 32 bytes has more different bytes, but for a chance below 10^-30."""
+_LONGEST_WORD = 16
+"""A text of fewer bytes that a key repeats could be guessed."""
 _HOW = "create one with openssl rand -hex 32"
 
 
@@ -40,6 +44,8 @@ class Key:
             raise PolicyError(f"a key must be bytes, not {type(value).__name__}")
         if len(value) < LEAST:
             raise PolicyError(f"a key must have at least {LEAST} bytes, not {len(value)}: {_HOW}")
+        if len({*value}) < _DIFFERENT or any(value[at:] == value[:-at] for at in range(1, _LONGEST_WORD)):
+            raise PolicyError(f"a key must be random, and this one repeats a byte or a short text: {_HOW}")
         self._secret = Secret(value)
 
     def derive_key(self, purpose: str, name: str) -> bytes:
