@@ -122,7 +122,7 @@ def test_lint_says_which_values_are_above_alpha_everywhere() -> None:
         "alpha" in finding.message for finding in findings(from_data(stated(named, fields)), records)
     )
     assert any(
-        "no model judges" in finding.message for finding in findings(from_data(stated({}, fields)), records)
+        "no model limits" in finding.message for finding in findings(from_data(stated({}, fields)), records)
     )
 
 
