@@ -90,7 +90,7 @@ def test_sets_are_never_advised_where_they_would_show_what_leads_to_one_person()
     for records in (shared, people()):
         policy = from_data({"version": 1, "unlisted": "drop", "models": K3, "fields": fields})
         survey, hints = survey_collection(records, policy)
-        forecast = foresee_loss(records, policy, survey, hints)
+        forecast = foresee_loss(records, policy, survey, hints, remedies=True)
         helps = [one.text for place in forecast.places for one in place.helps]
         advised.append(any("sets_and_ranges" in text for text in helps))
     assert advised == [True, False]

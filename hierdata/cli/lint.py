@@ -45,6 +45,9 @@ def lint(
     data: Annotated[str | None, typer.Option(help="The collection that the policy is for.")] = None,
     root: Root = None,
     as_format: FormatName = None,
+    remedies: Annotated[
+        bool, typer.Option("--remedies", help="Search once more with each change that may keep more.")
+    ] = False,
     metrics: AllMetrics = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -65,7 +68,7 @@ def lint(
     with session(as_json, reveal):
         with Feedback(quiet or as_json) as feedback:
             asked = [_pair(text) for text in degrees or []]
-            findings, tables = _check(policy, data, root, as_format, asked, feedback)
+            findings, tables = _check(policy, data, root, as_format, asked, feedback, remedies)
         errors = sum(finding.severity == "error" for finding in findings)
         if as_json:
             print_json(_as_dict(findings, tables))
@@ -104,7 +107,13 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _check(
-    file: Path, data: str | None, root: Path | None, as_format: str | None, asked: _Asked, feedback: Feedback
+    file: Path,
+    data: str | None,
+    root: Path | None,
+    as_format: str | None,
+    asked: _Asked,
+    feedback: Feedback,
+    remedies: bool,
 ) -> tuple[list[Finding], _Tables]:
     """Return all findings, and the tables of a policy that can be used."""
     from hierdata.policy.lint.lint import Finding
@@ -119,7 +128,14 @@ def _check(
     ]
     if examined.policy is None:
         return findings, _Tables()
-    findings, tables = _check_policy(examined, findings, data, as_format, asked, feedback)
+    policy = in_format(examined.policy, as_format)
+    survey, hints = _survey(policy, data, findings, feedback)
+    findings, usable = _find_all(examined, policy, findings, data, survey, hints)
+    tables = _Tables()
+    # Without usable domains there are no fuzzy sets to show; the findings say why.
+    if usable:
+        forecast = None if survey is None else _foresee(data, policy, survey, hints, feedback, remedies)
+        tables = _list_tables(policy, survey, asked, forecast)
     return [_locate(finding, examined) for finding in findings], tables
 
 
@@ -130,53 +146,67 @@ def _locate(finding: Finding, examined: Examined) -> Finding:
     return replace(finding, position=examined.position(finding.path))
 
 
-def _check_policy(
+def _survey(
+    policy: Policy, data: str | None, findings: list[Finding], feedback: Feedback
+) -> tuple[Survey | None, frozenset[Keys]]:
+    """Survey the collection; what it refuses is one more finding where there are others to report."""
+    from hierdata.policy.lint.lint import Finding
+
+    if data is None:
+        return None, frozenset()
+    from hierdata.pipeline.look_over import survey_collection
+
+    try:
+        return survey_collection(data, policy, progress=feedback.listener)
+    except HierdataError as error:
+        if not findings:
+            raise
+        findings.append(Finding("error", "", str(error), error.revealed))
+        return None, frozenset()
+
+
+def _find_all(
     examined: Examined,
-    findings: list[Finding],
+    policy: Policy,
+    before: list[Finding],
     data: str | None,
-    as_format: str | None,
-    asked: _Asked,
-    feedback: Feedback,
-) -> tuple[list[Finding], _Tables]:
-    """Return the findings so far with those of the policy itself, and the tables of one that can be used."""
-    from hierdata.policy.checks.sensitive import class_size
-    from hierdata.policy.lint.levels import capacities, degrees_of, memberships
-    from hierdata.policy.lint.lint import Finding, lint
+    survey: Survey | None,
+    hints: frozenset[Keys],
+) -> tuple[list[Finding], bool]:
+    """Return the findings so far with those of the policy itself, and whether its domains can be used."""
+    from hierdata.policy.lint.lint import lint
 
-    assert examined.policy is not None
-    policy = in_format(examined.policy, as_format)
-    survey: Survey | None = None
-    hints: frozenset[Keys] = frozenset()
-    if data is not None:
-        from hierdata.pipeline.look_over import survey_collection
-
-        try:
-            survey, hints = survey_collection(data, policy, progress=feedback.listener)
-        except HierdataError as error:
-            if not findings:
-                raise
-            # The findings so far are reported too.
-            findings.append(Finding("error", "", str(error), error.revealed))
     found = lint(policy, survey, hints, doubtful=examined.doubtful)
-    findings += [one for one in found if one.severity == "error" or examined.models_stand]
+    findings = before + [one for one in found if one.severity == "error" or examined.models_stand]
     if not any(one.path == "schema" for one in findings):
         findings = _against_schema(policy, data) + findings
-    # Without usable domains there are no fuzzy sets to show; the findings say why.
     usable = all(finding.severity != "error" for finding in findings)
     if usable and survey is not None:
         findings = _against_steps(policy, survey, hints) + findings
-    if not usable:
-        return findings, _Tables()
-    of_classes = capacities(policy, class_size(policy))
-    forecast = None
-    if survey is not None:
-        from hierdata.pipeline.foresee import foresee_loss
-        from hierdata.pipeline.search import announcing
+    return findings, usable
 
-        with announcing(feedback.notice):
-            forecast = foresee_loss(data, policy, survey, hints)
-    degrees = degrees_of(policy, asked, survey)
-    return findings, _Tables(memberships(policy, survey), of_classes, degrees, forecast)
+
+def _list_tables(policy: Policy, survey: Survey | None, asked: _Asked, forecast: Forecast | None) -> _Tables:
+    from hierdata.policy.checks.sensitive import class_size
+    from hierdata.policy.lint.levels import capacities, degrees_of, memberships
+
+    of_classes = capacities(policy, class_size(policy))
+    return _Tables(memberships(policy, survey), of_classes, degrees_of(policy, asked, survey), forecast)
+
+
+def _foresee(
+    data: str | None,
+    policy: Policy,
+    survey: Survey,
+    hints: frozenset[Keys],
+    feedback: Feedback,
+    remedies: bool,
+) -> Forecast:
+    from hierdata.pipeline.foresee import foresee_loss
+    from hierdata.pipeline.search import announcing
+
+    with announcing(feedback.notice):
+        return foresee_loss(data, policy, survey, hints, remedies=remedies)
 
 
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
@@ -349,6 +379,7 @@ def show_forecast(forecast: Forecast) -> None:
         say(*fold(f"Foreseen: {would}: {forecast.refusal}", "", "  "))
     how = f"by a search of {forecast.searched:,} of {forecast.records:,} records"
     say(f"Foreseen: {_percent(forecast.kept)} kept, {how}")
+    tried = any(place.helps for place in forecast.places)
     for place in forecast.places[:_MOST_PLACES]:
         say(*fold(_describe(place), "  ", "  "))
         if place.helps:
@@ -357,6 +388,8 @@ def show_forecast(forecast: Forecast) -> None:
     if len(forecast.places) > _MOST_PLACES:
         more = plural(len(forecast.places) - _MOST_PLACES, "more place")
         say(f"  {more} of which little is kept: --json")
+    if forecast.places and not tried:
+        say("What may keep more: --remedies")
 
 
 def _describe(foreseen: ForeseenPlace) -> str:

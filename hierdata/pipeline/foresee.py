@@ -120,8 +120,10 @@ class Forecast:
     refusal: str | None = None
 
 
-def foresee_loss(source: object, policy: Policy, survey: Survey, hints: frozenset[Keys]) -> Forecast:
-    """Search a sample of a surveyed collection, once as the policy says and once with each remedy."""
+def foresee_loss(
+    source: object, policy: Policy, survey: Survey, hints: frozenset[Keys], *, remedies: bool = False
+) -> Forecast:
+    """Search a sample of a surveyed collection as the policy says; with ``remedies`` once more with each."""
     try:
         stated = without_required_fields(add_unlisted(policy, survey.shape, hints))
         with open_shaped(source, policy) as (documents, _):
@@ -130,9 +132,11 @@ def foresee_loss(source: object, policy: Policy, survey: Survey, hints: frozense
     except HierdataError as error:
         return Forecast(failure=str(error))
     lost = find_lost(first)
-    may_show_sets = not leads_to_persons(stated, survey)
-    remedies = suggest_remedies(stated, lost[:_MOST], may_show_sets=may_show_sets)
-    tried = [*_try_remedies(remedies, sample, hints, survey)]
+    tried: list[tuple[Remedy, Searched]] = []
+    if remedies:
+        may_show_sets = not leads_to_persons(stated, survey)
+        suggested = suggest_remedies(stated, lost[:_MOST], may_show_sets=may_show_sets)
+        tried = [*_try_remedies(suggested, sample, hints, survey)]
     places = [_describe(place, first, tried) for place in lost]
     total = first.shares.total
     # Without a value that counts, all or nothing is kept.
