@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from hierdata.ground.version import __version__
 from hierdata.privacy import MODELS
-from hierdata.release.report.sentences import limitations, suppression_sentences
+from hierdata.release.report.sentences import limitations, suppression_sentences, unlimited_sentences
 
 Record = dict[str, Any]
 Place = tuple[str, ...]
@@ -55,6 +55,14 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
         "worst_guess": {path: exact(worst_guess(classes, path)) for path in sensitive},
         "limitations": [
             *limitations(models, policy.get("recoding", "generalization"), {}),
+            *unlimited_sentences(
+                [
+                    path
+                    for path, rule in policy["fields"].items()
+                    if rule.get("role") == "sensitive"
+                    and not any(model.per_attribute and path in (model.on or [path]) for model in models)
+                ]
+            ),
             *suppression_sentences(
                 judged=any("alpha" in own or "l" in own or "t" in own for own in policy["models"]),
                 guarded=policy.get("suppressed", "guarded") == "guarded",

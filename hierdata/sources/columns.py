@@ -157,6 +157,8 @@ def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[
             f"the table begins with lines that begin with {sign!r}: if they are comments above the header, "
             f"skip them with `csv: {{comment: '{sign}'}}`"
         )
+    if len(declared) > 1 and len(layout.columns) == 1 and layout.trailing:
+        raise InputError("column 2 has no name: name it in the header, or leave it out")
     if len(declared) > 1 and len(layout.columns) == 1:
         raise InputError(
             "the table has one column, but the policy names more: state the delimiter, such as "

@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 130,
     "__main__": 20,
-    "cli": 2640,
+    "cli": 2670,
     "comparison": 720,
     "documents": 5170,
     "domains": 3930,

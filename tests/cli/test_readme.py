@@ -47,7 +47,7 @@ def test_the_first_command_publishes_and_starts_without_what_it_does_not_need(tm
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    assert "Each record is one of at least" in ran.stdout
+    assert "Every record looks like at least" in ran.stdout
     assert len(ran.stdout.splitlines()) <= 15
     assert (tmp_path / "release" / "public" / "records.json").is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["release"]

@@ -169,10 +169,7 @@ class Csv(Rowwise):
                 if len(row) != width:
                     if not row:
                         continue
-                    if width < len(row) <= width + layout.trailing and not any(row[width:]):
-                        row = row[:width]
-                    else:
-                        raise _RefusedError(f"the row has {len(row)} cells, but {due} {width}")
+                    row = _without_trailing(row, width, layout.trailing, due)
                 record += 1
                 if self.decimal == ",":
                     row = [_COMMA.sub(".", cell) if _DECIMAL.fullmatch(cell) else cell for cell in row]
@@ -235,6 +232,15 @@ class Csv(Rowwise):
         return list(map(_neutralize_cell, texts)) if self.for_people else texts
 
 
+def _without_trailing(row: list[str], width: int, trailing: int, due: str) -> list[str]:
+    """Return a row of another width without the empty cells below a header that ends with delimiters."""
+    if not width < len(row) <= width + trailing:
+        raise _RefusedError(f"the row has {len(row)} cells, but {due} {width}")
+    if any(row[width:]):
+        raise _RefusedError(f"column {width + 1} has no name: name it in the header, or leave it out")
+    return row[:width]
+
+
 def _lines_of(stream: BinaryIO, layout: Layout) -> Iterator[bytes]:
     """Return the lines of a file; the first is the header, or blank if there is none."""
     lines = islice(split_lines(stream), layout.skipped, None)
@@ -251,7 +257,7 @@ def split_lines(stream: BinaryIO) -> Iterator[bytes]:
         head = stream.read(_HEAD)
         stream.seek(-len(head), SEEK_CUR)
     if b"\r" not in head or b"\n" in head:
-        yield from stream
+        yield from islice(stream, None)  # closing this generator would close the stream itself
         return
     rest = b""
     while chunk := stream.read(_HEAD):
