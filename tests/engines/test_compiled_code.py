@@ -71,6 +71,7 @@ def run_alone(folder: Path, **variables: str) -> str:
     return ran.stdout.strip()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("package", [f"{KERNELS}.copied", pytest.param("plugin", marks=pytest.mark.full)])
 def test_an_edit_in_another_folder_is_seen(tmp_path: Path, package: str) -> None:
     """Of an inlined callee and of a constant, among the package's own kernels and in a plug-in."""

@@ -199,7 +199,7 @@ HUGE = {
 
 
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
-@pytest.mark.parametrize("name", ["p.yaml", "taxonomy.yaml"])
+@pytest.mark.parametrize("name", ["p.yaml", pytest.param("taxonomy.yaml", marks=pytest.mark.full)])
 def test_yaml_is_counted_before_anything_is_built_of_it(desk: Path, text: str, name: str) -> None:
     (desk / name).write_text(text)
     policy = desk / name if name == "p.yaml" else with_taxonomy(desk, name)
