@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, overload
 
-from hierdata.comparison.rows import ComparedPolicy, PromiseCost
+from hierdata.comparison.rows import ComparedPolicy, PromiseCost, promises_as_much
 from hierdata.comparison.variants import Variant
 from hierdata.executors.points import JSON
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,13 +51,23 @@ class PolicyComparison(Sequence[ComparedPolicy]):
 def build_comparison(variants: Sequence[Variant], figures: Sequence[JSON]) -> PolicyComparison:
     """Put policies and their figures together; see who dominates whom, and what promises cost."""
     rows = [_row(at, *pair) for at, pair in enumerate(zip(variants, figures, strict=True), 1)]
+    stated = [from_data(one.policy, one.folder) for one in variants]
     ranked = tuple(
-        replace(one, dominated_by=tuple(other.number for other in rows if other.dominates(one)))
-        for one in rows
+        replace(one, dominated_by=tuple(_find_dominating(one, promise, zip(rows, stated, strict=True))))
+        for one, promise in zip(rows, stated, strict=True)
     )
     pairs = zip(variants, ranked, strict=True)
     costs = (_cost(ranked[0], one, own.without) for own, one in pairs if own.without is not None)
     return PolicyComparison(ranked, tuple(cost for cost in costs if cost is not None))
+
+
+def _find_dominating(
+    row: ComparedPolicy, promise: Policy, others: Iterable[tuple[ComparedPolicy, Policy]]
+) -> Iterator[int]:
+    """Yield the numbers of the policies that promise as much and have better figures."""
+    for other, promised in others:
+        if other.dominates(row) and promises_as_much(promised, promise):
+            yield other.number
 
 
 def _row(number: int, variant: Variant, figures: Mapping[str, Any]) -> ComparedPolicy:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hierdata.policy.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -17,8 +20,8 @@ class ComparedPolicy:
     ``kept`` is the share of the worth of the input that is published, 0..1, by ``weight`` (None if nothing
     has a weight), ``kept_fields`` the same by field. ``worst_guess`` is by sensitive field the largest share
     of a class that shows, or could show, one value, 0..1. ``dominated_by`` are the numbers of the policies
-    that are at least as good in everything (kept, each worst guess, the smallest class), and better in
-    something. ``seconds`` of one processor were needed.
+    that promise as much, are at least as good in everything (kept, each worst guess, the smallest class), and
+    better in something. ``seconds`` of one processor were needed.
     """
 
     number: int
@@ -59,7 +62,7 @@ class ComparedPolicy:
         }
 
     def dominates(self, other: ComparedPolicy) -> bool:
-        """Return whether this is at least as good in everything, and better in something."""
+        """Return whether the figures are at least as good in everything, and better in something."""
         if self.refused is not None or other.refused is not None:
             return False
         paths = {*self.worst_guess, *other.worst_guess}
@@ -75,6 +78,44 @@ class ComparedPolicy:
             *(-other.worst_guess.get(path, none) for path in paths),
         )
         return ours != theirs and all(a >= b for a, b in zip(ours, theirs, strict=True))
+
+
+def promises_as_much(ours: Policy, theirs: Policy) -> bool:
+    """Return whether a policy promises all that another one does.
+
+    Each model of the other has one of the same kind here, with parameters that are as strong. What else a
+    promise depends on must be equal: who is a person, which fields are sensitive or exempt, and how values
+    are read and published.
+    """
+    guarded = ours.guards_suppressed or not theirs.guards_suppressed
+    alike = guarded and _bearing(ours) == _bearing(theirs)
+    return alike and all(any(_is_as_strong(own, one) for own in ours.models) for one in theirs.models)
+
+
+def _bearing(policy: Policy) -> tuple[object, ...]:
+    """Return what else two policies must have in common for their promises to be compared."""
+    traits = policy.recoding_traits
+    judged = {
+        keys: rule.model_dump(exclude={"weight"})
+        for keys, (_, rule) in policy.rules_by_keys.items()
+        if rule.role == "sensitive" or rule.exempt is not None
+    }
+    return traits.unit, traits.values, judged, policy.individual
+
+
+def _is_as_strong(ours: Any, theirs: Any) -> bool:
+    """Return whether a model is of the kind of another one, and no parameter is weaker."""
+    return type(ours) is type(theirs) and all(
+        _is_kept(theirs.combine.get(name), getattr(ours, name), getattr(theirs, name))
+        for name in type(theirs).model_fields
+    )
+
+
+def _is_kept(direction: str | None, ours: Any, theirs: Any) -> bool:
+    """Return whether a parameter is as strong: a ``min`` is a least number, a ``max`` a largest share."""
+    if direction is None or None in (ours, theirs) or isinstance(ours, tuple):
+        return bool(ours == theirs)
+    return bool(ours >= theirs if direction == "min" else ours <= theirs)
 
 
 @dataclass(frozen=True)
