@@ -19,6 +19,8 @@ import hierdata
 from hierdata.documents.document import sensitive_part
 from hierdata.documents.formats import FORMATS, Layout
 from hierdata.release.release import Release
+from hierdata.release.report.models import PublishedFile
+from hierdata.release.witness import digest_files
 from tests.adversarial.random_releases import Case, Field, cases
 from tests.adversarial.test_random_releases import released, verified
 from tests.adversarial.vocabulary import MISSING
@@ -47,6 +49,9 @@ def rewrite(release: Release, folder: Path, *, xml: bool) -> None:
             FORMATS[name]().write(documents, stream, Layout(("list", record) if xml else ()))
         file["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     state_claims(folder / "public", json.dumps(stated, ensure_ascii=False, indent=2) + "\n")
+    facts = folder / "steward" / "verification.json"
+    bound = digest_files([PublishedFile(**file) for file in stated["files"]]).hex()
+    facts.write_text(json.dumps(json.loads(facts.read_text("utf-8")) | {"public": bound}), "utf-8")
 
 
 @pytest.mark.full  # many runs from input to verdict, each judged three times

@@ -135,3 +135,13 @@ def test_full_names_have_a_shape() -> None:
     assert [shape_of_name(text) for text in ("Maria", "Huber", "mother", "north of it", "w0")] == [
         *("given", "word", "coded", "", "")
     ]  # fmt: skip
+
+
+def test_how_many_there_are_names_nobody() -> None:
+    """A number of persons is no number of a person."""
+    for name in ("num_workers", "NumberOfPatients", "no_of_children", "n_employees", "nombre_enfants"):
+        assert meaning_of([name]) is None, name
+    for name in ("worker_num", "patientNumber", "numero_de_cliente", "Kundennummer", "no_client"):
+        meaning = meaning_of([name])
+        assert meaning is not None, name
+        assert meaning.kind == "key", name

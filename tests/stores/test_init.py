@@ -67,9 +67,9 @@ def test_the_validator_is_read_for_structure(collection: Any, tmp_path: Path) ->
     draft = hierdata.init(collection)
     assert {one.path: one.proposal.rule for one in draft.fields} == {
         "$._id": {"role": "identifier"},
-        "$.born": {"role": "quasi", "date": {"steps": ["day", "month", "year", "decade"]}},
+        "$.born": {"role": "quasi", "date": {"steps": ["month", "year", "decade"]}},
         "$.town": {"role": "quasi", "flat": True},
-        "$.rank": {"role": "quasi", "flat": True},
+        "$.rank": {"role": "sensitive"},  # it determines the diagnosis
         "$.diagnosis": {"role": "sensitive"},
         "$.home.floor": {"role": "quasi", "flat": True},
         "$.visits[*].ward": {"role": "quasi", "flat": True},

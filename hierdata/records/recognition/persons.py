@@ -115,7 +115,7 @@ def meaning_of(names: Sequence[str]) -> Meaning | None:
     own, around = names[0], list(names[1:])
     while around and own.lower() in ("#text", ""):
         own, around = around[0], around[1:]
-    found = _of_own(_senses(own))
+    found = None if _is_count(own) else _of_own(_senses(own))
     if found is None or (found.kind == "key" and found.whose == "unknown"):
         below = _of_outer(own, around)
         if below is None and own.lower() in PARTS_ALONE:
@@ -126,6 +126,23 @@ def meaning_of(names: Sequence[str]) -> Meaning | None:
     if found.whose == "unknown" and found.kind != "thing":
         return replace(found, whose=_whose_around(around))
     return found
+
+
+_COUNTED = frozenset({"num", "number", "no", "nr", "nb", "n", "numero", "nombre", "anzahl", "count", "qty"})
+_MANY = frozenset({"children", "people", "men", "women", "personnes"})
+
+
+def _is_count(name: str) -> bool:
+    """Return whether a name says how many there are, such as ``num_workers``, and not which one.
+
+    >>> [_is_count(name) for name in ("numWorkers", "number_of_clients", "clientNumber", "numero_de_cliente")]
+    [True, True, False, False]
+    """
+    first, *rest = words_of(name) or [""]
+    if first not in _COUNTED or not rest:
+        return False
+    last = rest[-1]
+    return last in _MANY or (last not in SENSE_OF and singular(last, SENSE_OF) in SENSE_OF)
 
 
 def _of_own(words: Sequence[Word]) -> Meaning | None:
