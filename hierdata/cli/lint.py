@@ -73,7 +73,7 @@ def lint(
         if as_json:
             print_json(_as_dict(findings, tables))
         elif not quiet:
-            _show(findings, tables, metrics)
+            _show(findings, tables, metrics=metrics, remedies=remedies)
         if levels is not None:
             write_private(levels, _list_levels(tables.degrees), "all rows of the level tables")
         if reveal is not None:
@@ -315,7 +315,7 @@ def _list_levels(degrees: dict[str, list[Degrees]]) -> list[str]:
     return text.getvalue().splitlines() if degrees else []
 
 
-def _show(findings: list[Finding], tables: _Tables, metrics: bool) -> None:
+def _show(findings: list[Finding], tables: _Tables, *, metrics: bool, remedies: bool) -> None:
     """Print how many findings there are, then each; tables of levels only if asked."""
     from hierdata.release.report.wording import plural
 
@@ -331,7 +331,7 @@ def _show(findings: list[Finding], tables: _Tables, metrics: bool) -> None:
         named = (finding.severity, _position(finding), quote(finding.path) if finding.path else "")
         say(*fold(f"{' '.join(filter(None, named))}: {finding.message}", "  ", "  "))
     if tables.forecast is not None:
-        show_forecast(tables.forecast)
+        show_forecast(tables.forecast, tried=remedies)
     if metrics:
         _show_tables(tables)
     elif tables.capacities or tables.degrees:
@@ -366,8 +366,8 @@ _MOST_HELPS = 2
 """Limit on the remedies of a place that are printed."""
 
 
-def show_forecast(forecast: Forecast) -> None:
-    """Print what a release would keep, and where little of it what would help most."""
+def show_forecast(forecast: Forecast, *, tried: bool) -> None:
+    """Print what a release would keep, where little of it, and what helps most if remedies were ``tried``."""
     from hierdata.release.report.wording import plural
 
     if forecast.failure is not None:
@@ -379,7 +379,6 @@ def show_forecast(forecast: Forecast) -> None:
         say(*fold(f"Foreseen: {would}: {forecast.refusal}", "", "  "))
     how = f"by a search of {forecast.searched:,} of {forecast.records:,} records"
     say(f"Foreseen: {_percent(forecast.kept)} kept, {how}")
-    tried = any(place.helps for place in forecast.places)
     for place in forecast.places[:_MOST_PLACES]:
         say(*fold(_describe(place), "  ", "  "))
         if place.helps:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import stat
 
+import pytest
+
+from hierdata.cli.lint import show_forecast
+from hierdata.pipeline.foresee import Forecast, ForeseenPlace
 from tests.cli.conftest import PEOPLE, ROOT, Desk, Run, person
 
 PATIENTS = ROOT / "fixtures" / "patients" / "patients.jsonl"
@@ -223,3 +227,11 @@ def test_degrees_that_cannot_be_told(run: Run, desk: Desk) -> None:
         ran = run("lint", desk.policy, "--degrees", asked)
         assert ran.code == 2
         assert ran.err.startswith(f"hierdata: {message}")
+
+
+def test_remedies_are_named_until_they_were_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where none of them helped."""
+    lost = Forecast(5, 5, 0.2, [ForeseenPlace("$.ward", None, 0.0, None, ())])
+    for tried in (False, True):
+        show_forecast(lost, tried=tried)
+        assert ("--remedies" in capsys.readouterr().out) == (not tried)
