@@ -73,7 +73,7 @@ class Interval(QuasiDomain):
         numbers = sorted(group_observed(observed, self._place))
         bounds = self.domain or ((numbers[0], numbers[-1]) if numbers else (0, 0))
         digits = max(decimals(number) or 0 for number in (*numbers, *self.steps, *bounds))
-        unit, integral = 10**digits, self._is_integral
+        unit, integral = 10**digits, self.is_integral
         points = [int(number * unit) for number in numbers]
         finest, *wider = self.steps
         if integral and finest == 1:
@@ -92,10 +92,10 @@ class Interval(QuasiDomain):
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the bins of each step."""
-        return _IntervalLabels(self.steps, self._is_integral, self.domain, self._place)
+        return _IntervalLabels(self.steps, self.is_integral, self.domain, self._place)
 
     @property
-    def _is_integral(self) -> bool:
+    def is_integral(self) -> bool:
         """Whether only integers are covered."""
         stated = (*self.steps, *(self.domain or ()))
         return not self.decimals and all(number.denominator == 1 for number in stated)
@@ -106,7 +106,7 @@ class Interval(QuasiDomain):
         Raises Uncovered.
         """
         number = exact(value)
-        if self._is_integral and number.denominator != 1:
+        if self.is_integral and number.denominator != 1:
             raise Uncovered
         if self.domain is None or self.domain[0] <= number <= self.domain[1]:
             return number
@@ -121,7 +121,7 @@ class Interval(QuasiDomain):
     def _codebook(self) -> dict[str, object]:
         book: dict[str, object] = {
             "kind": "interval",
-            "form": "integer" if self._is_integral else "decimal",
+            "form": "integer" if self.is_integral else "decimal",
             "steps": _spell_numbers(self.steps),
         }
         if self.domain is not None:
@@ -150,7 +150,7 @@ class _IntervalLabels(Labels):
         return any(self._is_bin(label, step) for step in self.steps[1:])
 
     def extent(self, label: Scalar) -> tuple[Any, Any]:
-        ends = _read_ends(label)
+        ends = read_ends(label)
         if ends is None:
             return (exact(label), 0), (exact(label), 0)
         low, high, closed = ends
@@ -160,7 +160,7 @@ class _IntervalLabels(Labels):
         return self.place(value)
 
     def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
-        ends = self.domain if label == ROOT_LABEL and self.integral else _read_ends(label)
+        ends = self.domain if label == ROOT_LABEL and self.integral else read_ends(label)
         if ends is None:
             return (exact(label),)
         low, high = ends[:2]
@@ -171,7 +171,7 @@ class _IntervalLabels(Labels):
         return range(int(low), int(high) + 1)
 
     def is_range(self, label: str) -> bool:
-        ends = _read_ends(label)
+        ends = read_ends(label)
         if ends is None:
             return False
         low, high, integral = ends
@@ -181,7 +181,7 @@ class _IntervalLabels(Labels):
             self._takes(finest, integral)
             and low < last
             and low % finest == last % finest == 0
-            and label == _spell_range(low, high, finest, integral)
+            and label == spell_range(low, high, finest, integral)
         )
 
     def _takes(self, step: Number, integral: bool) -> bool:
@@ -190,7 +190,7 @@ class _IntervalLabels(Labels):
     def _is_bin(self, label: Scalar, step: Number) -> bool:
         if step == 1 and self._takes(step, True) and _is_whole_number(label):
             return True
-        ends = _read_ends(label)
+        ends = read_ends(label)
         if ends is None:
             return False
         low, high, integral = ends
@@ -199,7 +199,7 @@ class _IntervalLabels(Labels):
             and not (integral and step == 1)
             and low % step == 0
             and high - low + integral == step
-            and label == _spell_range(low, high, step, integral)
+            and label == spell_range(low, high, step, integral)
         )
 
 
@@ -210,7 +210,7 @@ def _is_whole_number(label: Scalar) -> bool:
         return False
 
 
-def _read_ends(label: Scalar) -> tuple[Number, Number, bool] | None:
+def read_ends(label: Scalar) -> tuple[Number, Number, bool] | None:
     """Return the ends of a bin or range, and whether it is one of integers; None for another label."""
     if not isinstance(label, str) or label[:1] != "[" or label[-1:] not in ("]", ")"):
         return None
@@ -221,7 +221,7 @@ def _read_ends(label: Scalar) -> tuple[Number, Number, bool] | None:
         return None
 
 
-def _spell_range(low: Number, high: Number, step: Number, integral: bool) -> str:
+def spell_range(low: Number, high: Number, step: Number, integral: bool) -> str:
     """Spell the range of bins of one step from ``low`` to ``high``, both ends as in ``Axis.label``."""
     digits = decimals(step) or 0
     least, greatest = (spell_fixed(int(end * 10**digits), digits) for end in (low, high))

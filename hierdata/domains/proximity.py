@@ -34,18 +34,22 @@ class Neighbourhoods:
         return cls._around(points, [floor(radius * unit)] * len(points))
 
     @classmethod
-    def relative(cls, numbers: Sequence[Number], share: Fraction) -> Neighbourhoods:
+    def relative(
+        cls, numbers: Sequence[Number], share: Fraction, width: Fraction = Fraction(0)
+    ) -> Neighbourhoods:
         """Build the intervals [v - share |v|, v + share |v|], which are not symmetric.
 
-        Raises ValueError for a share above 1.
+        Numbers of a ``width`` stand for all from v - width to v + width. Raises ValueError for a share above
+        1.
 
         >>> Neighbourhoods.relative((10, 15), Fraction(2, 5)).reach
         ((0, 0), (0, 1))
         """
         if share > 1:
             raise ValueError("the share of a relative interval must be at most 1")
-        points, _ = _scale_numbers(numbers)
-        return cls._around(points, [abs(point) * share.numerator // share.denominator for point in points])
+        points, unit = _scale_numbers(numbers)
+        reach = [share * (abs(point) + width * unit) + width * unit for point in points]
+        return cls._around(points, [floor(own) for own in reach])
 
     @classmethod
     def _around(cls, points: list[int], widths: list[int]) -> Neighbourhoods:

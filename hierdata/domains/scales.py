@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
-from hierdata.domains.membership import MIDDLE_LEVEL, Trapezoid, value_level, value_sets
+from hierdata.domains.membership import MIDDLE_LEVEL, Trapezoid, breakpoints, value_level, value_sets
 from hierdata.domains.number import Number, exact, identity, parameter, plain
 
 VALUE_LEVELS = 5
@@ -103,7 +103,19 @@ class DomainScale(LevelScale):
         return (_DEGENERATE.format(what="the domain has one value"),) if self.low == self.high else ()
 
     def level(self, value: Scalar) -> int:  # noqa: D102
-        return _direct_level(value_level(exact(value), self.low, self.high), self.falling)
+        return self._level_of(exact(value))
+
+    def level_at(self, number: Number) -> int | None:
+        """Return the level of a number that the policy accepts, None for another one."""
+        return self._level_of(number) if self.clamp or self.low <= number <= self.high else None
+
+    @property
+    def turns(self) -> tuple[Fraction, ...]:
+        """The numbers at which levels may change."""
+        return (self.low, self.high, *breakpoints(self.low, self.high))
+
+    def _level_of(self, number: Number) -> int:
+        return _direct_level(value_level(number, self.low, self.high), self.falling)
 
     def covers(self, value: Scalar) -> bool:  # noqa: D102
         try:
@@ -232,15 +244,39 @@ class SetScale(LevelScale):
         return max(level for level, _ in self.shapes)
 
     def level(self, value: Scalar) -> int:  # noqa: D102
-        number = exact(value)
+        found = self.level_at(exact(value))
+        if found is None:
+            raise Uncovered
+        return found
+
+    def level_at(self, number: Number) -> int | None:
+        """Return the level of a number, None if it has none."""
         ranked = [
             (shape.degree(number), -shape.distance(number), place)
             for place, (_, shape) in enumerate(self.shapes)
         ]
         degree, _, place = max(ranked)
-        if not degree and not self.clamp:
-            raise Uncovered
-        return self.shapes[place][0]
+        return self.shapes[place][0] if degree or self.clamp else None
+
+    @property
+    def turns(self) -> tuple[Fraction, ...]:
+        """The numbers at which levels may change: corners, middles between sets, and where slopes cross."""
+        shapes = [shape for _, shape in self.shapes]
+        slopes = [
+            (Fraction(1) / (end - start), start)
+            for shape in shapes
+            for start, end in ((shape.a, shape.b), (shape.d, shape.c))
+            if start != end
+        ]
+        corners = {corner for one in shapes for corner in (one.a, one.b, one.c, one.d)}
+        crossings = {
+            (rise * start - other * begin) / (rise - other)
+            for rise, start in slopes
+            for other, begin in slopes
+            if rise != other
+        }
+        middles = {(one.d + other.a) / 2 for one in shapes for other in shapes}
+        return tuple(sorted(corners | crossings | middles))
 
     def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]]:  # noqa: D102
         of_level = [

@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -17,6 +18,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoize
 from hierdata.domains.number import Number, canonical, exact, identity
 from hierdata.domains.scales import LevelScale
+from hierdata.domains.sensitive_forms import SensitiveForm
 from hierdata.ground.errors import PolicyError
 
 SameStep: TypeAlias = Literal["trim", "nfkc", "fold"]
@@ -79,7 +81,7 @@ class SensitiveDomain:
     path from a node of the whole taxonomy down to a leaf (erratum TC-3). Both are None without a taxonomy.
     ``reference[code]`` is how often the value occurs in the original collection, including suppressed
     records, 0 for a value that only a release shows; None if unknown. Texts that are the ``same`` are
-    one value.
+    one value. ``form`` is the coarser one in which values are published, None if they are as they were.
     """
 
     path: str
@@ -91,6 +93,7 @@ class SensitiveDomain:
     reference: tuple[int, ...] | None = None
     heights: tuple[int, ...] | None = None
     same: Sameness = ALL_DIFFER
+    form: SensitiveForm | None = None
 
     @classmethod
     def build(
@@ -101,6 +104,7 @@ class SensitiveDomain:
         number: bool = False,
         taxonomy: Hierarchy | None = None,
         same: Sameness = ALL_DIFFER,
+        form: SensitiveForm | None = None,
     ) -> SensitiveDomain:
         """Build the domain of the counted values of a collection, which are also its reference.
 
@@ -134,17 +138,36 @@ class SensitiveDomain:
             tuple(reference[key] for key in keys),
             heights_in(taxonomy),
             same,
+            form,
         )
 
     @cached_property
     def numbers(self) -> tuple[Number, ...] | None:
-        """The values as exact numbers, by code; None if one is not a number (text needs ``number``)."""
+        """The values as exact numbers, by code; None if one is not a number (text needs ``number``).
+
+        Of bins these are their beginnings.
+        """
+        if self.form is not None and not self.form.is_number:
+            try:
+                return tuple(map(self.form.number_of, self.values))
+            except Uncovered:
+                return None
         if not self.number and any(isinstance(value, str) for value in self.values):
             return None
         try:
             return tuple(map(exact, self.values))
         except Uncovered:
             return None
+
+    @property
+    def width(self) -> Number:
+        """How much nearer to each other two values may be than ``numbers`` are: the width of bins."""
+        return 0 if self.form is None else self.form.width
+
+    @cached_property
+    def losses(self) -> tuple[Fraction, ...] | None:
+        """LM' of each value by code: the detail that its published form lacks. None if all are whole."""
+        return None if self.form is None else self.form.losses(self.values)
 
     @cached_property
     def code_of(self) -> Callable[[Scalar], int]:

@@ -25,7 +25,8 @@ class SensitiveValues:
     """The values seen at one sensitive path, with a code for each; equal numbers are one value.
 
     ``values`` are those seen so far, by code, as they were first spelled; ``uncovered`` counts those without
-    a level or outside the taxonomy, ``unmatched`` those that do not match the rule's pattern. ``respelled``
+    a level or outside the taxonomy, ``unmatched`` those that do not match the rule's pattern, or are
+    finer than its published form. ``respelled``
     counts the other spellings of these values, unless the rule allows them: a record that spells a value as
     no other does could be found again by it.
     """
@@ -56,8 +57,9 @@ class SensitiveValues:
     def _code(self, value: Scalar) -> int:
         if self._is_missing(value):
             return -1
-        if self._pattern is not None and not self._pattern.matches(value):
-            self.unmatched += 1
+        form = self.rule.form
+        matches = self._pattern is None or self._pattern.matches(value)
+        self.unmatched += not matches or (form is not None and not form.is_form(value))
         spelled, value = value, self.rule.same.value_of(value)
         canonical = self._canonical(value)
         code = self._codes.get(canonical)
@@ -121,6 +123,7 @@ class SensitiveValues:
                 reference=reference,
                 heights=heights_in(rule.taxonomy),
                 same=rule.same,
+                form=rule.form,
             )
         return SensitiveDomain(
             rule.path,
@@ -132,6 +135,7 @@ class SensitiveValues:
             reference,
             heights_in(rule.taxonomy),
             rule.same,
+            rule.form,
         )
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from hierdata.domains.sensitive import ALL_DIFFER, Sameness
+from hierdata.domains.sensitive_forms import SensitiveForm
 from hierdata.privacy.base import BY_VALUE, PrivacyModel, SensitiveReading
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class SensitiveRule:
     collection, None if this was not frozen. ``reading`` says what is asked of the attribute.
     ``pattern`` is a regular expression that all values must match (moved dates without a time of day).
     Texts that are the ``same`` are one value. With ``respelled`` equal values may be spelled differently.
+    ``form`` is the one in which values are published, None if they are published as they are.
     """
 
     keys: Keys
@@ -46,6 +48,7 @@ class SensitiveRule:
     pattern: str | None = None
     same: Sameness = ALL_DIFFER
     respelled: bool = False
+    form: SensitiveForm | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -67,9 +67,10 @@ class KeptWorth(Metric):
 
     A published quasi-identifier loses W * LM' (see LMCost), a suppressed one W. A sensitive value loses W if
     its vertex is suppressed, and the presence of a vertex likewise. Missing sensitive values are not counted;
-    missing quasi-identifiers are, as in LM. ``shares`` has beside it what is attainable at most: the finest
-    forms that a policy lets anybody publish lose something by themselves. ``on`` limits the
-    figures to a field or vertex type, given by its path; within one field weights make no difference.
+    missing quasi-identifiers are, as in LM. One that is published in a coarser form loses W * LM' of
+    that form. ``shares`` has beside it what is attainable at most: the finest forms that a policy lets
+    anybody publish lose something by themselves. ``on`` limits the figures to a field or vertex type, given
+    by its path; within one field weights make no difference.
     """
 
     symbol = "kept"
@@ -160,11 +161,16 @@ def _weigh_kept(publication: Publication, forest: Forest) -> Sums[Part, _Weighed
         for position, (attribute, weight, lost, least) in enumerate(losses):
             part = Part(kind.index, "quasi", position, kind.path, attribute.path)
             found[part] = _Weighed(len(vertices), lost, least, Same(weight))
-        sensitive = zip(kind.sensitive, worth.sensitive[kind.index], strict=True)
-        for position, (attribute, weight) in enumerate(sensitive):
-            there = forest.sensitive[forest.first_sensitive[vertices] + position] >= 0
+        sensitive = zip(kind.sensitive, worth.sensitive[kind.index], forest.domains[kind.index], strict=True)
+        for position, (attribute, weight, domain) in enumerate(sensitive):
+            codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+            there = codes >= 0
             part = Part(kind.index, "sensitive", position, kind.path, attribute.path)
             found[part] = _suppression(there.sum(), (there & gone).sum(), weight)
+            if domain.losses is not None:
+                lost = _sum_losses(codes[there & ~gone], domain.losses) + found[part].lost
+                least = _sum_losses(codes[there], domain.losses)
+                found[part] = replace(found[part], lost=lost, least=least)
     return found
 
 

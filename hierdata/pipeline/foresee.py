@@ -166,8 +166,9 @@ def search_sample(
     treated = [*dry_treatment(policy).documents(iter(deepcopy(documents)), traces=traces)]
     found = survey(treated, policy.declared_fields(), derived=tuple(policy.derived_fields.values()))
     found.pseudonyms.update(traces.made)
+    found.coarsened = traces.coarsened
     if whole is not None:
-        found.shape, found.pseudonyms = whole.shape, whole.pseudonyms
+        found.shape, found.pseudonyms, found.coarsened = whole.shape, whole.pseudonyms, whole.coarsened
     prepared = prepare(policy, found, hints)
     encoded = _limit_work(
         next(iter(encode_records(bind_records(treated, prepared.binding), prepared.frame))), prepared

@@ -114,7 +114,7 @@ def survey_collection(
         found = survey(documents, declared, holders=keeps, derived=derived)
     found.shown, found.owners, found.dependences = shown, owners, dependences
     found.pseudonyms.update(traces.made)
-    found.substitutes = traces.substitutes
+    found.substitutes, found.coarsened = traces.substitutes, traces.coarsened
     found.repeated = find_repeated(traces.marks, policy)
     found.persons = {} if watch is None else count_repeats(watch.marks)
     return found, hints

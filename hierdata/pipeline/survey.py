@@ -119,6 +119,7 @@ class SurveySplit:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
         found.forms, found.substitutes = traces.forms, traces.substitutes
+        found.coarsened = traces.coarsened
         whose = {} if persons is None else persons.marks
         return Surveyed(found, sample, content, traces.marks, whose, read.tally)
 

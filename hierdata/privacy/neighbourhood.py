@@ -66,8 +66,12 @@ class DeltaLDiversity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute. Raises PolicyError if values are not numbers."""
-        around = Neighbourhoods.absolute(_numbers_of(domain, self.kind), 2 * self.delta)
+        around = self._around(domain)
         return _Uncrowded("l", self.l, around, symmetric=True)
+
+    def _around(self, domain: SensitiveDomain | None) -> Neighbourhoods:
+        numbers, width = _numbers_of(domain, self.kind)
+        return Neighbourhoods.absolute(numbers, 2 * self.delta + width)
 
     @property
     def limits_presence(self) -> bool:
@@ -78,7 +82,7 @@ class DeltaLDiversity(PrivacyModel):
         self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
     ) -> Constraint:
         """Build the constraint on the share of the records that show a value similar to one shown."""
-        around = Neighbourhoods.absolute(_numbers_of(domain, self.kind), 2 * self.delta)
+        around = self._around(domain)
         return NearPresence("l", self.l, around, self.bind(domain), within, tied)
 
     def promise(self, *, apart: bool = False) -> str:
@@ -149,8 +153,10 @@ class EpsilonMAnonymity(PrivacyModel):
         return _Uncrowded("m", self.m, self._around(domain), symmetric=not self.relative)
 
     def _around(self, domain: SensitiveDomain | None) -> Neighbourhoods:
-        intervals = Neighbourhoods.relative if self.relative else Neighbourhoods.absolute
-        return intervals(_numbers_of(domain, self.kind), self.epsilon)
+        numbers, width = _numbers_of(domain, self.kind)
+        if self.relative:
+            return Neighbourhoods.relative(numbers, self.epsilon, width)
+        return Neighbourhoods.absolute(numbers, self.epsilon + width)
 
     @property
     def limits_presence(self) -> bool:
@@ -215,11 +221,15 @@ class _Uncrowded(Constraint):
         return sum(counts.values()), max(self._around.sizes(counts).values(), default=0)
 
 
-def _numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
-    """Return the values of a domain as numbers. Raises PolicyError if some are not numbers."""
+def _numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[tuple[Number, ...], Fraction]:
+    """Return the values of a domain as numbers, and the width of the bins that they stand for.
+
+    Two values of bins may be nearer to each other by that width than the bins' numbers are. Raises
+    PolicyError if some are not numbers.
+    """
     domain = require_domain(domain)
     if domain.numbers is None:
         raise PolicyError(
             f"{kind} needs numbers: add `number: true`, or let `on` name others", path=domain.path
         )
-    return domain.numbers
+    return domain.numbers, Fraction(domain.width)

@@ -102,7 +102,7 @@ class Survey:
     counts, for lint alone, the sets of values of a field that records show, ``owners`` the records that have
     each value of a field in a list. ``labels`` has by derived field the labels of the values of its source,
     ``dependences`` are, for lint alone, those of pairs of fields. ``persons`` has what says whose the records
-    are, where that was watched.
+    are, where that was watched. ``coarsened`` are the sensitive fields whose published form hides detail.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -117,6 +117,7 @@ class Survey:
     dependences: dict[tuple[Keys, Keys], Dependence] = field(default_factory=dict)
     owners: dict[Keys, Counter[Scalar]] = field(default_factory=dict)
     persons: dict[PersonField, ValueRepeats] = field(default_factory=dict)
+    coarsened: set[Keys] = field(default_factory=set)
 
     def merge(self, other: Survey) -> None:
         """Add another part of the collection; the declared fields of both must be the same."""
@@ -125,6 +126,7 @@ class Survey:
         for keys, values in other.values.items():
             self.values.setdefault(keys, Values()).merge(values)
         self.pseudonyms.update(other.pseudonyms)
+        self.coarsened |= other.coarsened
         for keys, forms in other.forms.items():
             self.forms.setdefault(keys, set()).update(forms)
         for keys, substitutes in other.substitutes.items():

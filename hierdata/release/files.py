@@ -151,6 +151,8 @@ def _treatment(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) 
     if rule.published_as is None:
         return DROPPED
     role = _role_of(rule, book, policy)
+    if (form := rule.form(policy.folder)) is not None:
+        role = f"{role}, {form.describe()}"
     return role if rule.stated_action is None else rule.stated_action.describe(role)
 
 

@@ -38,7 +38,7 @@ from hierdata.release.report.models import (
     state_substitutes,
     suppression_sentences,
 )
-from hierdata.release.report.sentences import unique_sentences, unlimited_sentences
+from hierdata.release.report.sentences import state_forms, unique_sentences, unlimited_sentences
 from hierdata.release.report.shape import describe_steps, limit_individuals, limit_shape
 from hierdata.release.verification import judgements_by_model
 
@@ -111,6 +111,7 @@ def build_codebook(published: ReadBack) -> Codebook:
                     exempt=rule.exempt,
                     action=None if rule.stated_action is None else rule.stated_action.kind,
                     same=rule.same,
+                    form=describe_form(policy, keys),
                 )
             )
         elif keys in policy.derived_fields:
@@ -147,6 +148,9 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         each_type=apart and not (policy.steps and policy.steps[0].aligns),
     )
     stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes)
+    stated += state_forms(
+        {str(policy.rules_by_keys[keys][0]): describe_form(policy, keys) for keys in policy.sensitive}
+    )
     stated += unlimited_sentences([str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)])
     stated += suppression
     if policy.knowledge is not None:
@@ -175,6 +179,12 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         kept=[str(policy.rules_by_keys[keys][0]) for keys in kept_references(policy)],
         per_run=policy.key == "per-run",
     )
+
+
+def describe_form(policy: Policy, keys: tuple[str, ...]) -> str | None:
+    """Describe the coarser form in which a sensitive field is published, None if it has none."""
+    form = policy.rules_by_keys[keys][1].form(policy.folder)
+    return None if form is None else form.describe()
 
 
 def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:

@@ -126,7 +126,7 @@ def freeze(
         scale, taxonomy, reference = prepared.scales[keys], taxonomies[keys], known.get(keys)
         sensitive[str(policy.rules_by_keys[keys][0])] = SensitiveFacts(
             scale=None if scale is None else scale.facts(),
-            number=rule.number,
+            number=rule.reads_numbers,
             taxonomy=None if taxonomy is None else taxonomy.codebook,
             reference=None if reference is None else _freeze_reference(reference),
             asks=readings[keys].asks,
@@ -182,6 +182,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
             ) from None
         if not _agrees(scale, rule.levels):
             raise VerificationError("the frozen levels differ from the policy's", path=path)
+        scales[keys] = rule.scale_of(scale, policy.folder)
         taxonomy = taxonomies[keys]
         if found.taxonomy != (None if taxonomy is None else taxonomy.codebook):
             raise VerificationError("the frozen taxonomy differs from the policy's", path=path)

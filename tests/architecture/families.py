@@ -69,6 +69,8 @@ FAMILIES = {
             "membership": "the fuzzy sets behind levels",
             "number": "exact numbers, for every domain",
             "scales": "value to level, once compiled",
+            "publish": "what a policy says of the published form of sensitive values",
+            "sensitive_forms": "the forms in which sensitive values are published",
             "sensitive": "the domain of a sensitive attribute, and which of its texts are one value",
             "proximity": "numbers near each other, for models and steps",
             "published": "published labels and what they lose, for every domain",

@@ -235,3 +235,12 @@ def test_remedies_are_named_until_they_were_tried(capsys: pytest.CaptureFixture[
     for tried in (False, True):
         show_forecast(lost, tried=tried)
         assert ("--remedies" in capsys.readouterr().out) == (not tried)
+
+
+def test_a_published_form_that_hides_nothing_is_found(run: Run, desk: Desk) -> None:
+    text = desk.policy.read_text()
+    finer = "{role: sensitive, taxonomy: {tree: {'*': {a: [x], b: [y]}}}, publish: {depth: 2}}"
+    desk.policy.write_text(text.replace("{role: sensitive}", finer))
+    ran = run("lint", desk.policy)
+    assert ran.code == 2
+    assert "publish: {depth: 2} is finer than the taxonomy" in ran.out

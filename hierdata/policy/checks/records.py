@@ -281,6 +281,8 @@ def _refuse_source(policy: Policy, rule: FieldRule, derived: DerivedField) -> st
             "the source must be published as it is or in a coarser form: role quasi, sensitive or "
             "insensitive, without an action"
         )
+    if rule.publish is not None:
+        return "the source is published in a coarser form, which does not tell the label: drop this field"
     if policy.recoding_traits.publishes_classes and rule.role == "sensitive":
         return f"with recoding {policy.recoding} no sensitive value is next to a label: drop this field"
     shared = len(derived.shared)

@@ -123,5 +123,10 @@ def find_unlimited(policy: Policy) -> list[Keys]:
 def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
     """Build the domain of a sensitive attribute from its observed values."""
     rule = policy.sensitive[keys]
-    scale, taxonomy = rule.scale(observed), rule.semantics(policy.folder)
-    return SensitiveDomain.build(str(policy.rules_by_keys[keys][0]), observed, scale, rule.number, taxonomy)
+    scale, taxonomy, form = (
+        rule.scale(observed, policy.folder),
+        rule.semantics(policy.folder),
+        rule.form(policy.folder),
+    )
+    path = str(policy.rules_by_keys[keys][0])
+    return SensitiveDomain.build(path, observed, scale, rule.reads_numbers, taxonomy, form=form)

@@ -112,10 +112,10 @@ def presence_shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, 
         rule = policy.sensitive[keys]
         with suppress(HierdataError):
             domain = domain_of(policy, keys, survey.values.get(keys, {}))
-            codes = {identity(value, rule.number): code for code, value in enumerate(domain.values)}
+            codes = {identity(value, rule.reads_numbers): code for code, value in enumerate(domain.values)}
             sets: Counter[frozenset[int]] = Counter()
             for values, count in survey.shown[keys].items():
-                found = (codes.get(identity(value, rule.number)) for value in values)
+                found = (codes.get(identity(value, rule.reads_numbers)) for value in values)
                 if known := frozenset(code for code in found if code is not None):
                     sets[known] += count
             view = ClassView(survey.records, dict(enumerate(domain.reference or ())), sets=sets)

@@ -47,7 +47,7 @@ def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[
     tables: dict[str, list[Degrees]] = {}
     for keys, rule in policy.sensitive.items():
         observed: Observed = survey.values.get(keys, {}) if survey is not None else {}
-        scale = rule.scale(observed)
+        scale = rule.scale(observed, policy.folder)
         if isinstance(scale, FrequencyScale):
             counted = sorted(
                 ((value, count) for value, count in observed.items() if value is not None),
@@ -88,7 +88,7 @@ def degrees_of(
         observed: Observed = survey.values.get(keys, {}) if survey is not None else {}
         if rule.levels.by == "frequency" and survey is None:
             raise PolicyError("levels by frequency need the data: name it with --data", path=text)
-        scale = rule.scale(observed)
+        scale = rule.scale(observed, policy.folder)
         readings = map(rule.sameness.value_of, _readings(value))
         found = next((own for own in readings if scale is not None and scale.covers(own)), None)
         if scale is None or found is None:

@@ -226,13 +226,17 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Find sensitive values without a level or a required number, and doubtful scales."""
     for keys, rule in policy.sensitive.items():
         observed = _observe_field(survey, keys)
-        scale = policy.sensitive[keys].scale(observed)
+        scale = policy.sensitive[keys].scale(observed, policy.folder)
         outside: list[tuple[object, int]] = []
         for value, count in observed.items():
             if value is None:
                 continue
             try:
-                fits = scale.covers(value) if scale is not None else identity(value, rule.number) is not None
+                fits = (
+                    scale.covers(value)
+                    if scale is not None
+                    else identity(value, rule.reads_numbers) is not None
+                )
             except Uncovered:
                 fits = False
             if not fits:
@@ -303,7 +307,7 @@ def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
 
 def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
     observed = _observe_field(survey, keys)
-    scale = policy.sensitive[keys].scale(observed)
+    scale = policy.sensitive[keys].scale(observed, policy.folder)
     counts: dict[int, int] = {}
     for value, count in observed.items():
         if scale is not None and value is not None and scale.covers(value):

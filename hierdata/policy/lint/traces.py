@@ -120,7 +120,9 @@ def _texts_kept(policy: Policy) -> Iterator[Keys]:
         if keys in policy.pseudonyms or keys in policy.date_shifts:
             continue
         domain = policy.quasi.get(keys)
-        if (domain is not None and domain.keeps_texts) or (keys in policy.sensitive and not rule.number):
+        if (domain is not None and domain.keeps_texts) or (
+            keys in policy.sensitive and not rule.reads_numbers
+        ):
             yield keys
 
 

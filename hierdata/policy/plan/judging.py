@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
 from hierdata.documents.document import Scalar
@@ -48,7 +48,7 @@ def stated_scales(policy: Policy) -> Scales:
     A scale that depends on the collection is None, and the judge then rejects a model that asks for it.
     """
     return {
-        keys: None if rule.levels is None or rule.levels.by == "frequency" else rule.scale({})
+        keys: None if rule.levels is None or rule.levels.by == "frequency" else rule.scale({}, policy.folder)
         for keys, rule in policy.sensitive.items()
     }
 
@@ -102,24 +102,8 @@ def judge_rules(
     field the values of its source with their labels; without them labels are not judged.
     """
     readings = resolve_readings(policy) if readings is None else readings
-    taxonomies = semantics(policy)
     return JudgeRules(
-        sensitive=tuple(
-            SensitiveRule(
-                keys,
-                str(policy.rules_by_keys[keys][0]),
-                scales[keys],
-                rule.number,
-                frozenset(rule.missing),
-                taxonomies[keys],
-                references.get(keys),
-                readings[keys],
-                rule.pattern,
-                rule.sameness,
-                respelled=policy.spelling is not None,
-            )
-            for keys, rule in policy.sensitive.items()
-        ),
+        sensitive=tuple(_sensitive_rules(policy, scales, references, readings)),
         models=policy.scoped_models,
         exempt=frozenset(policy.exempt),
         tokens=unlinked_domains(policy),
@@ -147,6 +131,28 @@ def judge_rules(
             if labels is None
         ),
     )
+
+
+def _sensitive_rules(
+    policy: Policy, scales: Scales, references: References, readings: Readings
+) -> Iterator[SensitiveRule]:
+    """Yield the rule of each sensitive field."""
+    taxonomies = semantics(policy)
+    for keys, rule in policy.sensitive.items():
+        yield SensitiveRule(
+            keys,
+            str(policy.rules_by_keys[keys][0]),
+            scales[keys],
+            rule.reads_numbers,
+            frozenset(rule.missing),
+            taxonomies[keys],
+            references.get(keys),
+            readings[keys],
+            rule.pattern,
+            rule.sameness,
+            respelled=policy.spelling is not None,
+            form=rule.form(policy.folder),
+        )
 
 
 LabelsKnown = Mapping[Keys, tuple[tuple[Scalar, Scalar], ...]]

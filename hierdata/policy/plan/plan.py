@@ -103,6 +103,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     schema = binding.schema
     _check_pseudonyms(policy, survey, schema)
     _check_derived(policy, survey, schema)
+    _check_forms(policy, survey)
     by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]
     hierarchies = tuple(
         tuple(
@@ -124,9 +125,10 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
                 attribute.path,
                 survey.values[keys],
                 scales[keys],
-                policy.sensitive[keys].number,
+                policy.sensitive[keys].reads_numbers,
                 taxonomies[keys],
                 policy.sensitive[keys].sameness,
+                policy.sensitive[keys].form(policy.folder),
             )
             for keys, attribute in own
         )
@@ -183,6 +185,18 @@ def _check_derived(policy: Policy, survey: Survey, schema: Schema) -> None:
             raise InputError(f"this is not derived from {source}: {found}", path=path)
 
 
+def _check_forms(policy: Policy, survey: Survey) -> None:
+    """Raise PolicyError for a published form that leaves every sensitive value as it is."""
+    for keys, rule in policy.sensitive.items():
+        there = any(value is not None for value in survey.values.get(keys, ()))
+        if rule.publish is not None and there and keys not in survey.coarsened:
+            raise PolicyError(
+                "publish is not coarser than the input: every value is published as finely as it is written; "
+                "state a wider form, or leave publish out",
+                path=str(policy.rules_by_keys[keys][0]),
+            )
+
+
 def _check_rows(policy: Policy, population: Population | None) -> None:
     """Raise PromiseError if a model asks for more people than the population table has."""
     if population is None:
@@ -197,7 +211,7 @@ def _check_rows(policy: Policy, population: Population | None) -> None:
 
 def compile_scales(policy: Policy, survey: Survey) -> Scales:
     """Compile the level scale of each sensitive attribute from the policy and the surveyed values."""
-    return {keys: rule.scale(survey.values[keys]) for keys, rule in policy.sensitive.items()}
+    return {keys: rule.scale(survey.values[keys], policy.folder) for keys, rule in policy.sensitive.items()}
 
 
 def references(prepared: Prepared) -> References:

@@ -16,6 +16,7 @@ from hierdata.records.schema import Role, Schema
 from hierdata.records.survey import Keys
 
 if TYPE_CHECKING:
+    from hierdata.domains.sensitive_forms import SensitiveForm
     from hierdata.policy.policy import Policy
 
 
@@ -68,10 +69,26 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
 
 def _fields(policy: Policy) -> tuple[Treated, ...]:
     return tuple(
-        Treated(keys, str(path), rule.stated_action, frozenset(rule.missing), same=rule.sameness)
+        Treated(
+            keys,
+            str(path),
+            rule.stated_action,
+            frozenset(rule.missing),
+            same=rule.sameness,
+            form=_form(policy, keys),
+        )
         for keys, (path, rule) in policy.rules_by_keys.items()
-        if (rule.stated_action is not None or rule.same) and not rule.is_dropped
+        if (rule.stated_action is not None or rule.same or rule.publish) and not rule.is_dropped
     )
+
+
+def _form(policy: Policy, keys: Keys) -> SensitiveForm | None:
+    """Return the published form of a sensitive field. Raises PolicyError with its path."""
+    path, rule = policy.rules_by_keys[keys]
+    try:
+        return rule.form(policy.folder)
+    except PolicyError as error:
+        raise PolicyError(str(error), path=str(path)) from None
 
 
 def _by(policy: Policy) -> Keys | None:

@@ -27,7 +27,10 @@ from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
 from hierdata.domains.bounds import Reason, Spelling, StatedDecimal, StatedWeight
 from hierdata.domains.codes import Flat
 from hierdata.domains.levels import Levels, LevelScale
+from hierdata.domains.publish import Publish
+from hierdata.domains.scales import FrequencyScale
 from hierdata.domains.sensitive import Sameness, SameStep, unite_same
+from hierdata.domains.sensitive_forms import DepthForm, PublishedScale, SensitiveForm
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.spec.families import OnlyPlugin
 from hierdata.records.identifiers import ACTIONS, Action
@@ -113,6 +116,7 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
     "taxonomy": ("quasi", "sensitive"),
     "number": ("sensitive",),
     "same": ("sensitive",),
+    "publish": ("sensitive",),
     "asks": ("sensitive",),
     "within": ("sensitive",),
     "weight": ("quasi", "sensitive", "insensitive"),
@@ -166,6 +170,9 @@ class _FieldRule(BaseModel):
     ] = Field(default=(), description="spellings of a missing value")
     same: Annotated[tuple[SameStep, ...], Field(min_length=1, max_length=3)] = Field(
         default=(), description="what does not distinguish sensitive texts: trim, nfkc, fold"
+    )
+    publish: Publish | None = Field(
+        default=None, description="the form in which sensitive values are published: coarser than they are"
     )
     optional: bool = Field(default=False, description="the rule may match nothing")
     vertex: bool = Field(default=False, description="a single object here is a vertex of its own")
@@ -249,10 +256,31 @@ class _FieldRule(BaseModel):
 
     def semantics(self, folder: FilePath) -> Hierarchy | None:
         """Compile the taxonomy of a sensitive attribute's values; None if there is none."""
+        form = self.form(folder)
+        return form.pruned if isinstance(form, DepthForm) else self._tree(folder)
+
+    def _tree(self, folder: FilePath) -> Hierarchy | None:
+        """Compile the taxonomy of the values as they come in."""
         stated: QuasiDomain | None = getattr(self, "taxonomy", None)
         if stated is None or self.published_as is not Role.SENSITIVE:
             return None
         return unite_same(stated.compile({}, folder), self.sameness, stated.called)
+
+    def form(self, folder: FilePath) -> SensitiveForm | None:
+        """Compile the form in which values are published; None if they are published as they are.
+
+        Raises PolicyError if the rule lacks what the form needs.
+        """
+        if self.publish is None:
+            return None
+        stated = None if self.levels is None or self.levels.by == "frequency" else self.levels
+        scale = None if stated is None else stated.compile({}, self.number, self.sameness)
+        return self.publish.compile(scale, self._tree(folder))
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether published texts are numbers."""
+        return self.number and (self.publish is None or self.publish.round is not None)
 
     @cached_property
     def sameness(self) -> Sameness:
@@ -264,13 +292,24 @@ class _FieldRule(BaseModel):
         levels, texts = self.levels, self.number
         if not texts and levels is not None and levels.by != "frequency":
             texts = levels.compile({}, same=self.sameness).reads_numbers
+        if self.publish is not None:
+            texts = texts and self.publish.round is not None
         spelling: Literal["value", "number"] | None = None if respelled else "number" if texts else "value"
         vertex = self.vertex or self.map
         return Rule(path, self.published_as, frozenset(self.missing), vertex, self.optional, spelling)
 
-    def scale(self, observed: Observed) -> LevelScale | None:
-        """Compile the level scale for one collection; None if the rule has no levels."""
-        return None if self.levels is None else self.levels.compile(observed, self.number, self.sameness)
+    def scale(self, observed: Observed, folder: FilePath) -> LevelScale | None:
+        """Compile the levels of the published values of a collection; None if the rule has none."""
+        if self.levels is None:
+            return None
+        return self.scale_of(self.levels.compile(observed, self.reads_numbers, self.sameness), folder)
+
+    def scale_of(self, scale: LevelScale | None, folder: FilePath) -> LevelScale | None:
+        """Return the levels of published values; those by frequency are of these already."""
+        form = self.form(folder)
+        if scale is None or form is None or isinstance(scale, FrequencyScale):
+            return scale
+        return PublishedScale(scale, form)
 
     @model_validator(mode="before")
     @classmethod
@@ -307,14 +346,24 @@ class _FieldRule(BaseModel):
             yield f"a quasi-identifier needs one of {', '.join(DOMAINS)}; {found}"
         taxonomy: Any = getattr(self, "taxonomy", None)
         if self.role == "sensitive" and taxonomy is not None and taxonomy.finest:
-            yield "finest does not belong to role sensitive: its values are published as they are"
+            yield "finest does not belong to role sensitive: state publish: {depth: ...} beside the taxonomy"
+        yield from self._find_unusable_form()
         yield from self._misplaced_keys(sorted(stated), acting)
+
+    def _find_unusable_form(self) -> Iterator[str]:
+        """Yield what the published form of a sensitive field lacks."""
+        if self.publish is None or self.role != "sensitive":
+            return
+        if self.publish.levels and (self.levels is None or self.levels.by == "frequency"):
+            yield "publish: levels needs levels that the policy states: by value, domain or sets"
+        if self.publish.depth and getattr(self, "taxonomy", None) is None:
+            yield "publish: {depth: ...} needs the taxonomy of the values"
 
     def _misplaced_keys(self, stated: list[str], acting: Action | None) -> Iterator[str]:
         """Yield the stated keys that do not belong to the rule's role and action."""
         for key in stated:
-            if key == "same" and acting is not None:
-                yield f"same is for values as they are, and the action {acting.kind} changes them"
+            if key in ("same", "publish") and acting is not None:
+                yield f"{key} is for values as they are, and the action {acting.kind} changes them"
             if key == "within" and self.asks == "value":
                 yield "within belongs to asks: presence"
             if key == "weight" and self.published_as is Role.CARRIED:

@@ -12,7 +12,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.documents.scalars import KEPT
+from hierdata.domains.base import Uncovered
+from hierdata.domains.number import spelling
 from hierdata.domains.sensitive import ALL_DIFFER, Sameness
+from hierdata.domains.sensitive_forms import SensitiveForm
 from hierdata.ground.errors import InputError
 from hierdata.records.identifiers.base import Action, Key, RefusedValueError, Replace, text_of
 from hierdata.records.identifiers.substitute import find_form
@@ -28,7 +32,8 @@ MARK = 16
 class Treated:
     """A field with an action, or with texts that are the ``same``; values spelled as ``missing`` stay.
 
-    ``unified``: the replacements differ in their form, and are brought to one.
+    ``unified``: the replacements differ in their form, and are brought to one. ``form`` is the coarser one in
+    which sensitive values are published.
     """
 
     keys: Keys
@@ -37,6 +42,7 @@ class Treated:
     missing: frozenset[str] = frozenset()
     unified: bool = False
     same: Sameness = ALL_DIFFER
+    form: SensitiveForm | None = None
 
     @property
     def needs_key(self) -> bool:
@@ -47,7 +53,36 @@ class Treated:
         """Return the function that replaces values, None if they stay unchanged."""
         if self.action is not None:
             return self.action.replace(self.path, key)
-        return lambda value, days: self.same.value_of(value)
+        form = self.form
+        if form is None:
+            return lambda value, days: self.same.value_of(value)
+        coarsen = Coarsening(form).coarsen
+        return lambda value, days: coarsen(self.same.value_of(value))
+
+
+class Coarsening:
+    """Gives values their published form; each is computed once."""
+
+    def __init__(self, form: SensitiveForm) -> None:
+        self._form = form
+        self._known: dict[tuple[type, str], Scalar] = {}
+
+    def coarsen(self, value: Scalar) -> Scalar:
+        """Return the published form. Raises RefusedValueError for a value without one."""
+        key = spelling(value)
+        if key in self._known:
+            return self._known[key]
+        try:
+            found = self._form.form_of(value)
+        except Uncovered:
+            found = None
+        if found is None:
+            raise RefusedValueError(
+                "the value has no published form: it is of another kind than `publish` takes, or has no level"
+            )
+        if len(self._known) < KEPT:
+            self._known[key] = found
+        return found
 
 
 @dataclass
@@ -56,13 +91,15 @@ class Traces:
 
     ``made`` counts the pseudonyms of each field; ``marks`` has, by domain, the first bytes of each pseudonym,
     once for each record in which it occurs. ``forms`` are those of the replacements of each field.
-    ``substitutes`` counts by field the records with a substitute of each form.
+    ``substitutes`` counts by field the records with a substitute of each form. ``coarsened`` are the fields
+    with a value whose published form stands for others too.
     """
 
     made: Counter[Keys] = field(default_factory=Counter)
     marks: dict[str, bytearray] = field(default_factory=dict)
     forms: dict[Keys, set[str]] = field(default_factory=dict)
     substitutes: dict[Keys, Counter[str]] = field(default_factory=dict)
+    coarsened: set[Keys] = field(default_factory=set)
 
 
 class _ValueMisfitError(Exception):
@@ -125,6 +162,7 @@ class _TreatmentNode:
     __slots__ = (
         "below",
         "domain",
+        "form",
         "keeps_form",
         "keys",
         "map",
@@ -143,6 +181,7 @@ class _TreatmentNode:
         self.replace: Replace | None = None
         self.missing: Missing | None = None
         self.domain: str | None = None
+        self.form: SensitiveForm | None = None
         self.keeps_form = False
         self.stays = False
         self.treated: Treated | None = None
@@ -176,6 +215,7 @@ class _TreatmentWork:
         node.missing = Missing(treated.missing) if treated.missing else None
         node.stays = treatment.kept and treated.needs_key
         if treated.action is None:
+            node.form = treated.form
             return
         if (tokens := treated.action.tokens(treated.path)) is not None:
             node.domain, node.keeps_form = tokens.domain, tokens.keeps_form
@@ -267,6 +307,9 @@ class _TreatmentWork:
             refused = str(error)
         if refused is not None:
             raise _ValueMisfitError(node.path, refused)
+        if node.form is not None and self._traces is not None:
+            hides = node.keys in self._traces.coarsened or node.form.hides(value)
+            self._traces.coarsened.update([node.keys] if hides else [])
         if node.domain is not None and self._traces is not None:
             self._traces.made[node.keys] += 1
             token = str(found)

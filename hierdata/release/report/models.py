@@ -198,7 +198,8 @@ class CodebookField(Plain):
     for publishing a field outside the promise. ``action`` names what was done to the values before anything
     else; ``same`` lists what made texts one value: ``trim``, ``nfkc`` or ``fold``. A field of role
     ``derived`` follows from the field ``source``; ``labels`` are its values by the published values of that
-    field, left out where these are published as they are.
+    field, left out where these are published as they are. ``form`` says how a sensitive field was
+    made coarser.
     """
 
     path: str
@@ -211,10 +212,11 @@ class CodebookField(Plain):
     same: tuple[str, ...] = ()
     source: str | None = None
     labels: tuple[tuple[Label, Label], ...] = ()
+    form: str | None = None
 
     @model_serializer(mode="wrap")
     def _without_source(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
-        return _leave_out(handler(self), "source", "labels")
+        return _leave_out(handler(self), "source", "labels", "form")
 
 
 class Codebook(Plain):

@@ -205,6 +205,16 @@ def unlimited_sentences(paths: Sequence[str]) -> tuple[str, ...]:
     return (_UNLIMITED.format(paths=" and ".join(paths)),) if paths else ()
 
 
+def state_forms(forms: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return for each sensitive field in a coarser form what that means for what is promised of it."""
+    return tuple(
+        f"{path} is published {form}. Levels, shares, distances and reference distributions are those of the "
+        "published values."
+        for path, form in forms.items()
+        if form is not None
+    )
+
+
 def spelling_sentence(reason: str) -> str:
     """Return what is not promised where values keep the spelling of the input."""
     return f"{_RESPELLED} Reason given: {quote(reason)}"
