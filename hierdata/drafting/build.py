@@ -10,7 +10,7 @@ from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.drafting.dependences import relate_fields
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, listed_paths, vertex_types
-from hierdata.drafting.persons import Persons, choose_keys, find_persons
+from hierdata.drafting.persons import Persons, choose_joint, choose_keys, find_persons
 from hierdata.drafting.profile import Profile, profile
 from hierdata.drafting.promises import PairRisk, alone, promises, propose_model, together
 from hierdata.drafting.proposal import propose
@@ -41,6 +41,7 @@ def build_draft(
         stated_fields(schema),
         may_have_maps=not notation.place,
         choose_keys=choose_keys if persons is None else lambda seen: (),
+        choose_joint=choose_joint if persons is None else lambda seen: (),
     )
     rows, guards = [], []
     every = list(fields(found, notation))
@@ -108,7 +109,8 @@ def ruleless_policy(stated: dict[str, Any]) -> Policy:
     individual = stated.get("individual")
     nothing = f"{place}/hierdata" if place.startswith("/") else "$.hierdata"
     if individual is not None:
-        nothing = individual if isinstance(individual, str) else individual["by"]
+        by = individual if isinstance(individual, str) else individual["by"]
+        nothing = by if isinstance(by, str) else by[0]
     return from_data(
         {
             "version": 1,

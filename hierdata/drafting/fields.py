@@ -10,9 +10,8 @@ from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.structure import Stated
 from hierdata.records.maps import KEY, write_path
 from hierdata.records.path import Step, xpath
-from hierdata.records.recognition.field_names import OF_PERSONS, Hint, hint_of
-from hierdata.records.recognition.persons import Meaning, meaning_of
-from hierdata.records.recognition.words import words_of
+from hierdata.records.recognition.field_names import Hint, hint_of
+from hierdata.records.recognition.persons import Meaning, are_of_person, meaning_of
 from hierdata.records.survey import Keys, PathSurvey
 
 ABSENT = "the validator allows it, and no record has it"
@@ -166,8 +165,7 @@ class _Fields:
         self._notation = notation
 
     def below(self, shape: PathSurvey, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
-        words = {word for key in shape.children for word in words_of(key)}
-        is_of_person = not words.isdisjoint(OF_PERSONS)
+        is_of_person = are_of_person(shape.children)
         for own in self._below(shape, steps, inside):
             yield replace(own, is_of_person=is_of_person) if len(own.keys) == len(steps) + 1 else own
 

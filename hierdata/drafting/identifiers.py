@@ -22,6 +22,12 @@ _CODES = 10
 """At most as many different values may be codes, such as a kind of address."""
 _LONGEST_CODE = 12
 _NAMED = 0.3
+_GIVEN = 0.6
+_SURELY = 0.9
+_FEW_NAMES = 3
+"""With fewer different values than this, nearly all must have given names of persons."""
+_MANY = 20
+"""Different values from which texts that are written like full names may be those of persons."""
 _MOSTLY = 0.8
 _REPEATS = (
     "does a person have several records? A model counts records, not people; use another role if it does not "
@@ -43,7 +49,7 @@ def propose_identifier(seen: SeenField) -> Proposal | None:
     if meaning is None or not meaning.identifies:
         return _propose_full_names(seen)
     if meaning.kind == "key" and meaning.whose == "unknown":
-        return None
+        return _propose_full_names(seen)
     if _is_no_identifier(seen, meaning):
         return None
     keyed = (
@@ -104,12 +110,24 @@ def _propose_name(seen: SeenField) -> Proposal | None:
 
 
 def _propose_full_names(seen: SeenField) -> Proposal | None:
-    """Return the proposal for texts that are full names, many with given names of persons."""
+    """Return the proposal for texts that are names of persons by their form and by given names in them."""
     looks = seen.looks
-    full = looks.share_like("named", "full") >= _MOSTLY and looks.share_like("named") >= _NAMED
-    if not full or seen.distinct < 3:
+    full = looks.share_like("named", "full") >= _MOSTLY
+    few = seen.distinct < _FEW_NAMES
+    if full and looks.share_like("named") >= (_SURELY if few else _NAMED):
+        return Proposal({"role": "identifier"}, "the values look like full names of persons")
+    if seen.hint is not None or describe_thing(seen):
         return None
-    return Proposal({"role": "identifier"}, "the values look like full names of persons")
+    if (
+        seen.distinct >= _MANY
+        and full
+        and looks.share_like("named", "full") >= _SURELY
+        and looks.words_each < 3
+    ):
+        return Proposal({"role": "identifier"}, "the values have the form of full names", _WHOSE)
+    if not few and looks.share_like("given") >= _GIVEN:
+        return Proposal({"role": "identifier"}, "the values look like given names of persons")
+    return None
 
 
 def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:

@@ -8,7 +8,9 @@ from typing import Any
 
 from hierdata.documents.document import TEXT
 from hierdata.drafting.fields import Field, Notation, fields
-from hierdata.drafting.profile import Profile
+from hierdata.drafting.profile import FieldGroup, Profile
+from hierdata.drafting.seen import K
+from hierdata.drafting.spectrum import Spectrum
 from hierdata.drafting.values import Looks
 from hierdata.policy.spec.families import list_tabular_presets
 from hierdata.records.path import Step
@@ -23,6 +25,8 @@ _MOST_KEYS = 8
 _SURPLUS = 10
 """With fewer records beyond the first of each value, what a field determines may be chance."""
 _FEWEST = 3
+_SELDOM = 5
+"""Of so many names one may repeat by chance."""
 _ATTRIBUTES = 2
 """A field whose name says nothing of persons is a key of them if it determines as many facts of persons."""
 _LISTS = ("entries", "rows", "documents")
@@ -50,19 +54,34 @@ def choose_keys(profile: Profile) -> list[Keys]:
     return [single[place] for rank, place in ranked if rank < _UNLIKELY][:_MOST_KEYS]
 
 
+def choose_joint(profile: Profile) -> list[tuple[Keys, ...]]:
+    """Return the parts of names that together say whose a record is, with what tells persons of one name."""
+    parts = [one for one in find_person_fields(_single(profile)) if len(one.fields) > 1]
+    return [(*one.fields, *one.beside) for one in parts if one.whose == "subject"]
+
+
 def find_persons(profile: Profile, notation: Notation) -> Persons | None:
     """Return how the records repeat persons; None if that cannot be found."""
-    single = _single(profile)
-    named = _name_fields(single)
+    fields_of_record = _single(profile)
+    named = _name_fields(fields_of_record)
     candidates = [keys for keys in choose_keys(profile) if _repeats(keys, profile)]
-    if any(_is_unique_key(keys, profile, named) for keys in single):
+    if any(_is_unique_key(keys, profile, named) for keys in fields_of_record):
         return None
     known = list(fields(profile, notation))
     for keys in candidates:
         if _is_of_persons(keys, profile, named):
             own = _find_key(keys, candidates, profile, named)
-            return _describe(own, profile, notation, known, is_name=_is_name(own, named))
+            single = FieldGroup((own,), profile.attributes[own].records, profile.determined[own])
+            return _describe(single, profile.records, notation, known, is_name=_is_name(own, named))
+    for joint in profile.joint:
+        if joint.holders == profile.records and _is_no_chance(joint.records):
+            return _describe(joint, profile.records, notation, known, is_name=True)
     return None
+
+
+def _is_no_chance(records: Spectrum) -> bool:
+    """Return whether names repeat more often than those of different persons do."""
+    return records.distinct >= _FEWEST and _SELDOM * (records.distinct - records.below(2)) >= records.distinct
 
 
 _UNLIKELY = 9
@@ -133,6 +152,8 @@ def _is_of_persons(keys: Keys, profile: Profile, named: Mapping[Keys, PersonFiel
     determined = profile.determined.get(keys)
     if determined is None or surplus < _SURPLUS or 10 * surplus < profile.records:
         return False
+    if own.distinct < K:
+        return False
     told = [other for other in _of_persons(profile, named) if other != keys and determined.holds(other)]
     return len(told) >= (1 if one is not None else _ATTRIBUTES)
 
@@ -162,29 +183,29 @@ def _find_key(
 
 
 def _describe(
-    keys: Keys, profile: Profile, notation: Notation, known: Sequence[Field], *, is_name: bool
+    identity: FieldGroup, records: int, notation: Notation, known: Sequence[Field], *, is_name: bool
 ) -> Persons:
-    determined = profile.determined[keys]
+    determined, whose = identity.determined, {keys[0] for keys in identity.fields}
     tops = dict.fromkeys(own.keys[0] for own in known)
     differing = {
         own.keys[0]
         for own in known
-        if own.keys[0] != keys[0] and (own.inside or own.obstacle or not determined.holds(own.keys))
+        if own.keys[0] not in whose and (own.inside or own.obstacle or not determined.holds(own.keys))
     }
     scalars = {own.keys[0] for own in known if not own.inside and not determined.holds(own.keys)}
-    path = notation.text(tuple(Step(key, False) for key in keys))
-    rule: str | dict[str, Any] | None = path
-    if keys[0] in scalars:
+    paths = [notation.text(tuple(Step(key, False) for key in keys)) for keys in identity.fields]
+    rule: str | dict[str, Any] | None = paths[0] if len(paths) == 1 else {"by": paths}
+    if whose & scalars:
         rule = None
     elif scalars:
         nest = next(name for name in _LISTS if name not in tops)
         own_fields = [
-            notation.text((Step(top, False),)) for top in tops if top not in differing and top != keys[0]
+            notation.text((Step(top, False),)) for top in tops if top not in differing and top not in whose
         ]
-        rule = {"by": path, "nest": notation.text((Step(nest, False),))}
+        rule = {"by": paths[0] if len(paths) == 1 else paths, "nest": notation.text((Step(nest, False),))}
         if own_fields:
             rule["own"] = own_fields
-    return Persons(path, rule, profile.records, profile.attributes[keys].records.distinct, is_name)
+    return Persons(" and ".join(paths), rule, records, identity.records.distinct, is_name)
 
 
 def describe_persons(persons: Persons, *, united: bool) -> str:

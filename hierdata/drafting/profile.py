@@ -35,6 +35,8 @@ _TOGETHER = 8
 _LONGEST = 200
 """Maximum length of a text that may be a category."""
 _SINGLE = 1 << 14
+_JOINED: Keys = ("",)
+"""The keys under which fields that are counted as one determine others."""
 _PAIR = 1 << 12
 """Maximum number of distinct values of a field, or of a pair of fields, that are counted exactly."""
 
@@ -122,13 +124,36 @@ def _is_long(value: Scalar) -> bool:
 
 
 @dataclass
+class FieldGroup:
+    """Fields that are counted as one, such as the parts of a name: records by their values together."""
+
+    fields: tuple[Keys, ...]
+    records: Spectrum = field(default_factory=lambda: Spectrum(_SINGLE))
+    determined: Determined = field(default_factory=lambda: Determined(_JOINED))
+    holders: int = 0
+
+    def add(self, own: Mapping[Keys, Hashes]) -> None:
+        """Add a batch by the hashes of its fields."""
+        hashes = [own[keys] for keys in self.fields if keys in own]
+        if not hashes:
+            return
+        mixed = hashes[0]
+        for other in hashes[1:]:
+            mixed = mix_hashes(mixed, other)
+        mixed = np.where(np.any([one != ABSENT for one in hashes], axis=0), mixed, ABSENT)
+        self.holders += int(np.count_nonzero(mixed))
+        self.records.add(mixed[mixed != ABSENT])
+        self.determined.add({**own, self.determined.by: mixed})
+
+
+@dataclass
 class Profile:
     """The profile of a collection; ``stated`` is from its server's own schema.
 
     ``maps`` are the objects whose keys are data, read as arrays of their entries. ``skipped`` are those that
     turned out to be maps after the first batch, or are inside of maps: their content is ignored. ``sample``
     are the first records, about ``_SAMPLED`` values.
-    ``determined`` has for some fields which others they determine.
+    ``determined`` has for some fields which others they determine, ``joint`` for some that are one together.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -140,6 +165,7 @@ class Profile:
     stated: Mapping[Keys, Stated] = field(default_factory=dict)
     sample: list[Document] = field(default_factory=list)
     determined: dict[Keys, Determined] = field(default_factory=dict)
+    joint: list[FieldGroup] = field(default_factory=list)
 
 
 def profile(
@@ -150,13 +176,14 @@ def profile(
     may_have_maps: bool = True,
     key: bytes | None = None,
     choose_keys: Callable[[Profile], Sequence[Keys]] = lambda seen: (),
+    choose_joint: Callable[[Profile], Sequence[tuple[Keys, ...]]] = lambda seen: (),
 ) -> Profile:
     """Profile a collection in one pass, in memory that does not grow with the number of its records.
 
     ``choose`` selects, from the profile of the first batch, the fields that are measured in pairs,
-    ``choose_keys`` those of which is measured what they determine. ``key`` is
-    the key of the hashes, random by default, so that an attacker cannot craft values that a sample leaves
-    out. Maps are determined from the first batch too.
+    ``choose_keys`` those of which is measured what they determine, ``choose_joint`` those that are counted
+    together. ``key`` is the key of the hashes, random by default, so that an attacker cannot craft values
+    that a sample leaves out. Maps are determined from the first batch too.
 
     Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
     """
@@ -190,14 +217,22 @@ def profile(
             chosen = list(choose(found))[:PAIRED]
             found.pairs = {pair: Spectrum(_PAIR) for pair in combinations(chosen, 2)}
             found.determined = {keys: Determined(keys) for keys in choose_keys(found)}
-        for determined in found.determined.values():
-            determined.add(own)
-        nothing = np.zeros(len(batch), np.uint64)
-        for (first, second), spectrum in found.pairs.items():
-            spectrum.add(mix_hashes(own.get(first, nothing), own.get(second, nothing)))
+            found.joint = [FieldGroup(parts) for parts in choose_joint(found)]
+        _count_together(found, own, len(batch))
     if not found.records:
         raise InputError("the collection is empty: there is nothing to inspect")
     return found
+
+
+def _count_together(found: Profile, own: Mapping[Keys, Hashes], records: int) -> None:
+    """Count what is known of several fields of a batch by the hashes of its fields."""
+    for determined in found.determined.values():
+        determined.add(own)
+    for joint in found.joint:
+        joint.add(own)
+    nothing = np.zeros(records, np.uint64)
+    for (first, second), spectrum in found.pairs.items():
+        spectrum.add(mix_hashes(own.get(first, nothing), own.get(second, nothing)))
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:

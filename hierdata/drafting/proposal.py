@@ -171,17 +171,14 @@ def _sensitive(seen: SeenField) -> Proposal | None:
     rule: dict[str, Any] = {"role": "sensitive"}
     if seen.textual and seen.looks.numeric:
         rule["number"] = True
+    alone = "hardly any two values are equal, and they are published unchanged" if seen.is_telling else ""
     if seen.hint == "sensitive":
-        alone = (
-            ""
-            if not seen.nearly_unique
-            else "hardly any two values are equal, and they are published unchanged"
-        )
         return Proposal(rule, seen.by_name, alone)
     if clinical:
-        return Proposal(rule, "a code of what was found or done, by the names around it")
+        return Proposal(rule, "a code of what was found or done, by the names around it", alone)
     reason = "the values look like medical codes" if medical else seen.by_outer_name
-    return Proposal(rule, reason, "must it remain unknown?")
+    doubt = "must it remain unknown?"
+    return Proposal(rule, reason, f"{doubt} {alone.capitalize()}" if alone else doubt)
 
 
 def _number(seen: SeenField) -> Proposal | None:

@@ -15,6 +15,8 @@ FEW = 50
 ENOUGH = 20
 """Minimum number of records for which unique values are significant."""
 _NEARLY_ALL = 0.9
+_FEWEST = 10
+"""With fewer different values, values that occur once say nothing."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,11 @@ class SeenField:
     def nearly_unique(self) -> bool:
         """Whether hardly any value occurs twice."""
         return self.unique >= _NEARLY_ALL
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether knowing a value often identifies the record: half of the values occur once."""
+        return self.distinct >= _FEWEST and 2 * self.unique >= 1
 
     @property
     def belongs_to_one(self) -> bool:

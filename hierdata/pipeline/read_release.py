@@ -111,7 +111,7 @@ def _number_persons(overview: Overview, policy: Policy, person: str) -> NDArray[
     found = []
     for located in overview.splits:
         for place, document in enumerate(located.split.documents(), located.before + 1):
-            whose = digest_individual(document, keys)
+            whose = digest_individual(document, (keys,))
             if whose is None:
                 raise InputError("no value says whose this record is", record=place, path=person)
             found.append(numbers.setdefault(whose, len(numbers)))

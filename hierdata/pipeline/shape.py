@@ -93,7 +93,7 @@ class _Piece(NamedTuple):
 class ScatterDocuments:
     """Send the documents of a split to bins by their individual."""
 
-    keys: Keys
+    identity: tuple[Keys, ...]
     bins: int
     nesting: Nesting | None = None
 
@@ -104,7 +104,7 @@ class ScatterDocuments:
         if self.nesting is not None:
             documents = map(self.nesting.nest, documents)
         for place, document in enumerate(documents):
-            individual = digest_individual(document, self.keys)
+            individual = digest_individual(document, self.identity)
             to = 0 if individual is None else int.from_bytes(individual[:8]) % self.bins
             yield to, _Piece(number, place, individual, pickle.dumps(document, protocol=5))
 
@@ -128,7 +128,7 @@ class _MergedBin:
 class MergeIndividuals:
     """Unite the documents of each individual of a bin; they come in the order of the input."""
 
-    identity: Keys
+    identity: tuple[Keys, ...]
     dropped: frozenset[Keys]
     listed: frozenset[Keys] | None
     repeated: frozenset[Keys]
@@ -186,12 +186,12 @@ def _gather_individuals(
     """Return splits with one document for each individual, where the first of its documents was."""
     individual = read_individual(policy.individual)
     assert individual is not None
-    identity = policy.path(individual.by).keys
+    identity = tuple(policy.path(text).keys for text in individual.fields)
     repeated = policy.vertices | hints
     nesting = None
     if individual.nest is not None:
         nest = policy.path(individual.nest).keys
-        own = frozenset(policy.path(text).keys[0] for text in (individual.by, *individual.own))
+        own = frozenset(policy.path(text).keys[0] for text in (*individual.fields, *individual.own))
         nesting = Nesting(own, nest[0], notation)
         repeated |= {nest}
     if notation.elements:
@@ -238,7 +238,7 @@ def _check_merged(
         size += own
     if anonymous:
         what = f"{anonymous} records have no value here, so that they belong to nobody"
-        raise InputError(f"individual: {what}", path=individual.by)
+        raise InputError(f"individual: {what}", path=individual.fields[0])
     if differing:
         remedy = (
             "nest the documents with `individual: {by: ..., nest: ...}`, or drop the field"

@@ -41,7 +41,7 @@ def nested_tables(policy: Policy) -> ShapedTables:
         return tables
     nested = policy.path(individual.nest).keys[-1]
     return nest_tables(
-        tables or (ShapedTable(Table(nested), ""),), nested, policy.path(individual.by).keys[-1]
+        tables or (ShapedTable(Table(nested), ""),), nested, policy.path(individual.fields[0]).keys[-1]
     )
 
 
@@ -53,14 +53,14 @@ def find_joined(policy: Policy) -> Iterator[tuple[str, str]]:
     """
     tables = [shaped.table for shaped in shaped_tables(policy)]
     individual = read_individual(policy.individual)
-    dropped = None if individual is None else policy.path(individual.by).keys
+    dropped = () if individual is None else [policy.path(text).keys for text in individual.fields]
     at = places(tables)
     for table in tables:
         for keys in ((*at[table.name], column) for column in table.joins):
             path, rule = policy.rules_by_keys.get(keys, (None, None))
             if path is None or rule is None:
                 continue
-            if keys != dropped:
+            if keys not in dropped:
                 yield str(path), "the column joins tables and is renumbered: it takes no rule"
             elif rule.is_published:
                 yield str(path), "the column joins tables and is renumbered: it can only be dropped"

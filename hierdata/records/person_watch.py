@@ -14,8 +14,8 @@ from itertools import chain, islice
 from hierdata.documents.document import Document, Siblings, Value
 from hierdata.records.identifiers.base import text_of
 from hierdata.records.recognition.contents import shape_of_name
-from hierdata.records.recognition.field_names import BORN, OF_PERSONS
-from hierdata.records.recognition.persons import Meaning, PersonField, meaning_of
+from hierdata.records.recognition.field_names import BORN
+from hierdata.records.recognition.persons import Meaning, PersonField, are_of_person, meaning_of
 from hierdata.records.recognition.words import word_set, words_of
 from hierdata.records.shape.places import SIZE, field_at, is_scalar, scalar_of
 from hierdata.records.survey import Keys
@@ -38,12 +38,12 @@ def find_person_fields(known: Iterable[Keys]) -> tuple[PersonField, ...]:
     [((('patient_id',),), 'subject'), ((('manager',),), 'other')]
     """
     listed = list(known)
-    words = {word for keys in listed if len(keys) == 1 for word in words_of(keys[0])}
-    of_person = not words.isdisjoint(OF_PERSONS)
+    of_person = are_of_person(keys[0] for keys in listed if len(keys) == 1)
     beside = tuple(keys for keys in listed if not _APART.isdisjoint(words_of(keys[-1])))
     found, parts = list[PersonField](), list[Keys]()
-    for keys in listed:
-        meaning = meaning_of([key.removeprefix("@") for key in reversed(keys)])
+    meanings = {keys: meaning_of([key.removeprefix("@") for key in reversed(keys)]) for keys in listed}
+    parted = {keys[:-1] for keys, meaning in meanings.items() if meaning is not None and _is_part(meaning)}
+    for keys, meaning in meanings.items():
         if (
             meaning is None
             or meaning.kind == "thing"
@@ -55,7 +55,9 @@ def find_person_fields(known: Iterable[Keys]) -> tuple[PersonField, ...]:
             whose = "subject"
         if meaning.kind == "bare" and of_person:
             whose = "subject"
-        if _is_part(meaning) and whose == "subject":
+        # ``Name`` beside ``Vorname`` is the rest of the name.
+        is_rest = meaning.kind in ("bare", "name") and keys[:-1] in parted
+        if (_is_part(meaning) or is_rest) and whose == "subject":
             parts.append(keys)
         else:
             is_key = meaning.kind in ("key", "number")

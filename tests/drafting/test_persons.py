@@ -11,7 +11,9 @@ import pytest
 
 import hierdata
 from hierdata.ground.errors import PolicyError
+from tests.cases import for_each
 from tests.drafting.made_up_people import COLLECTIONS, FAMILY, GIVEN, UNITED, name
+from tests.drafting.made_up_sectors import MORE, bare
 
 SEED = b"a seed of sixteen bytes"
 RECORDS = 60
@@ -42,6 +44,40 @@ def test_drafts_that_are_followed_blindly_publish_no_direct_identifier() -> None
         assert any(text not in ("*", "None") for text in shown), title
 
 
+@for_each("title", MORE, few=16)
+def test_drafts_of_many_sectors_and_languages_may_be_followed_blindly(title: str) -> None:
+    hidden = set[str]()
+    records = [bare(MORE[title](n), hidden) for n in range(RECORDS)]
+    found = hierdata.init(records)
+    for one in found.fields:
+        if one.proposal.role == "sensitive" and _is_nearly_unique([*values_at(records, one.field.keys)]):
+            assert one.proposal.confirm, one.path
+    release = hierdata.anonymize(records, {**found.confirmed(), "effort": 0}, seed=SEED)
+    shown = set(texts(list(release.records())))
+    names = {own for own in hidden if " " in own and len(own) > 8}
+    assert not {text for text in shown if text in hidden or any(own in text for own in names)}
+    assert release.report.counts.records.published > 0
+    assert shown - {"*", "None"}
+
+
+def values_at(value: Any, keys: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(value, list):
+        for below in value:
+            yield from values_at(below, keys)
+    elif keys and isinstance(value, dict):
+        yield from values_at(value.get(keys[0]), keys[1:])
+    elif not keys and value is not None:
+        yield str(value)
+
+
+def _is_nearly_unique(values: list[str]) -> bool:
+    return len(set(values)) >= 10 and 2 * [values.count(own) for own in values].count(1) > len(values)
+
+
+def test_there_are_at_least_forty_collections() -> None:
+    assert len(MORE) + len(COLLECTIONS) >= 60
+
+
 def test_rows_of_one_person_are_united_by_a_key_rather_than_a_name() -> None:
     for title, make in COLLECTIONS.items():
         found = hierdata.init(make(RECORDS))
@@ -60,6 +96,20 @@ def test_a_name_unites_rows_where_there_is_no_key_and_the_draft_asks() -> None:
     assert "the presets MBF, anatomy-l" in text
     coded = [{**one, "nr": f"K{n // 3}"} for n, one in enumerate(records)]
     assert hierdata.init(coded).stated["individual"]["by"] == "$.nr"
+
+
+def test_first_and_last_name_together_unite_rows_that_have_no_key() -> None:
+    records = [
+        {"first": GIVEN[n // 3 % 4], "last": FAMILY[n // 12 % 5], "sex": "mf"[n // 3 % 2], "ward": n % 4}
+        for n in range(60)
+    ]
+    draft = hierdata.init(records)
+    by = ["$.first", "$.last", "$.sex"]
+    assert draft.stated["individual"] == {"by": by, "nest": "$.entries"}
+    assert "60 records are of 20 persons" in str(draft).replace("\n# ", " ")
+    assert hierdata.anonymize(records, draft.confirmed(), seed=SEED).report.counts.records.input == 20
+    seldom = [{**one, "first": GIVEN[n % 16], "last": FAMILY[n // 4 % 14]} for n, one in enumerate(records)]
+    assert "individual" not in hierdata.init(seldom).stated
 
 
 def test_a_field_without_a_telling_name_is_a_key_if_it_determines_facts_of_persons() -> None:

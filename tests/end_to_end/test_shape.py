@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import struct
 from collections.abc import Callable
@@ -271,6 +272,41 @@ def test_records_of_one_individual_become_one(tmp_path: Path) -> None:
     assert sorted(map(json.dumps, release.records())) == sorted(map(json.dumps, whole.records()))
     assert hierdata.verify(tmp_path / "out", stated, original=parts).passed
     assert "were united" in (tmp_path / "out/public/codebook.json").read_text()
+
+
+def test_several_values_together_say_whose_a_record_is(tmp_path: Path) -> None:
+    names = [(given, family) for given in ("Ann", "Bo", "Cy", None) for family in ("Lee", "May", "ab", "b")]
+    rows = [
+        {"first": names[n % 16][0], "last": names[n % 16][1], "sex": "mf"[n % 2], "ward": n % 3}
+        for n in range(48)
+    ]
+    rows += [{"first": "Annab", "last": None, "sex": "m", "ward": 1}]  # not Ann ab
+    stated = {
+        "version": 1,
+        "individual": {"by": ["$.first", "$.last"], "nest": "$.visits", "own": ["$.sex"]},
+        "models": [{"kind": "k-anonymity", "k": 3}],
+        "fields": {
+            "$.first": {"role": "identifier"},
+            "$.last": {"role": "identifier"},
+            "$.sex": {"role": "quasi", "flat": True},
+            "$.visits[*].ward": {"role": "quasi", "flat": True},
+        },
+    }
+    source = tmp_path / "rows.csv"
+    lines = (",".join("" if own is None else str(own) for own in row.values()) for row in rows)
+    source.write_text("\n".join(["first,last,sex,ward", *lines]))
+    for given, out in ((rows, tmp_path / "objects"), (source, tmp_path / "tables")):
+        release = hierdata.anonymize(given, stated, out=out, seed=SEED)
+        assert release.report.counts.records.input == 17
+        assert hierdata.verify(out, stated, original=given).passed
+        shown = "".join(file.read_text() for file in (out / "public").rglob("records*") if file.is_file())
+        assert not {"Ann", "Lee", "May"} & set(re.findall("[A-Za-z]+", shown))
+    assert (
+        "$.first and $.last" in json.loads((tmp_path / "tables/public/codebook.json").read_text())["shape"][0]
+    )
+    nobody = [*rows, {"first": None, "last": None, "sex": "m", "ward": 1}]
+    with pytest.raises(InputError, match="1 records have no value here"):
+        hierdata.anonymize(nobody, stated, seed=SEED)
 
 
 def test_individuals_are_counted_and_not_records() -> None:

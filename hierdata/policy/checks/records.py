@@ -52,20 +52,21 @@ def check_shape(policy: Policy) -> Iterator[Problem]:
 def _check_individual(policy: Policy, individual: IndividualRule) -> Iterator[Problem]:
     where: tuple[str, ...] = ("individual",)
     try:
-        path = policy.path(individual.by)
+        identity = [policy.path(text) for text in individual.fields]
         own = [policy.path(text) for text in individual.own]
         nest = None if individual.nest is None else policy.path(individual.nest)
     except PolicyError as error:
         yield where, str(error)
         return
-    if not path.steps or any(step.many for step in path.steps):
-        yield where, f"{path} must be one value of the record, not the record itself or a list"
+    wrong = [path for path in identity if not path.steps or any(step.many for step in path.steps)]
+    if wrong:
+        yield where, f"{wrong[0]} must be one value of the record, not the record itself or a list"
     elif nest is None:
         if policy.tables is not None:
             yield where, "the rows of the root table differ in their keys: state `nest` with `by`"
     elif len(nest.keys) != 1 or nest.keys[0].startswith("@"):
         yield (*where, "nest"), f"{nest} must be a list of the individual itself, such as $.visits"
-    elif nest.keys[0] in {path.keys[0], *(one.keys[0] for one in own if one.keys)}:
+    elif nest.keys[0] in {one.keys[0] for one in (*identity, *own) if one.keys}:
         yield (*where, "nest"), f"{nest} is a field of the individual: name a list that does not exist"
     for one in own:
         if len(one.keys) != 1:
@@ -76,7 +77,7 @@ def _check_nested(
     policy: Policy, individual: IndividualRule, nest: Path, notation: ShapeNotation
 ) -> Iterator[Problem]:
     """Yield rules on fields where they are no more, since the records were nested."""
-    kept = {policy.path(text).keys[0] for text in (individual.by, *individual.own)}
+    kept = {policy.path(text).keys[0] for text in (*individual.fields, *individual.own)}
     for spec in policy.shape:
         new = (spec.step.target, spec.step.new_field)
         kept |= {notation.read(text)[0] for text in new if text is not None}

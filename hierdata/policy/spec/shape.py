@@ -119,13 +119,20 @@ class IndividualRule(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    by: PathName = Field(description="the value that says whose a document is")
+    by: PathName | Annotated[tuple[PathName, ...], Field(min_length=2, max_length=MOST_PARTS)] = Field(
+        description="the value that says whose a document is, or the values that do so together"
+    )
     nest: PathName | None = Field(
         default=None, description="a new list of the person, with an item for each document"
     )
     own: Annotated[tuple[PathName, ...], Field(max_length=MOST_PARTS)] = Field(
         default=(), description="with nest: fields of the person, which all of its documents agree in"
     )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The paths of what says whose a document is."""
+        return (self.by,) if isinstance(self.by, str) else self.by
 
     @model_validator(mode="after")
     def _complete(self) -> IndividualRule:

@@ -42,6 +42,29 @@ _GIVEN = word_set(
     silvia simon simone sofia sophie stefan stefanie stephan stephen steven susan susanne sven sylvie
     tanja teresa theo thomas tiago tim tobias tom ulrich ursula uwe valentina vera victor victoria
     vincent walter werner willem william wolfgang xavier yves zoe
+    agnes agnieszka aisha ahmet akira ali amit amir ananya anders anil anita anjali anton ansel arjun
+    arvid asa
+    astrid ayse balazs bilal bjorn bogdan burak chen cristian danuta deepa deepak dimitris dmitri dmitry
+    elif emre
+    erika eva ewa fatma fatih gabor georgios giorgos grzegorz gustaf hakan halina hasan hassan hiroshi
+    huseyin
+    ibrahim ilona istvan ivan ivana jadwiga jaroslav jerzy jin jing jiri joanna johannes jozef jun
+    justyna jyoti
+    kamal katalin katarzyna kavita kemal kenji khadija kjell krzysztof ladislav lakshmi lars laszlo
+    layla leila
+    lei linh linnea ludmila magdalena malgorzata manish marek mariusz marketa matti mei meera mihai
+    mikael milan
+    ming minh mirjam miroslav mohammad monica mustafa neha nguyen nikos nils nisha olaf ole oleg olga
+    omar pavel
+    pawel pedro piotr pooja prakash priya qiang rahul raj rajesh rakesh ravi renata sakura samir sandeep
+    sanjay
+    sergei sergey sinan sofie stanislaw sunil sunita suresh svetlana tatiana tomas tomasz ulla vaclav
+    vijay vikram
+    vladimir wei wojciech xin yan yasmin yuki yuri yusuf zeynep zofia zoltan zsuzsa anu ritu salma tariq
+    zainab
+    анна иван мария дмитрии ольга сергеи елена павел александр наталья татьяна андреи алексеи михаил
+    светлана
+    γιωργος μαρια ελενη νικος κωστας σοφια πετρος δημητρης γιαννης
     """
 )
 """Given names that are frequent in the languages of ``words``: enough to tell lists of people from others."""
@@ -154,12 +177,26 @@ def shape_of_name(text: str) -> str:
     >>> [shape_of_name(text) for text in ("Anna Weiß", "Garcia, José", "Linear Algebra", "Huber", "mother")]
     ['named', 'named', 'full', 'word', 'coded']
     """
+    if "^" in text:  # HL7: components of a name, and a number before them
+        text = ", ".join(part for part in text.split("^") if part and not part.isdigit())
     words = re.split(r"[ ,-]+", fold(text).strip())
     if len(words) == 1 and words[0].lower() in _CODED:
         return "coded"
     known = any(word.strip(".").lower() in _GIVEN for word in words[:4])
+    if known and text.islower():
+        text = text.title()
     if len(words) > 1 and _FULL_NAME.fullmatch(text):
         return "named" if known else "full"
-    if len(words) == 1 and text[:1].isupper() and text.isalpha() and len(text) > 2:
+    if (
+        len(words) == 1
+        and text.isalpha()
+        and _may_be_capital(text[:1])
+        and (len(text) > 2 or text > "\u3000")
+    ):
         return "given" if known else "word"
     return ""
+
+
+def _may_be_capital(letter: str) -> bool:
+    """Return whether a letter is a capital, or of a script that has none."""
+    return not letter.islower()

@@ -25,10 +25,11 @@ _WORDS: dict[Hint, str] = {
     "free_text": "comment comments description memo message narrative note notes remark remarks summary text",
     "sensitive": """
         absence alcohol allergy balance befund belief bonus cause condition conditionconceptid
-        consumable conviction creditamount creditscore crime dalc debt default diag diagnose
+        consumable conviction creditamount creditscore crime dalc debt default diag diagnos diagnose dx
         diagnoses diagnosis disability disease disorder doenca drinking drug drugconceptid drugs
         einkommen enfermedad engagement failure finding gehalt gesundheit gezondheid gpa grade
-        health hiv icd illness income ingresos inkomen interpretation krankheit loan lohn maladie
+        health hiv icd ill illness income rozpoznanie диагноз διαγνωση ingresos inkomen interpretation
+        krankheit loan lohn maladie
         malattia mark measurement measurementconceptid medication medicine medikament mortality
         noten observation observationconceptid offence offense opinion orientation outcome party
         payrate performance phenotype phenotypic politics pregnancy problem procedure
@@ -53,13 +54,20 @@ _WORDS: dict[Hint, str] = {
         citta comune eta nascita nazionalita professione sesso statocivile
         beroep geboorte geboortedatum geslacht leeftijd nationaliteit woonplaats
         cidade concelho genero idade nacionalidade nascimento profissao
+        alder fodelsedatum foedelsedatum fodselsdato ika ikae kjonn miasto nem pleca plec pohlavi rodne
+        sukupuoli
+        syntymaaika syntymaeaika
+        urodzenia varsta vek wiek yas cinsiyet dogumtarihi szuletes datanasterii возраст пол город
+        ηλικια φυλο العمر
     """,
 }
 HINTS: dict[str, Hint] = {word: hint for hint, words in _WORDS.items() for word in words.split()}
 BORN = word_set(
     """
-    birth birthdate birthday born dob geb gebdat geburt geburtsdatum geburtstag geboorte geboortedatum
-    naissance nacimiento nascita nascimento
+    bday birth birthdate birthday born dob geb gebdat geburt geburtsdatum geburtstag geboorte geboortedatum
+    naissance nacimiento nascita nascimento urodzenia fodelsedatum foedelsedatum fodselsdato syntymaaika
+    syntymaeaika dogumtarihi
+    szuletes
     """
 )
 """Words for the day on which a person was born."""
@@ -67,6 +75,7 @@ OF_PERSONS = BORN | word_set(
     """
     age alter edad eta leeftijd idade sex gender geschlecht sexe sexo sesso geslacht genero marital
     familienstand estadocivil statocivile nationality nationalitaet ethnicity race
+    alder ika ikae wiek plec vek pohlavi kjonn sukupuoli yas cinsiyet varsta возраст пол ηλικια φυλο العمر
     """
 )
 """Words for what only persons have: a record with them is of a person."""

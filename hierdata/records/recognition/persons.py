@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from hierdata.records.recognition.field_names import HINTS
+from hierdata.records.recognition.field_names import HINTS, OF_PERSONS
 from hierdata.records.recognition.words import (
     DEED_ENDS,
     DEEDS,
@@ -74,7 +74,10 @@ Word: TypeAlias = tuple[str, Sense | None]
 def _senses(name: str) -> tuple[Word, ...]:
     """Return the words of a name with what each says; those of a compound apart."""
     found: list[Word] = []
-    for word in _join_words(words_of(name)):
+    words = words_of(name)
+    # ``guardian1`` and ``approver_l2`` are what they are without the number.
+    telling = [word for word in words if len(word) > 1 and not word.isdigit()]
+    for word in _join_words(telling or words):
         for part in split_compound(word, _ATTRIBUTES):
             known = singular(part, SENSE_OF)
             sense = SENSE_OF.get(known)
@@ -120,12 +123,27 @@ def meaning_of(names: Sequence[str]) -> Meaning | None:
         below = _of_outer(own, around)
         if below is None and own.lower() in PARTS_ALONE:
             return Meaning("part", own.lower(), _whose_around(around))
+        if below is None and found is not None and around and _whose_container(_senses(around[0])) == "other":
+            # A number of a judge is no fact of a person whom the record is about.
+            return None if "code" in words_of(own) else replace(found, whose="other")
         return below if below is not None else found
     if found.kind == "bare":
         return _resolve_bare(found, around)
     if found.whose == "unknown" and found.kind != "thing":
         return replace(found, whose=_whose_around(around))
     return found
+
+
+def are_of_person(names: Iterable[str]) -> bool:
+    """Return whether some of the names of one object are of what only persons have: an age, a surname.
+
+    >>> are_of_person(["Name", "Vorname"]), are_of_person(["name", "price"])
+    (True, False)
+    """
+    return any(
+        not OF_PERSONS.isdisjoint(words_of(name)) or any(sense == "part" for _, sense in _senses(name))
+        for name in names
+    )
 
 
 _COUNTED = frozenset({"num", "number", "no", "nr", "nb", "n", "numero", "nombre", "anzahl", "count", "qty"})
@@ -147,14 +165,12 @@ def _is_count(name: str) -> bool:
 
 def _of_own(words: Sequence[Word]) -> Meaning | None:
     senses = {sense for _, sense in words}
-    by_deed = words and words[-1][0] in DEED_ENDS and any(word in DEEDS for word, _ in words)
+    if not words:
+        return None
+    by_deed = words[-1][0] in DEED_ENDS and any(word in DEEDS for word, _ in words)
     if by_deed:
         return Meaning("person", name_shown(words), "other")
-    if (
-        "modifier" in senses
-        and words[-1][1] != "other"
-        and ("name" not in senses or words[-1][1] == "modifier")
-    ):
+    if "modifier" in senses and _is_fact(words):
         return None
     whose = _whose(words)
     if "name" in senses:
@@ -170,6 +186,14 @@ def _of_own(words: Sequence[Word]) -> Meaning | None:
     if words and senses & {"subject", "other"} and (senses <= people or words[-1][1] == "other"):
         return Meaning("person", name_shown(words), whose)
     return None
+
+
+def _is_fact(words: Sequence[Word]) -> bool:
+    """Return whether a modifier makes the name one of a fact, as in ``last_login`` and ``name_type``."""
+    last, modifiers = words[-1][1], [word for word, sense in words if sense == "modifier"]
+    if last == "other" or (last == "part" and set(modifiers) <= {"preferred"}):
+        return False
+    return last == "modifier" or all(sense != "name" for _, sense in words)
 
 
 def _of_name(words: Sequence[Word], whose: Whose) -> Meaning:

@@ -1,4 +1,4 @@
-"""Words in names of fields, in seven languages: persons and their names, direct identifiers, keys, things.
+"""Words in names of fields, in many languages: persons and their names, direct identifiers, keys, things.
 
 Words are folded as ``words_of`` folds names: lower case, without accents. A compound written as one word is
 split where all its parts are known (``Kundennummer``, ``patientname``).
@@ -31,7 +31,8 @@ _SENSES: dict[Sense, str] = {
         passenger pat patient person persona player policyholder prisoner proband pt pupil registrant
         resident respondent stud student subscriber suspect tenant trainee traveler traveller user victim
         visitor volunteer voter worker
-        angestellte antragsteller antragstellerin arbeitnehmer befragte befragter benutzer besucher bewerber
+        angestellte antragsteller antragstellerin arbeitnehmer befragte befragter benutzer besucher
+        bewerber
         bewerberin bewohner buerger gast kd klient klientin kunde kundin mieter mitarbeiter mitarbeiterin
         mitglied nutzer patientin proband probandin schueler schuelerin spieler studentin studierende
         studierender teilnehmende teilnehmer teilnehmerin versicherte versicherter waehler
@@ -41,9 +42,18 @@ _SENSES: dict[Sense, str] = {
         estudiante inquilino miembro paciente socio solicitante trabajador usuario
         alunna alunno assicurato cittadino dipendente intervistato lavoratore membro partecipante paziente
         richiedente studente studentessa utente
-        aanvrager bewoner burger deelnemer gebruiker huurder kandidaat klant leerling lid medewerker persoon
+        aanvrager bewoner burger deelnemer gebruiker huurder kandidaat klant leerling lid medewerker
+        persoon
         verzekerde werknemer
         aluna aluno cidadao empregado estudante funcionario pessoa segurado trabalhador utilizador
+        asiakas hallgato vevoe klijent klijentka klientka musteri muesteri pacient pacientka pacjent
+        pacjentka potilas
+        pracownik pracownica uczen kursant zakaznik zamestnanec zaposleni beteg tanulo vasarlo elev
+        ansatt anstalld anstaelld
+        medarbetare kund borger kunden tyontekija tyoentekijae oppilas calisan ogrenci oegrenci angajat
+        pacientul
+        пациент клиент сотрудник ученик студент πελατης ασθενης υπαλληλος المريض العميل
+        患者 顧客 客户 病人 환자
     """,
     # Persons beside the subject; also those of whom that is unknown.
     "other": """
@@ -52,15 +62,18 @@ _SENSES: dict[Sense, str] = {
         contact
         counselor counsellor coworker creator daughter dentist director doctor driver editor emergency
         father friend gp guardian household husband informant inspector instructor interviewer judge kin
-        lawyer lecturer legalguardian manager md mentor mgr mother neighbour neighbor nextofkin notary nurse
+        lawyer lecturer legalguardian manager md mentor mgr mother neighbour neighbor nextofkin notary
+        nurse
         observer officer operator owner parent partner performer pharmacist phys physician practitioner
         prescriber
         prof professor provider receiver recipient recorder referee referrer relative reporter requester
         requestor reviewer salesperson salesrep seller sender shipper shipto shipping delivery sibling
-        sister son spouse staff superior supervisor surgeon teacher technician therapist tutor wife witness
+        sister son spouse staff superior supervisor surgeon teacher technician therapist tutor wife
+        witness
         absender angehoerige angehoeriger ansprechpartner anwalt arzt aerztin autor bearbeiter behandler
         betreuer bruder chef dozent ehegatte ehepartner einweiser eltern elternteil empfaenger fahrer
-        gutachter hausarzt klassenlehrer klassenlehrerin kontakt kontaktperson lehrer lehrerin leiter mutter
+        gutachter hausarzt klassenlehrer klassenlehrerin kontakt kontaktperson lehrer lehrerin leiter
+        mutter
         notfallkontakt pfleger pruefer rechnung richter sachbearbeiter schwester therapeut trainer vater
         verfasser vormund vorgesetzte vorgesetzter zeuge
         auteur chauffeur conjoint destinataire directeur enfant enseignant epouse epoux expediteur
@@ -72,10 +85,20 @@ _SENSES: dict[Sense, str] = {
         capo coniuge contatto familiare figlia figlio fratello genitore infermiera infermiere insegnante
         marito mittente moglie professore responsabile sorella supervisore tutore
         spedizione fatturazione verzending facturatie entrega cobranca fatura haushalt menage hogar
-        afzender arts zorgverlener broer contactpersoon echtgenoot familielid huisarts leidinggevende leraar
+        afzender arts zorgverlener broer contactpersoon echtgenoot familielid huisarts leidinggevende
+        leraar
         moeder ontvanger ouder vader verpleegkundige voogd zus
         chefe conjuge contato enfermeira enfermeiro filha filho irma irmao mae medicos pai professora
         remetente responsavel
+        lead teamlead teamleader foreman counterparty payee signatory cosigner landlord hausmeister makler
+        dozentin lekarz lekarka nauczyciel kierownik opiekun rodzic matka ojciec doktor doktorka ucitel
+        lakare laekare
+        laege lege handlaggare handlaeggare sagsbehandler saksbehandler larare laerare chefen laakari
+        laeaekaeri opettaja ogretmen oegretmen hekim
+        mudur muedur orvos
+        tanar kezelo medic profesorul lekar врач доктор учитель руководитель менеджер мать отец γιατρος
+        ιατρος
+        δασκαλος الطبيب 担当医 医師 医生
     """,
     "thing": """
         activity airline airport app application article artist asset bank book branch brand browser
@@ -88,21 +111,27 @@ _SENSES: dict[Sense, str] = {
         hobby host hospital hotel ingredient institute institution item lab laboratory lesson library
         location
         manufacturer market medicine menu merchant model module movie network office org organisation
-        organization package page park place plan planet practice product profile program programme project
-        promotion property publication publisher quarter question questionnaire queue recipe restaurant role
+        organization package page park place plan planet practice product profile program programme
+        project
+        promotion property publication publisher quarter question questionnaire queue recipe restaurant
+        role
         room route sample schema school section sensor server service shop song space species sport stage
-        stop store study substance supermarket supplier system table tag task team template test topic track
+        stop store study substance supermarket supplier system table tag task team template test topic
+        track
         tool trial unit university vaccine variable vehicle vendor venue version vessel village warehouse
-        abteilung artikel aufgabe bezirk dienst fach fakultaet filiale firma gebaeude gemeinde geraet gruppe
+        abteilung artikel aufgabe bezirk dienst fach fakultaet filiale firma gebaeude gemeinde geraet
+        gruppe
         haus kategorie klinik krankenhaus krankheit kurs land lieferant lieferung marke medikament modell
         ort
         produkt projekt raum schul schule sprache stadt standort station system universitaet unternehmen
         verein
         veranstaltung waehrung wirkstoff
-        batiment categorie commune cours departement ecole entreprise fournisseur gare groupe hopital langue
+        batiment categorie commune cours departement ecole entreprise fournisseur gare groupe hopital
+        langue
         lieu magasin maladie marque matiere medicament organisme pays produit projet salle societe
         universite ville
-        articulo asignatura ciudad colegio curso departamento empresa enfermedad escuela grupo idioma marca
+        articulo asignatura ciudad colegio curso departamento empresa enfermedad escuela grupo idioma
+        marca
         materia medicamento municipio organizacion pais producto proveedor proyecto tienda universidad
         articolo azienda citta comune corso dipartimento ditta farmaco fornitore gruppo lingua malattia
         negozio ospedale paese prodotto progetto reparto scuola universita
@@ -110,9 +139,14 @@ _SENSES: dict[Sense, str] = {
         ziekte
         cidade disciplina doenca escola fornecedor loja produto projeto universidade
     """,
-    "name": "name naam nom nombre nome namen nam nm",
+    "name": """
+        name naam nom nombre nome namen nam nm namn navn nimi jmeno nazwa nev adi isim ime nume имя
+        ονομα اسم الاسم
+        名前
+    """,
     "part": """
-        alias familyname firstname firstnames fname forename fullname givenname initials lastname legalname
+        alias familyname firstname firstnames fname forename fullname givenname initials lastname
+        legalname
         lname maidenname middlename mname mononym nickname preferredname surname username login loginname
         screenname displayname
         familienname geburtsname kuenstlername maedchenname nachname rufname vorname vornamen zuname
@@ -121,11 +155,17 @@ _SENSES: dict[Sense, str] = {
         cognome nominativo
         achternaam geboortenaam roepnaam tussenvoegsel voorletters voornaam voornamen
         apelido apelidos sobrenome
+        fn surnm imie imiona nazwisko prijmeni krestni fornamn foernamn efternamn mellannamn fornavn efternavn
+        etternavn
+        mellomnavn etunimi sukunimi soyad soyadi adsoyad vezeteknev keresztnev csaladnev prenume prezime
+        familiya
+        imya otchestvo xingming фамилия отчество фио επωνυμο επιθετο 姓 名 姓名 氏名
     """,
     "contact": """
         account acct addr address avatar biometric cell cellphone cellular creditcard email emailaddress
         face
         facebook fax fingerprint gps handle homepage house iban imei instagram ip ipaddress linkedin mac
+        ext
         mail
         mobile passwd password phone photo picture plate portrait signature skype street streetname tel
         telecom telephone twitter url website whatsapp zoom
@@ -152,6 +192,9 @@ _SENSES: dict[Sense, str] = {
         cartellaclinica matricola passaporto patente tesserasanitaria
         bsn burgerservicenummer verzekeringsnummer paspoort rijbewijs sofinummer
         carteira cnh passaporte rg utentesns
+        pesel personnummer personnr fodselsnummer cpr cprnr henkilotunnus hetu kimlik tckn tckimlik cnp
+        taj oib jmbg
+        aadhaar aadhar rodnecislo lanr upn
     """,
     "key": """
         id ids identifier ident key no nr num number code ref reference pid uid uuid guid rowid sid oid pk
@@ -164,15 +207,18 @@ _SENSES: dict[Sense, str] = {
         chave
     """,
     "modifier": """
-        age allowed amount available average balance bonus category change class consent count created date
-        days default delta domain enabled flag has income is kind lang language last level limit mean median
+        age allowed amount available average balance bonus category change class consent count created
+        date
+        days default delta domain enabled flag has income is kind lang language last level limit mean
+        median
         method mode of opt optin opted percent preference preferred quantity rate rating reason relation
         relationship satisfaction score share since state status sum time total type use valid verified
         verification version years anzahl datum typ zeit beziehung verwandtschaft nombredehijos tipo fecha
         data lien soort aantal parentesco quantidade
     """,
     "filler": """
-        a al an and by d da das de del dell della der des di die do door dos du e el en for from in info its
+        a al an and by d da das de del dell della der des di die do door dos du e el en for from in info
+        its
         information l la le of par per por por primary rel secondary son the to used und van von work home
         full first family given last middle maiden birth legal local personal private main current alt
         alternate complet complete completo completa vollstaendiger voller nachnamen volledige propio
@@ -210,7 +256,9 @@ for _sense, _words in _SENSES.items():
     for _word in _words.split():
         SENSE_OF.setdefault(_word, _sense)
 
-_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W0-9_A-Za-z]+")
+"""A word in Latin letters, digits, or letters of another script."""
+_UNMARKED = str.maketrans("łøıđŁØİĐ", "loidLOID")
 _LINKS = ("", "s", "n", "en", "e", "es", "er")
 """What German and Dutch put between the parts of a compound."""
 _LEAST = 3
@@ -227,7 +275,7 @@ def fold(text: str) -> str:
         return text
     for letter, written in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")):
         text = text.replace(letter, written).replace(letter.upper(), written.capitalize())
-    parts = unicodedata.normalize("NFKD", text)
+    parts = unicodedata.normalize("NFKD", text.replace("æ", "ae").translate(_UNMARKED))
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 

@@ -14,16 +14,23 @@ from hierdata.records.shape.places import SIZE, ShapeNotation, digest_value, fie
 from hierdata.records.survey import Keys
 
 
-def digest_individual(document: Document, keys: Keys) -> bytes | None:
-    """Return the digest of the value that says whose document it is, None if it has none.
+def digest_individual(document: Document, identity: Sequence[Keys]) -> bytes | None:
+    """Return the digest of the values that say whose document it is, None if it has none of them.
 
     Values are equal as those of pseudonyms are: 5, 5.0 and "5" are one.
     """
+    texts = [_text_at(document, keys) for keys in identity]
+    if not any(texts):
+        return None
+    written = b"".join(len(text).to_bytes(8) + text for text in texts) if len(texts) > 1 else texts[0]
+    return blake2b(written, digest_size=SIZE).digest()
+
+
+def _text_at(document: Document, keys: Keys) -> bytes:
     value = field_at(document, keys)
     if value is None or value == "" or not is_scalar(value):
-        return None
-    text = text_of(scalar_of(value))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=SIZE).digest()
+        return b""
+    return text_of(scalar_of(value)).encode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,12 @@ class Nesting:
 class Merging:
     """The documents of individuals, united one after the other.
 
-    ``identity`` are the keys of what says whose document it is. Fields below ``dropped`` are not published,
+    ``identity`` are the fields that say whose document it is. Fields below ``dropped`` are not published,
     so they may differ: the first is kept. Elements at ``repeated`` (XML) are lists; others occur once.
     ``differing`` counts the individuals whose documents have different values in a field.
     """
 
-    identity: Keys
+    identity: Collection[Keys]
     dropped: Collection[Keys] = ()
     listed: Collection[Keys] | None = None
     repeated: Collection[Keys] = ()
@@ -97,7 +104,7 @@ class Merging:
 
     def _may_differ(self, keys: Keys) -> bool:
         """Return whether a field is not published, so that its values need not agree."""
-        if keys == self.identity:
+        if keys in self.identity:
             return True  # equal already, in another spelling
         if any(keys[:count] in self.dropped for count in range(1, len(keys) + 1)):
             return True

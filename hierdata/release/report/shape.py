@@ -68,7 +68,7 @@ def describe_steps(policy: Policy) -> tuple[str, ...]:
     individual = read_individual(policy.individual)
     united: tuple[str, ...] = ()
     if individual is not None:
-        united = (_UNITED.format(path=quote(individual.by)),)
+        united = (_UNITED.format(path=" and ".join(map(quote, individual.fields))),)
         if individual.nest is not None:
             united += (_describe_nest(individual.nest, individual.own),)
     return united + tuple(spec.step.describe() for spec in policy.shape)
