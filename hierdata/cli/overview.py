@@ -1,18 +1,27 @@
-"""What ``hierdata anonymize`` prints: at most 15 lines of 100 characters."""
+"""What ``hierdata anonymize`` prints: at most 18 lines of 100 characters, more where a terminal is narrower.
+
+In this order: what is given out, who could find a person, what could be learned of a person, what is kept,
+what is not promised, and what to do next.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hierdata.cli.terminal import draw_bar, fold, shorten
+from hierdata.cli.terminal import WIDTH, draw_bar, fold, line_width, shorten
 from hierdata.ground.escaping import quote
 from hierdata.release.report.wording import (
+    certain_guesses,
     describe_outcome,
+    describe_worst_risk,
     kept_share,
+    least_kept,
+    list_findings,
+    list_learnings,
+    list_worst_types,
     of,
     place,
     plural,
@@ -24,112 +33,117 @@ from hierdata.release.report.wording import (
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from hierdata.release.report.models import Promise, StewardReport
+    from hierdata.release.report.models import StewardReport
 
-MOST_LINES = 15
-"""Lines of an overview."""
-_TYPES = 4
-"""Vertex types with a line of their own."""
+MOST_LINES = 18
+"""Lines of an overview at the full width."""
+_TYPES, _FIELDS = 4, 2
+"""Vertex types with a line of their own; fields that are named because they lost most."""
 _LONGEST_NAME, _LONGEST_PATH = 55, 30
 """Characters of the name of the dataset, and of a path, in a line with other things."""
 
 
 def overview(report: StewardReport, out: Path) -> list[str]:
-    """Return the lines on a release in the folder ``out``: its verdict and promise, and what is kept.
+    """Return the lines on a release in the folder ``out``.
 
     The promise has as many whole sentences as there is room for, and the number of the others.
     """
-    outcome = [
-        describe_outcome(report),
-        *_list_kept(report),
-        *_worst_guesses(report),
-        *fold(_warnings(report)),
-        *_places(out),
-    ]
     name = quote(report.dataset)
     if len(name) > _LONGEST_NAME:
         name = quote(name[:_LONGEST_NAME].strip('"') + " ...")
-    title = f"{name}: {verdict(report)}"
-    return [title, *_promise(report, MOST_LINES - 1 - len(outcome)), *outcome]
+    given = [f"{name}: {verdict(report)}", *fold(f"Given out: {describe_outcome(report)}")]
+    rest = [*_list_kept(report), *_not_promised(report), *_next_steps(report, out)]
+    most = MOST_LINES * WIDTH // line_width()
+    return [*given, *_promise(report, most - len(given) - len(rest)), *rest]
 
 
 def _promise(report: StewardReport, most: int) -> list[str]:
-    """State the promises in words, in a limited number of lines."""
-    sentences = [sentence for promise in report.promises for sentence in _sentences(promise)]
-    for count in range(len(sentences), 0, -1):
-        left = len(sentences) - count
-        rest = f" (The promise goes on: {plural(left, 'more sentence')} in the report.)" if left else ""
-        lines = fold(" ".join(sentences[:count]) + rest, "  ")
+    """State in a limited number of lines who could find a person, and what could be learned."""
+    finding = [own for text in list_findings(report) for own in _sentences(report, text)]
+    learning = [own for text in list_learnings(report) for own in _sentences(report, text)]
+    if finding and (risk := describe_worst_risk(report)):
+        finding.append(risk)
+    learning += _measured_guess(report)
+    if not learning and report.worst_guess:
+        learning.append("No promise limits it.")
+    for count in range(len(finding) + len(learning), 0, -1):
+        left = len(finding) + len(learning) - count
+        rest = [f"(The promise goes on: {plural(left, 'more sentence')} in the report.)"] if left else []
+        told = learning[: max(count - len(finding), 0)]
+        lines = _paragraph("Finding a person", finding[:count] + ([] if told else rest))
+        lines += _paragraph("Learning about a person", told + rest) if told else []
         if len(lines) <= most:
             return lines
-    return fold(f"The promise has {plural(len(sentences), 'sentence')}: read them in the report.", "  ")
+    total = plural(len(finding) + len(learning), "sentence")
+    return fold(f"The promise has {total}: read them in the report.")
 
 
-def _sentences(promise: Promise) -> list[str]:
-    statement = promise.statement
-    for path in promise.paths:
-        statement = statement.replace(path, quote(path))
-    return re.split(r"(?<=\.) (?=[A-Z])", statement)
+def _paragraph(name: str, sentences: Sequence[str]) -> list[str]:
+    return fold(f"{name}: {' '.join(sentences)}", "", "  ") if sentences else []
 
 
-def _list_kept(report: StewardReport) -> Iterator[str]:
-    """Yield a bar for the first vertex types: what is kept of the input, and how many are published."""
-    if report.kept.total is not None:
-        yield f"Kept of the input: {kept_share(report.kept.total)}"
-    elif publishes_nothing(report):
-        yield "Kept of the input: 0 %"
-    tallies = report.counts.vertices
-    names = {path: shorten(place(path), _LONGEST_PATH) for path in islice(tallies, _TYPES)}
-    width = max(map(len, names.values()), default=0)
-    if more := len(tallies) - len(names):
-        names = dict(islice(names.items(), _TYPES - 1))
-        more += 1
-    for path, name in names.items():
-        own = report.kept.vertices.get(path)
-        bar = "" if own is None else f"  {draw_bar(own.kept.value)}  {share(own.kept.value).rjust(6)}"
-        yield f"  {name.ljust(width)}{bar}  {of(tallies[path])} published"
-    if more:
-        yield f"  and {plural(more, 'more vertex type')}: --metrics, or the report"
+def _sentences(report: StewardReport, text: str) -> list[str]:
+    for path in dict.fromkeys(path for promise in report.promises for path in promise.paths):
+        text = text.replace(path, quote(path))
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
 
 
-def _worst_guesses(report: StewardReport) -> Iterator[str]:
-    """Yield what can be guessed at most, and who else may guess better.
-
-    Where everybody in a class may have one value, no model promises otherwise, and the line says so.
-    """
-    guesses = {path: guess.fraction for path, guess in report.worst_guess.items()}
-    if guesses:
-        most = max(guesses.values())
-        if most == 1:
-            certain = [path for path, guess in guesses.items() if guess == 1]
-            yield f"Not promised: in some class all may have one value {_at(certain)}."
-        else:
-            yield f"In no class do more than {share(float(most))} have the same sensitive value."
+def _measured_guess(report: StewardReport) -> Iterator[str]:
+    """Yield what was measured of guesses where none is certain, and who guesses better."""
+    guesses = [guess.fraction for guess in report.worst_guess.values()]
+    if guesses and max(guesses) < 1:
+        yield f"In no class do more than {share(float(max(guesses)))} have the same sensitive value."
     known = report.group_ids and {
         path: guess.fraction for path, guess in report.group_ids.worst_guess.items()
     }
     if known:
-        yield f"Worst guess of who knows another one: {_largest(known)}"
+        yield f"Someone who knows another sensitive value of the person guesses right with {_largest(known)}."
+
+
+def _list_kept(report: StewardReport) -> Iterator[str]:
+    """Yield what is kept: in all, of the fields that lost most, and a bar for each of a few vertex types."""
+    least = least_kept(report)
+    lost = [f"{shorten(quote(path), _LONGEST_PATH)} ({share(kept)})" for path, kept in least[:_FIELDS]]
+    named = f"; least of {' and '.join(lost)}" if lost else ""
+    if report.kept.total is not None:
+        yield from fold(f"Kept of the input: {kept_share(report.kept.total)}{named}.", "", "  ")
+    elif publishes_nothing(report):
+        yield "Kept of the input: 0 %."
+    tallies = report.counts.vertices
+    shown = list_worst_types(report, _TYPES if len(tallies) <= _TYPES else _TYPES - 1)
+    names = {path: shorten(place(path), _LONGEST_PATH) for path in shown}
+    width = max(map(len, names.values()), default=0)
+    for path, name in names.items():
+        own = report.kept.vertices.get(path)
+        bar = "" if own is None else f"  {draw_bar(own.kept.value)}  {share(own.kept.value).rjust(6)}"
+        yield f"  {name.ljust(width)}{bar}  {of(tallies[path])} published"
+    if more := len(tallies) - len(names):
+        yield f"  and {plural(more, 'more vertex type')} that lost no more: --metrics, or the report"
+
+
+def _not_promised(report: StewardReport) -> list[str]:
+    """Say how much is not promised, and first of all where a class may show one value in all its records."""
+    certain = certain_guesses(report)
+    among = f" Among them: in some class all may have one value {_at(certain)}." if certain else ""
+    return fold(
+        f"Not promised: {plural(len(report.limitations), 'thing')}, listed in the report.{among}", "", "  "
+    )
+
+
+def _next_steps(report: StewardReport, out: Path) -> Iterator[str]:
+    """Yield what to do next, where the report lies, and what can be given out; a long path is not broken."""
+    found = plural(len(report.warnings), "warning") if report.warnings else "no warnings"
+    yield f"Next: read the report ({found}) before you give anything out."
+    yield f"Report: {out / 'steward' / 'report.html'}"
+    yield f"To give out: {out / 'public'}"
 
 
 def _largest(guesses: dict[str, Fraction]) -> str:
     most = max(guesses.values())
-    return f"{share(float(most))} {_at([path for path, guess in guesses.items() if guess == most])}"
+    worst = [path for path, guess in guesses.items() if guess == most]
+    return f"a chance of at most {share(float(most))} {_at(worst)}"
 
 
-def _at(paths: list[str]) -> str:
+def _at(paths: Sequence[str]) -> str:
     also = f" and {plural(len(paths) - 1, 'other')}" if len(paths) > 1 else ""
     return f"at {shorten(quote(paths[0]), _LONGEST_PATH)}{also}"
-
-
-def _warnings(report: StewardReport) -> str:
-    found = plural(len(report.warnings), "warning") if report.warnings else "No warnings"
-    limits = plural(len(report.limitations), "thing")
-    verb = "is" if len(report.limitations) == 1 else "are"
-    return f"{found}; {limits} {verb} not promised. Read the report before you give anything out."
-
-
-def _places(out: Path) -> Iterator[str]:
-    """Yield where the report lies, and what can be given out; a long path is not broken."""
-    yield f"Report: {out / 'steward' / 'report.html'}"
-    yield f"To give out: {out / 'public'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
@@ -28,7 +29,9 @@ def draw_bar(share: float, length: int = BAR_LENGTH) -> str:
 
 
 WIDTH = 100
-"""Characters in a line of sentences and bars."""
+"""Characters in a line of sentences and bars, where the terminal has as many."""
+LEAST_WIDTH = 40
+"""Characters in a line of sentences on a terminal of any width."""
 PIPE_WIDTH = 160
 """Width in characters if stdout is not a terminal; longer cells are wrapped, never cut."""
 
@@ -40,14 +43,21 @@ def say(*lines: str) -> None:
 
 
 def say_folded(*lines: str) -> None:
-    """Print lines on stdout as ``say`` does; what is longer than ``WIDTH`` goes on in an indented line."""
+    """Print lines on stdout as ``say`` does; what is longer than a line goes on in an indented one."""
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip(" ")))
-        say(*([line] if len(line) <= WIDTH else fold(line, indent, "    ")))
+        say(*([line] if len(line) <= line_width() else fold(line, indent, "    ")))
+
+
+def line_width() -> int:
+    """Return how many characters a line of sentences has: ``WIDTH``, or fewer on a narrower terminal."""
+    if not sys.stdout.isatty():
+        return WIDTH
+    return min(WIDTH, max(shutil.get_terminal_size((WIDTH, 24)).columns, LEAST_WIDTH))
 
 
 def fold(text: str, indent: str = "", hanging: str = "") -> list[str]:
-    """Break a text into lines of at most ``WIDTH`` characters, at spaces; a longer word keeps its line.
+    """Break a text into lines of ``line_width`` characters, at spaces; a longer word keeps its line.
 
     ``indent`` begins the first line, ``indent`` with ``hanging`` the others. What is in double quotes is one
     word, so that no line begins inside a quoted text.
@@ -55,10 +65,10 @@ def fold(text: str, indent: str = "", hanging: str = "") -> list[str]:
     >>> fold('the dataset "a b c" ' * 6, "  ")[1]
     '  "a b c" the dataset "a b c"'
     """
-    lines = [indent]
+    lines, width = [indent], line_width()
     for word in re.findall(r'(?:"[^"]*"|[^\s"]|")+', escape(text)):
         space = "" if lines[-1] in (indent, indent + hanging) else " "
-        if space and len(lines[-1]) + 1 + len(word) > WIDTH:
+        if space and len(lines[-1]) + 1 + len(word) > width:
             lines.append(indent + hanging + word)
         else:
             lines[-1] += space + word

@@ -84,6 +84,10 @@ class AlphaK(GroupingModel):
         bounded = len(bound.caps.share) - 1  # the last group is that of values that are not protected
         return GroupPresence("alpha", self.k, bound, within, tied, bounded=bounded)
 
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentence on who could find a person."""
+        return among(self.k, apart)
+
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         which = self.count_noun() if self.values is None else "protected value"
@@ -203,6 +207,10 @@ class LevelAlphaK(PrivacyModel):
         (2, 2, 3, 5, 10)
         """
         return tuple(ceil(1 / share) if share else None for share in self.alpha)
+
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentence on who could find a person."""
+        return among(self.k, apart)
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""

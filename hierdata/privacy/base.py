@@ -316,10 +316,15 @@ class PrivacyModel(ABC, BaseModel):
 
     @abstractmethod
     def promise(self, *, apart: bool = False) -> str:
-        """Return one sentence that states the promise to a reader of the report.
+        """Return the sentences that state the promise to a reader of the report.
 
-        ``apart``: sensitive values are published separately from the records, joined by group.
+        ``apart``: sensitive values are published separately from the records, joined by group. Those of
+        ``promise_finding`` come first.
         """
+
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentences of ``promise`` on who could find the record of a person; '' for none."""
+        return ""
 
     def promise_presence(
         self, within: Literal["place", "record"], *, apart: bool = False, tied: bool = True

@@ -116,6 +116,10 @@ class BoundedKnowledge(PrivacyModel):
         """Return the promise for the reader."""
         return self._state_shares(self._state_facts())
 
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentences on who could find a person."""
+        return self._state_facts()
+
     def _state_facts(self) -> str:
         if self._rows:
             values = "one quasi-identifier value" if self.m == 1 else f"any {self.m} quasi-identifier values"

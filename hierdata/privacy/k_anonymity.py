@@ -43,6 +43,10 @@ class KAnonymity(PrivacyModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
+        return self.promise_finding(apart=apart)
+
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentence on who could find a person."""
         return among(self.k, apart)
 
 
@@ -88,6 +92,10 @@ class PSensitiveKAnonymity(PrivacyModel):
         """Build the constraint for one attribute."""
         require_domain(domain)
         return _PSensitive(self.p, self.k)
+
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentence on who could find a person."""
+        return among(self.k, apart)
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
@@ -156,6 +164,10 @@ class KMap(PrivacyModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
+        return self.promise_finding(apart=apart)
+
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentence on who could find a person."""
         return f"What is published of a record as a whole fits at least {self.k} people of the population."
 
 
@@ -222,6 +234,10 @@ class DeltaPresence(PrivacyModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
+        return self.promise_finding(apart=apart)
+
+    def promise_finding(self, *, apart: bool = False) -> str:
+        """Return the sentence on who could find a person."""
         least = f"at least {float(self.delta_min):g} and " if self.delta_min else ""
         return (
             "For each person of the population whom a class fits, the chance to be in the collection is "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from hierdata.metrics import metrics_of
 from hierdata.metrics.base import Sums
 from hierdata.metrics.kept import KeptWorth, Share
 from hierdata.metrics.tallies import Counted, Tallies, count_part
+from hierdata.policy.checks.sensitive import find_unlimited
 from hierdata.policy.lint.levels import memberships
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.plan.plan import Prepared
@@ -48,7 +49,7 @@ from hierdata.release.report.page import render_report, render_summary
 from hierdata.release.report.parts import Fingerprints
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
-from hierdata.release.report.wording import DROPPED
+from hierdata.release.report.wording import DROPPED, certain_guesses, warn_of_certainty
 from hierdata.release.verification import freeze, promises
 from hierdata.release.witness import digest_files
 
@@ -136,12 +137,21 @@ def build_report(
             for path, rule in policy.rules_by_keys.values()
             if rule.role is not None or rule.derived is not None
         },
-        warnings=tuple(
-            f"{finding.path}: {finding.message}"
-            for finding in lint(policy, prepared.survey)
-            if finding.severity == "warning"
+        warnings=(
+            *(
+                f"{finding.path}: {finding.message}"
+                for finding in lint(policy, prepared.survey)
+                if finding.severity == "warning"
+            ),
+            *map(warn_of_certainty, _without_unlimited(policy, certain_guesses(public))),
         ),
     )
+
+
+def _without_unlimited(policy: Policy, paths: Sequence[str]) -> Iterator[str]:
+    """Yield the paths that some model limits; lint warns of the others."""
+    unlimited = {str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)}
+    return (path for path in paths if path not in unlimited)
 
 
 def _treatment(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) -> str:

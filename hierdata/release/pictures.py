@@ -15,11 +15,9 @@ from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.schema import Schema
 from hierdata.records.survey import Keys
 from hierdata.release.public import ReadBack, losses_of
-from hierdata.release.report.parts import Change, ExampleLine, Pictures
+from hierdata.release.report.parts import BANDS, LEFT_OUT, MISSING, Change, ExampleLine, Pictures
 
-BANDS = ("as they were", "up to a tenth", "up to a third", "more than a third", "everything (*)")
-"""How finely a value is published: by the share of its domain that the published form may stand for."""
-MISSING, LEFT_OUT, LEFT_OUT_IN_MOST = "missing", "left out", "left out, in most"
+LEFT_OUT_IN_MOST = "left out, in most"
 _MOST_FREQUENT = 6
 """Values of a sensitive attribute that are shown each by itself."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hierdata.domains.base import Uncovered
+from hierdata.domains.base import ROOT_LABEL, Uncovered
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
@@ -29,6 +29,7 @@ from hierdata.release.report.models import (
     PublicCounts,
     PublicGate,
     PublishedFile,
+    PublishedValues,
     ReleaseFile,
     describe_group_ids,
     figures,
@@ -38,7 +39,12 @@ from hierdata.release.report.models import (
     state_substitutes,
     suppression_sentences,
 )
-from hierdata.release.report.sentences import state_forms, unique_sentences, unlimited_sentences
+from hierdata.release.report.sentences import (
+    certain_sentences,
+    state_forms,
+    unique_sentences,
+    unlimited_sentences,
+)
 from hierdata.release.report.shape import describe_steps, limit_individuals, limit_shape
 from hierdata.release.verification import judgements_by_model
 
@@ -86,6 +92,7 @@ def build_release_file(published: ReadBack) -> ReleaseFile:
             k_raw=verdict.k_raw,
             k_exempt=verdict.k_exempt,
         ),
+        fineness=dict(_fineness(published)),
         metrics=figures(_published_figures(published)),
         gates=tuple(PublicGate(**describe_gate(policy, gate), passed=True) for gate in policy.gates),
         limitations=describe_limitations(policy, verdict),
@@ -152,6 +159,7 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         {str(policy.rules_by_keys[keys][0]): describe_form(policy, keys) for keys in policy.sensitive}
     )
     stated += unlimited_sentences([str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)])
+    stated += certain_sentences([path for path, share in verdict.worst_guess.items() if share == 1])
     stated += suppression
     if policy.knowledge is not None:
         stated += tuple(knowledge_sentences(policy.knowledge, verdict.told_apart))
@@ -211,12 +219,22 @@ def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
         )
 
 
+def _fineness(published: ReadBack) -> Iterator[tuple[str, PublishedValues]]:
+    """Yield the path of each quasi-identifier, and how many of its published values are how fine."""
+    for keys, losses in _losses(published):
+        exact = sum(count for label, count, lost in losses if not lost and label != ROOT_LABEL)
+        anything = sum(count for label, count, _ in losses if label == ROOT_LABEL)
+        coarser = sum(count for _, count, _ in losses) - exact - anything
+        path = str(published.policy.rules_by_keys[keys][0])
+        yield path, PublishedValues(exact=exact, coarser=coarser, any=anything)
+
+
 def _published_figures(published: ReadBack) -> dict[str, tuple[Figure, ...]]:
     """Return what the published quasi-identifier values lost and kept, by the public name of the metric."""
     total, values = Fraction(0), 0
-    for count, lost in _losses(published):
-        values += count
-        total += lost
+    for _, losses in _losses(published):
+        values += sum(count for _, count, _ in losses)
+        total += sum((count * lost for _, count, lost in losses), Fraction(0))
     records = max(published.verdict.records, 1)
     share = total / max(values, 1)
     unit = "published quasi-identifier values"
@@ -246,15 +264,16 @@ def losses_of(
     return counted, policy.quasi[keys].published_losses(labels, policy.folder, sets=sets)
 
 
-def _losses(published: ReadBack) -> Iterator[tuple[int, Fraction]]:
-    """Yield for each quasi-identifier the number of its published values, and the sum of their LM'."""
+def _losses(
+    published: ReadBack,
+) -> Iterator[tuple[tuple[str, ...], list[tuple[Scalar, int, Fraction]]]]:
+    """Yield the keys of each quasi-identifier with its published labels, their counts, and LM' of each."""
     for keys in published.policy.quasi:
         try:
             counted, loss = losses_of(published, keys)
-            lost = sum((count * loss(label) for label, count in counted), Fraction(0))
+            yield keys, [(label, count, loss(label)) for label, count in counted]
         except Uncovered:
             raise VerificationError(
                 "a published value is not one that the policy's domain publishes",
                 path=str(published.policy.rules_by_keys[keys][0]),
             ) from None
-        yield sum(count for _, count in counted), lost

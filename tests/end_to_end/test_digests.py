@@ -6,7 +6,8 @@
   documents as they are read back, each as one line of JSON with its keys in their order, sorted;
 - ``codebook.json`` without ``version``;
 - ``release.json`` without ``version``; without its sentences, which are ``limitations`` and each promise's
-  ``statement`` and ``reason``; and without the digests of the files, which depend on the order of records.
+  ``statement``, ``finding`` and ``reason``; without ``fineness``, which counts the published values; and
+  without the digests of the files, which depend on the order of records.
 
 So nothing of it depends on the order of publication. Numbers of groups do, and the lists of a published
 class: they follow the order, which is bound to the policy's fingerprint and the build. So the releases are
@@ -56,9 +57,9 @@ def text_of(case: Case, folder: Path) -> str:
         json.loads((release.folder / "public" / name).read_text("utf-8"))
         for name in ("codebook.json", "release.json")
     )
-    del codebook["version"], stated["version"], stated["limitations"]
+    del codebook["version"], stated["version"], stated["limitations"], stated["fineness"]
     for promise in stated["promises"]:
-        del promise["statement"], promise["reason"]
+        del promise["statement"], promise["finding"], promise["reason"]
     for file in stated["files"]:
         del file["sha256"]
     lines += [json.dumps(one, ensure_ascii=False, indent=1) for one in (codebook, stated)]

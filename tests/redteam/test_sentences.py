@@ -70,6 +70,7 @@ TESTED: dict[str, tuple[str, ...]] = {
         "redteam/test_moved_dates.py::test_the_same_attack_succeeds_where_the_policy_moves_by_days",
     ),
     "_TIMED": ("redteam/test_moved_dates.py::test_the_time_of_day_links_nobody",),
+    "_CERTAIN": (f"{HERE}::test_a_class_that_shows_one_value_is_named",),
     "_UNLIMITED": (f"{HERE}::test_a_field_that_no_model_limits_may_have_one_value_in_a_class",),
     "_RESPELLED": ("redteam/test_spelling.py::test_a_policy_may_keep_spellings_with_a_reason",),
     "_OVER_VALUES": ("redteam/test_sets.py::test_by_value_these_shares_are_larger_than_promised",),
@@ -271,6 +272,27 @@ def test_a_field_that_no_model_limits_may_have_one_value_in_a_class() -> None:
         if unlimited:
             assert {one["sex"] for one in release.records() if one["town"] == "a"} == {"f"}
             assert any("$.sex: no model limits" in warning for warning in release.report.warnings)
+
+
+def test_a_class_that_shows_one_value_is_named() -> None:
+    """Everybody in a class has an A somewhere, though no course shows it with more than the stated chance."""
+    fields = {"$.town": FLAT, "$.courses[*].code": FLAT, "$.courses[*].grade": SENSITIVE}
+    diverse = {"kind": "frequency-l-diversity", "l": 2}
+    for grades, certain in ((("A", "B"), True), (("AB"[at % 2] for at in range(8)), False)):
+        each = [*grades]
+        people = [
+            {"town": "t", "courses": [{"code": "m", "grade": own} for own in (each if certain else each[at])]}
+            for at in range(8)
+        ]
+        policy = {"version": 1, "models": [K4, diverse], "fields": fields}
+        release = hierdata.anonymize(people, policy, seed=bytes(16))
+        sentence = sentences._CERTAIN.format(paths="$.courses[*].grade")
+        shown = [{course["grade"] for course in one["courses"]} for one in release.records()]
+        assert bool(set.intersection(*shown)) is certain
+        stated = json.loads((release.folder / "public" / "release.json").read_text("utf-8"))
+        assert (sentence in stated["limitations"]) is certain
+        warned = [text for text in release.report.warnings if "in some class all persons" in text]
+        assert [text.partition(":")[0] for text in warned] == ["$.courses[*].grade"] * certain
 
 
 def test_vertices_that_are_left_out_may_all_have_one_value() -> None:

@@ -248,18 +248,30 @@ def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
 def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
     """Return the weights of a policy for the vertex types of a collection, in lowest terms.
 
+    A field that has one value in the whole collection weighs nothing, unless the policy states its weight:
+    that it is kept tells nothing. Where every field is such a field, each weighs the same.
+
     Under bounded knowledge the values of the root are few beside facts, and would be given up for these: one
     without a stated weight has the mean number of facts of a record, 1 to 20. Raises PolicyError if nothing
     has a weight.
     """
     kinds = range(len(schema.types))
     at_root = 100 if policy.knowledge is None else _weigh_root(schema, survey)
-    worth = Worth(
-        tuple(tuple(_weights(policy, schema, kind, Role.QUASI, 100 if kind else at_root)) for kind in kinds),
-        tuple(tuple(_weights(policy, schema, kind, Role.SENSITIVE)) for kind in kinds),
-        tuple(_weigh_presence(policy, schema, kind) for kind in kinds),
-    ).in_lowest_terms()
+
+    def weigh(constants: Collection[Keys]) -> Worth:
+        return Worth(
+            tuple(
+                tuple(_weights(policy, schema, kind, Role.QUASI, constants, 100 if kind else at_root))
+                for kind in kinds
+            ),
+            tuple(tuple(_weights(policy, schema, kind, Role.SENSITIVE, constants)) for kind in kinds),
+            tuple(_weigh_presence(policy, schema, kind) for kind in kinds),
+        ).in_lowest_terms()
+
+    worth = weigh(_constants(survey))
     stated = stated_weights(policy)
+    if not stated and not worth.by_type.any():
+        worth = weigh(())
     if stated and not worth.by_type.any():
         first = next(iter(stated))
         raise PolicyError(
@@ -280,11 +292,25 @@ def stated_weights(policy: Policy) -> dict[Keys, int]:
     }
 
 
-def _weights(policy: Policy, schema: Schema, kind: int, role: Role, unstated: int = 100) -> Iterator[int]:
+def _constants(survey: Survey) -> frozenset[Keys]:
+    """Return the fields that have one value at most, those where it is missing aside."""
+    return frozenset(keys for keys, values in survey.values.items() if len(values) - (None in values) <= 1)
+
+
+def _weights(
+    policy: Policy,
+    schema: Schema,
+    kind: int,
+    role: Role,
+    constants: Collection[Keys],
+    unstated: int = 100,
+) -> Iterator[int]:
     base = schema.keys(kind)
     for attribute in schema.types[kind].of_role(role):
-        rule = policy.rules_by_keys[base + attribute.steps][1]
-        yield unstated if rule.weight is None else rule.hundredths
+        keys = base + attribute.steps
+        rule = policy.rules_by_keys[keys][1]
+        default = 0 if keys in constants else unstated
+        yield default if rule.weight is None else rule.hundredths
 
 
 def _weigh_root(schema: Schema, survey: Survey) -> int:

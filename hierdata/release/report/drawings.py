@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from hierdata.release.charts import BarRow, Chart, Line, LineChart, Point, RowChart, TreeChart, TreeNode
 from hierdata.release.charts.rows import describe_rows
-from hierdata.release.report.models import Exact, Outcome, StewardReport
-from hierdata.release.report.wording import count, kept_share, of, place, plural, share
+from hierdata.release.report.models import Exact, StewardReport
+from hierdata.release.report.wording import count, kept_share, list_worst_types, of, place, plural, share
 
 _MOST_ROWS = 12
 """Rows of a picture; the tables have all."""
@@ -26,20 +26,13 @@ class Picture:
 
 
 def draw_kept(report: StewardReport) -> RowChart:
-    """Draw what is kept by vertex type."""
+    """Draw what is kept by vertex type: of many types, those that lost most."""
     rows = []
-    for path, tally in list(report.counts.vertices.items())[:_MOST_ROWS]:
-        own = report.kept.vertices.get(path)
+    for path in list_worst_types(report, _MOST_ROWS):
+        tally, own = report.counts.vertices[path], report.kept.vertices.get(path)
         note = f"{kept_share(own)} kept, {of(tally)}" if own else of(tally)
         rows.append(BarRow(place(path), (own.kept.value if own else 0.0,), note))
     return RowChart("What is kept, by level of the tree", describe_rows(rows), tuple(rows))
-
-
-def draw_guesses(outcome: Outcome) -> RowChart:
-    """Draw the worst guess of each sensitive attribute, the largest first."""
-    guesses = sorted(outcome.worst_guess.items(), key=lambda guess: -guess[1].fraction)
-    rows = [BarRow(path, (guess.value,), share(guess.value)) for path, guess in guesses[:_MOST_ROWS]]
-    return RowChart("The worst guess of each sensitive attribute", describe_rows(rows), tuple(rows))
 
 
 def list_pictures(report: StewardReport) -> list[Picture]:

@@ -31,6 +31,7 @@ from hierdata.release.report.parts import (
     PublicCounts,
     PublicGate,
     PublishedFile,
+    PublishedValues,
     Reached,
     Shown,
     Tally,
@@ -70,6 +71,7 @@ __all__ = [
     "PublicCounts",
     "PublicGate",
     "PublishedFile",
+    "PublishedValues",
     "Reached",
     "Reference",
     "ReleaseFile",
@@ -151,11 +153,13 @@ class Outcome(Plain):
 class ReleaseFile(Outcome):
     """``public/release.json``, for recipients: a function of the public files, policy and build alone.
 
-    ``counts`` are those of the published records, ``metrics`` are over the published values, ``gates`` the
-    policy's limits, which all passed.
+    ``counts`` are those of the published records, ``fineness`` tells by quasi-identifier
+    how fine its published values are.
+    ``metrics`` are over the published values, ``gates`` the policy's limits, which all passed.
     """
 
     counts: PublicCounts
+    fineness: dict[str, PublishedValues] = Field(default={})
     metrics: dict[str, Measure]
     gates: tuple[PublicGate, ...] = ()
 

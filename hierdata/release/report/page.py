@@ -15,16 +15,20 @@ from hierdata.ground.escaping import quote
 from hierdata.ground.pages import allow_only, read_templates
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts import Chart
-from hierdata.release.report.drawings import describe_risk, draw_guesses, draw_kept, list_pictures
+from hierdata.release.report.drawings import describe_risk, draw_kept, list_pictures
 from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
-from hierdata.release.report.sentences import limitations, suppression_sentences
+from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
 from hierdata.release.report.style import STYLE
-from hierdata.release.report.tables import list_sections
+from hierdata.release.report.tables import list_sections, tabulate_fineness
 from hierdata.release.report.wording import (
     count,
     describe_outcome,
     describe_standing,
     kept_share,
+    least_kept,
+    list_findings,
+    list_guesses,
+    list_learnings,
     parameters,
     plural,
     share,
@@ -35,8 +39,8 @@ from hierdata.release.report.wording import (
 _ALL_STYLE = STYLE + CHART_STYLE
 CONTENT_POLICY = allow_only(_ALL_STYLE)
 """What a page may do: apply its own style, and nothing else."""
-MOST_LIMITATIONS = 3
-"""Things that are not promised, on the first screen."""
+MOST_LIMITATIONS, MOST_FIELDS = 3, 4
+"""Things that are not promised, and fields that lost most, on the first screen."""
 
 
 def render_report(report: StewardReport) -> str:
@@ -46,8 +50,9 @@ def render_report(report: StewardReport) -> str:
         report,
         most_important=rank_limitations(report.limitations)[:MOST_LIMITATIONS],
         kept=draw_kept(report),
-        guesses=draw_guesses(report),
+        guesses=list_guesses(report),
         risk=describe_risk(report.pictures.class_sizes if report.pictures else {}),
+        least=least_kept(report)[:MOST_FIELDS],
         pictures=list_pictures(report),
         sections=list_sections(report),
         glossary=list(glossary(report)),
@@ -56,7 +61,13 @@ def render_report(report: StewardReport) -> str:
 
 def render_summary(release: ReleaseFile) -> str:
     """Render ``public/summary.html`` for recipients, from nothing but release.json."""
-    return _render("summary.html", release, guesses=draw_guesses(release))
+    return _render(
+        "summary.html",
+        release,
+        guesses=list_guesses(release),
+        advice=advise_recipients(release.recoding),
+        fineness=tabulate_fineness(release),
+    )
 
 
 def _render(template: str, outcome: Outcome, **shown: object) -> str:
@@ -81,6 +92,8 @@ def _environment() -> Environment:
         share=share,
         sizes=sizes,
         kept_share=kept_share,
+        list_findings=list_findings,
+        list_learnings=list_learnings,
         parameters=parameters,
         verdict=verdict,
         describe_outcome=describe_outcome,
@@ -138,14 +151,16 @@ _GIVEN_UP = (
     "is published as it stands",
     "Group ids may single out",
     "Values keep the spelling",
+    "In some class of this release all persons",
 )
-"""What a policy chose not to protect, or the words that say so."""
+"""What a policy chose not to protect, or what a class gives away, or the words that say so."""
 
 
 def rank_limitations(stated: Sequence[str]) -> tuple[str, ...]:
     """Return limitations with the most important first.
 
-    First comes what the policy chose not to protect (the suppressed, exempt fields, group ids, spellings),
+    First comes what the policy chose not to protect (the suppressed, exempt fields, group ids, spellings)
+    and what classes give away,
     then what readers may not know already, what the form of the release tells, and other releases; then the
     rest. The form is the second sentence (see ``limitations``).
     """

@@ -128,7 +128,8 @@ class GroupIds(Plain):
 class Promise(Plain):
     """A privacy model of the policy, and what the judge found.
 
-    ``statement`` is the promise in words, ``parameters`` are the policy's letters. ``on`` are the
+    ``statement`` is the promise in words, ``finding`` those of its sentences, the first, that say who could
+    find a person's record. ``parameters`` are the policy's letters. ``on`` are the
     sensitive attributes the policy limits it to (null: all), ``paths`` those it was judged at, empty for a
     model on whole records. ``achieved`` is the strongest parameter that holds at all of ``paths``,
     ``by_path`` has it for each of them. ``failing_classes`` is the largest number of classes that fail at one
@@ -137,6 +138,7 @@ class Promise(Plain):
 
     kind: str
     statement: Shown
+    finding: Shown = ""
     parameters: dict[str, Any]
     on: tuple[str, ...] | None
     paths: tuple[str, ...]
@@ -145,6 +147,11 @@ class Promise(Plain):
     failing_classes: Whole
     reason: Shown
     by_path: dict[str, Reached]
+
+    @property
+    def learning(self) -> str:
+        """What the promise says of what could be learned about a person; '' for nothing."""
+        return self.statement.removeprefix(self.finding).lstrip()
 
     @classmethod
     def of(
@@ -166,9 +173,11 @@ class Promise(Plain):
         for judgement in judged:
             achieved = model.weakest(achieved, judgement.achieved)
         answers = {judgement.held for judgement in judged}
+        text = state_promise(model, judged, apart=apart, ids=ids, by_root=by_root)
         return cls(
             kind=model.kind,
-            statement=state_promise(model, judged, apart=apart, ids=ids, by_root=by_root),
+            statement=text.statement,
+            finding=text.finding,
             parameters=model.model_dump(mode="json", exclude={"kind", "on"}),
             on=model.on,
             paths=tuple(judgement.path for judgement in judged if judgement.path is not None),
@@ -260,6 +269,17 @@ class PublicCounts(ClassCounts):
     """The number of published records, and their classes."""
 
     records: Whole
+
+
+class PublishedValues(Plain):
+    """The published values of a quasi-identifier: how many there are, and how fine they are.
+
+    ``exact`` are as they were, ``coarser`` stand for several values, ``any`` are * and stand for all.
+    """
+
+    exact: Whole
+    coarser: Whole
+    any: Whole
 
 
 class Counts(ClassCounts):
@@ -357,6 +377,11 @@ class ExampleLine(Plain):
     depth: Whole
     before: Shown
     after: Shown
+
+
+BANDS = ("as they were", "up to a tenth", "up to a third", "more than a third", "everything (*)")
+"""How finely a value is published: by the share of its domain that the published form may stand for."""
+MISSING, LEFT_OUT = "missing", "left out"
 
 
 class Pictures(Plain):

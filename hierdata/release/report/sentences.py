@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hierdata.ground.escaping import quote
 from hierdata.ground.recodings import traits_of
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 _UNLIMITED = (
     "Nothing limits what can be guessed of {paths}: all persons of a class may have the same value there."
+)
+
+_CERTAIN = (
+    "In some class of this release all persons have, or may have, one value at {paths}: someone who finds a "
+    "person's class may learn that value."
 )
 
 _ALWAYS = (
@@ -215,6 +220,29 @@ def state_forms(forms: Mapping[str, str | None]) -> tuple[str, ...]:
     )
 
 
+def certain_sentences(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the sentence on sensitive fields of which a class may show one value in all its records."""
+    return (_CERTAIN.format(paths=" and ".join(paths)),) if paths else ()
+
+
+_LOWER_BOUNDS = (
+    "Records, items of lists and values may have been left out or made coarser. So counts are lower bounds: "
+    "there may be more persons or items with a value than the files show.",
+    "Shares among the published values may be too high or too low, since what was left out is not a random "
+    "part.",
+)
+_RELATED = {
+    "record": "Sensitive values stand in the records that have them, so they can be related to other fields.",
+    "class": "Sensitive values stand in lists for a class of persons: relate them to other fields by class.",
+    "group": "Sensitive values stand in tables by group: relate them to other fields by group.",
+}
+
+
+def advise_recipients(recoding: str) -> tuple[str, ...]:
+    """Return what recipients can compute with a release. Raises KeyError for an unknown recoding."""
+    return (*_LOWER_BOUNDS, _RELATED[traits_of(recoding).values])
+
+
 def spelling_sentence(reason: str) -> str:
     """Return what is not promised where values keep the spelling of the input."""
     return f"{_RESPELLED} Reason given: {quote(reason)}"
@@ -249,6 +277,18 @@ def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tu
     return (_GUARDED_VERTICES,) if each_type else (_GUARDED, _LOST_VERTICES)
 
 
+class PromiseText(NamedTuple):
+    """A promise in words: who could find a person's record, and what could be learned; '' for no word."""
+
+    finding: str
+    learning: str
+
+    @property
+    def statement(self) -> str:
+        """The whole promise."""
+        return " ".join(filter(None, self))
+
+
 def state_promise(
     model: PrivacyModel,
     judged: Sequence[Judgement],
@@ -256,7 +296,7 @@ def state_promise(
     apart: bool = False,
     ids: bool = False,
     by_root: bool = False,
-) -> str:
+) -> PromiseText:
     """State the promise of a model as it was judged, with the paths where it differs.
 
     It may differ by reading, and by what the model takes from an attribute (``PrivacyModel.resolve``). What
@@ -266,22 +306,26 @@ def state_promise(
     alike: dict[tuple[SensitiveReading, PrivacyModel], list[Judgement]] = {}
     for judgement in judged:
         alike.setdefault((judgement.reading, judgement.resolved or model), []).append(judgement)
-    told = []
+    finding, told = model.promise_finding(apart=apart), []
     for (reading, resolved), own in alike.items():
         if reading.asks == "presence":
             said = resolved.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
         else:
             said = resolved.promise(apart=apart)
+        said = said.removeprefix(finding).lstrip()
         everywhere = len(alike) == 1 and model.on is None
-        told.append(said if everywhere else f"At {_paths(own)}: {said}")
+        told += [said if everywhere else f"At {_paths(own)}: {said}"] if said else []
     several = [one for one in judged if one.repeats and one.reading.asks == "value"]
     if several:
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
         told.append(sentence.format(paths=_paths(several)))
-    told = told or [model.promise(apart=apart)]
+    if not alike:
+        told = [model.promise(apart=apart).removeprefix(finding).lstrip()]
     if by_root:
-        return state_by_root(" ".join(told))
-    return " ".join([*told, _IDS_APART] if ids and "k" in model.letters else told)
+        return PromiseText(*(state_by_root(said) if said else "" for said in (finding, " ".join(told))))
+    if ids and "k" in model.letters:
+        finding = " ".join(filter(None, (finding, _IDS_APART)))
+    return PromiseText(finding, " ".join(told))
 
 
 def _paths(judged: Iterable[Judgement]) -> str:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from hierdata.ground.escaping import quote
 from hierdata.privacy.base import number, round_value
-from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
+from hierdata.release.report.models import (
+    GateVerdict,
+    LevelTable,
+    Measure,
+    ReleaseFile,
+    StewardReport,
+    Tally,
+)
+from hierdata.release.report.parts import BANDS, LEFT_OUT, MISSING, Pictures
 from hierdata.release.report.wording import (
     attacker_rows,
     count,
@@ -67,6 +75,16 @@ def list_sections(report: StewardReport) -> list[Section]:
         Section("levels", "Sensitivity levels", *_levels(report)),
     )
     return [section for section in sections if section.tables or section.items]
+
+
+def tabulate_fineness(release: ReleaseFile) -> ReportTable | None:
+    """Return a table of the published quasi-identifiers by how fine their values are; None without any."""
+    rows = (
+        (path, *map(count, (own.exact + own.coarser + own.any, own.exact, own.coarser, own.any)))
+        for path, own in release.fineness.items()
+    )
+    heads = ("field", "published values", "as they were", "made coarser", "* (any value)")
+    return next(iter(_table("How fine the values of each field are", heads, rows, numbers=4)), None)
 
 
 def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -> tuple[ReportTable, ...]:
@@ -144,6 +162,12 @@ def _counts(report: StewardReport) -> tuple[ReportTable, ...]:
             numbers=5,
         )
         + _table(
+            "Counts before and after",
+            ("field", "values in the input", "published", "counts are too low by"),
+            _marginals(report.pictures),
+            numbers=3,
+        )
+        + _table(
             "Lists shaped before anything else",
             ("step", "list", "lists", "items", "items used"),
             (
@@ -153,6 +177,25 @@ def _counts(report: StewardReport) -> tuple[ReportTable, ...]:
             numbers=3,
         )
     )
+
+
+def _marginals(pictures: Pictures | None) -> Iterator[Row]:
+    """Yield by field how many values there were and are: what is left out makes every count too low.
+
+    A value of a quasi-identifier counts as published unless it is * or was left out.
+    """
+    if pictures is None:
+        return
+    for path, bands in pictures.depths.items():
+        gone = sum(bands.get(band, 0) for band in (BANDS[-1], LEFT_OUT))
+        yield _marginal(path, sum(bands.values()) - bands.get(MISSING, 0), gone)
+    for path, changes in pictures.distributions.items():
+        there = sum(own.input for own in changes)
+        yield _marginal(path, there, there - sum(own.published for own in changes))
+
+
+def _marginal(path: str, there: int, gone: int) -> Row:
+    return path, count(there), count(there - gone), percent(gone, there)
 
 
 def _tally(tally: Tally) -> Row:

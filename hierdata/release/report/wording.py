@@ -9,7 +9,7 @@ from typing import Any
 from hierdata.ground.escaping import quote
 from hierdata.privacy.base import describe_achieved as describe_parameters
 from hierdata.privacy.base import number, round_value
-from hierdata.release.report.models import Promise, ReleaseFile, StewardReport, Tally
+from hierdata.release.report.models import Outcome, Promise, ReleaseFile, StewardReport, Tally
 from hierdata.release.report.parts import Exact, GateVerdict, Held, KeptShare, Measure
 
 
@@ -154,6 +154,63 @@ def verdict(outcome: StewardReport) -> str:
     if publishes_nothing(outcome):
         return "Warning: this release publishes nothing, every record is empty. So it keeps its promise."
     return "This release keeps its promise."
+
+
+def certain_guesses(outcome: Outcome) -> list[str]:
+    """Return the sensitive paths at which in some class all persons may have one value."""
+    return [path for path, guess in outcome.worst_guess.items() if guess.fraction == 1]
+
+
+def warn_of_certainty(path: str) -> str:
+    """Return the warning on a path of ``certain_guesses``, with what limits such guesses."""
+    return (
+        f"{path}: in some class all persons may have one value, and no promise limits that. A model that "
+        "limits the share of a value, such as frequency-l or alpha-k, does so for a field with "
+        "`asks: presence`; it costs more of the other fields. Or leave the field out."
+    )
+
+
+def describe_worst_risk(report: StewardReport) -> str:
+    """Say the chance that was measured of picking the right record; '' where classes do not bound it."""
+    sizes = report.pictures.class_sizes if report.pictures else {}
+    if not sizes:
+        return ""
+    chance = share(1 / min(map(int, sizes)))
+    return f"Measured here: a chance of at most {chance} to pick the right record."
+
+
+def list_findings(outcome: Outcome) -> list[str]:
+    """Return what is promised of who could find a person; what several models promise alike, once."""
+    return list(dict.fromkeys(own.finding for own in outcome.promises if own.held and own.finding))
+
+
+def list_learnings(outcome: Outcome) -> list[str]:
+    """Return what is promised of what could be learned about a person; what several promise alike, once."""
+    return list(dict.fromkeys(own.learning for own in outcome.promises if own.held and own.learning))
+
+
+def list_guesses(outcome: Outcome) -> list[str]:
+    """Say of each sensitive path how many of a class have the same value at most, where it is not all."""
+    uncertain = [(path, guess) for path, guess in outcome.worst_guess.items() if guess.fraction < 1]
+    return [
+        f"In no class do more than {share(guess.value)} have the same value at {path}."
+        for path, guess in sorted(uncertain, key=lambda one: -one[1].fraction)
+    ]
+
+
+def list_worst_types(report: StewardReport, most: int) -> list[str]:
+    """Return the vertex types in their order; if there are more than ``most``, those that lost most."""
+    types = [*report.counts.vertices]
+    shares = {path: own.kept.value for path, own in report.kept.vertices.items()}
+    worst = sorted(types, key=lambda path: shares.get(path, 1.0))[:most]
+    return [path for path in types if path in worst]
+
+
+def least_kept(report: StewardReport) -> list[tuple[str, float]]:
+    """Return the fields of which something is lost, with the share that is kept, the least first."""
+    kept = {path: own.kept.value for path, own in report.kept.fields.items()}
+    lost = [(path, own) for path, own in kept.items() if own < 1]
+    return sorted(lost, key=lambda one: one[1])
 
 
 def publishes_nothing(outcome: StewardReport) -> bool:
