@@ -17,7 +17,12 @@ from xml.etree import ElementTree
 
 from hierdata.ground.version import __version__
 from hierdata.privacy import MODELS
-from hierdata.release.report.sentences import limitations, suppression_sentences, unlimited_sentences
+from hierdata.release.report.sentences import (
+    certain_sentences,
+    limitations,
+    suppression_sentences,
+    unlimited_sentences,
+)
 
 Record = dict[str, Any]
 Place = tuple[str, ...]
@@ -63,6 +68,7 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
                     and not any(model.per_attribute and path in (model.on or [path]) for model in models)
                 ]
             ),
+            *certain_sentences([path for path in sensitive if worst_guess(classes, path) == 1]),
             *suppression_sentences(
                 judged=any("alpha" in own or "l" in own or "t" in own for own in policy["models"]),
                 guarded=policy.get("suppressed", "guarded") == "guarded",
@@ -77,6 +83,7 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
             "k_exempt": None,
             "records": len(records),
         },
+        "fineness": fineness(records, policy),
         "metrics": metrics(records, policy),
         "gates": [],
     }
@@ -253,6 +260,7 @@ def promise(
     return {
         "kind": kind,
         "statement": statement(model, list(by_path), classes),
+        "finding": finding(model),
         "parameters": model.model_dump(mode="json", exclude={"kind", "on"}),
         "on": None,
         "paths": list(by_path),
@@ -306,6 +314,27 @@ def statement(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> str
                 "them in common."
             )
     return said
+
+
+def finding(model: Any) -> str:
+    """The sentence on who could find a person."""
+    others = "1 other" if getattr(model, "k", 0) == 2 else f"{getattr(model, 'k', 1) - 1} others"
+    if model.kind not in ("k-anonymity", "alpha-k"):
+        return ""
+    return f"Every record looks like at least {others} in everything that others may know."
+
+
+def fineness(records: Sequence[Record], policy: Mapping[str, Any]) -> dict[str, Any]:
+    """How many published values of each quasi-identifier are as they were, coarser, or ``*``."""
+    found = {}
+    for path, rule in policy["fields"].items():
+        if rule.get("role") == "quasi":
+            labels = [value for record in records for value in at(record, steps(path)) if value is not None]
+            anything = sum(label == "*" for label in labels)
+            exact_ones = sum(label != "*" and lost(label, labels, rule) == 0 for label in labels)
+            coarser = len(labels) - exact_ones - anything
+            found[path] = {"exact": exact_ones, "coarser": coarser, "any": anything}
+    return found
 
 
 def metrics(records: Sequence[Record], policy: Mapping[str, Any]) -> dict[str, Any]:

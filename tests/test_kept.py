@@ -132,6 +132,29 @@ def test_the_report_has_it_by_vertex_type_and_field() -> None:
     assert Fraction(report.metrics["kept"].exact["total"]) == 1 - sum(lost) / (12 + 3 * vertices)
 
 
+def test_a_constant_is_not_counted_as_kept() -> None:
+    """A field with one value weighs nothing, unless the policy says what it weighs; measured alike."""
+    people = [{"town": "abcd"[at % 4], "system": "s", "ill": "xy"[at % 2]} for at in range(16)]
+    for stated, expected in (({}, "0"), ({"weight": 1}, "1/2"), ({"weight": 3}, "3/4")):
+        fields: dict[str, Any] = {
+            "$.town": {"role": "quasi", "flat": True},
+            "$.system": {"role": "quasi", "flat": True, **stated},
+            "$.ill": {"role": "sensitive", "weight": 0},
+        }
+        policy = {"version": 1, "models": [{"kind": "k-anonymity", "k": 8}], "fields": fields}
+        release = hierdata.anonymize(people, policy, seed=bytes(16))
+        total = release.report.kept.total
+        assert total is not None
+        assert total.kept.exact == expected
+        measured = hierdata.measure_release(release.folder, policy, original=people)
+        assert measured.metrics["kept"].exact["total"] == expected
+    only = {"$.system": {"role": "quasi", "flat": True}}
+    alone = hierdata.anonymize(
+        [{"system": "s"}] * 4, {"version": 1, "models": [{"kind": "k-anonymity", "k": 2}], "fields": only}
+    )
+    assert alone.report.kept.total is not None, "where nothing else is there, constants count"
+
+
 def test_weights_decide_what_is_kept() -> None:
     light, heavy = (
         released(fields={"$.age": {"weight": weight}}).report.kept.fields["$.age"].kept.fraction

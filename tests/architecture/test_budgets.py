@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 130,
     "__main__": 20,
-    "cli": 2670,
+    "cli": 2740,
     "comparison": 765,
     "documents": 5170,
     "domains": 4490,
@@ -46,7 +46,7 @@ BUDGETS: dict[str, int] = {
     "policy": 6650,
     "privacy": 3340,
     "records": 7000,
-    "release": 6420,
+    "release": 6600,
     "reproduction": 5280,
     "sources": 3580,
     "synth": 780,

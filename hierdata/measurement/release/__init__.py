@@ -72,6 +72,7 @@ def rebuild(
         schema,
         tuple(tuple(one.label_hierarchy for one in own) for own in readers),
         tuple(map(tuple, domains)),
+        prepared.worth,
     )
     completed = WithSuppressed(original, frame, untied, None if groups is None else groups.groups_of)
     for batch in records.bind(documents):

@@ -269,9 +269,9 @@ def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
         ).in_lowest_terms()
 
     worth = weigh(_constants(survey))
-    stated = stated_weights(policy)
-    if not stated and not worth.by_type.any():
+    if not worth.by_type.any():
         worth = weigh(())
+    stated = stated_weights(policy)
     if stated and not worth.by_type.any():
         first = next(iter(stated))
         raise PolicyError(

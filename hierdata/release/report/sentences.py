@@ -306,13 +306,14 @@ def state_promise(
     alike: dict[tuple[SensitiveReading, PrivacyModel], list[Judgement]] = {}
     for judgement in judged:
         alike.setdefault((judgement.reading, judgement.resolved or model), []).append(judgement)
-    finding, told = model.promise_finding(apart=apart), []
+    findings = dict.fromkeys(resolved.promise_finding(apart=apart) for _, resolved in alike)
+    finding, told = " ".join(findings) if alike else model.promise_finding(apart=apart), []
     for (reading, resolved), own in alike.items():
         if reading.asks == "presence":
             said = resolved.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
         else:
             said = resolved.promise(apart=apart)
-        said = said.removeprefix(finding).lstrip()
+        said = said.removeprefix(resolved.promise_finding(apart=apart)).lstrip()
         everywhere = len(alike) == 1 and model.on is None
         told += [said if everywhere else f"At {_paths(own)}: {said}"] if said else []
     several = [one for one in judged if one.repeats and one.reading.asks == "value"]
