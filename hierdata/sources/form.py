@@ -158,8 +158,9 @@ def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layou
 
 
 def state_layout(layout: Layout, policy: Policy) -> Layout:
-    """Return a layout of XML with the policy's comments to read, and the policy's prefixes to write."""
-    return replace(layout, namespaces=dict(policy.namespaces), asides=asides_of(policy))
+    """Return a layout of XML with what the policy reads of it, and the policy's prefixes to write."""
+    namespaces, trim = dict(policy.namespaces), policy.spelling is None
+    return replace(layout, namespaces=namespaces, asides=asides_of(policy), trim=trim)
 
 
 def shorten_place(layout: Layout) -> Layout:

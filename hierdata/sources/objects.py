@@ -46,7 +46,9 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
         from hierdata.documents.formats.xmltree import from_element
 
         element: Any = first
-        convert: Callable[..., Document] = partial(from_element, asides=asides_of(policy))
+        convert: Callable[..., Document] = partial(
+            from_element, asides=asides_of(policy), trim=policy.spelling is None
+        )
         place = policy.place or (ROOT, str(element.tag))
         format: Format = FORMATS["xml"]()
         own = element.nsmap.get(None)

@@ -296,3 +296,32 @@ def test_whole_numbers_are_asked_for_by_the_policy() -> None:
     people = [{"age": 30 + at, "ill": "abc"[at % 3]} for at in range(6)]
     with pytest.raises(InputError, match="outside the domain"):
         hierdata.anonymize([*people, {"age": 30.5, "ill": "a"}], SICK, seed=SEED)
+
+
+def test_white_space_around_the_text_of_an_element_marks_nobody(tmp_path: Path) -> None:
+    """It is layout and goes, unless the policy keeps it; the judge sees what a release has of it."""
+    texts = [" HIV ", "\n    HIV\n  ", "HIV", "flu", "flu", "HIV", "flu", "flu"]
+    rows = "".join(f"<p><z>{' ' * at}a</z><d k='1'>{text}</d></p>" for at, text in enumerate(texts))
+    source = tmp_path / "people.xml"
+    source.write_text(f"<r>{rows}</r>", "utf-8")
+    fields = {
+        "/r/p/z": {"role": "quasi", "flat": True},
+        "/r/p/d/@k": {"role": "quasi", "flat": True},
+        "/r/p/d/text()": {"role": "sensitive"},
+    }
+    policy = {"version": 1, "models": [*K3, {"kind": "frequency-l-diversity", "l": 2}], "fields": fields}
+    release = hierdata.anonymize(source, policy, seed=SEED)
+    published = (release.folder / "public" / "records.xml").read_text("utf-8")
+    assert published.count("<z>a</z>") == len(texts), "all are alike"
+    assert published.count(">HIV<") == published.count(">flu<") == 4
+    assert hierdata.verify(release.folder, policy, original=source).passed
+
+    kept = {**policy, "spelling": {"keep": "the white space is wanted"}}
+    as_written = hierdata.anonymize(source, kept, seed=SEED)
+    assert "> HIV <" in (as_written.folder / "public" / "records.xml").read_text("utf-8")
+
+    forged = tmp_path / "forged"
+    release.save(forged)
+    file = forged / "public" / "records.xml"
+    file.write_text(file.read_text("utf-8").replace("<z>a</z>", "<z> a</z>", 1), "utf-8")
+    assert not hierdata.verify(file, policy).passed

@@ -107,6 +107,7 @@ class _Reader:
         self._is_root = len(layout.records) == 1
         self._lenient = layout.stated
         self._alone = layout.alone
+        self._trim = layout.trim and not layout.alone
         self._listed = layout.asides
         self._asides = layout.alone or bool(layout.asides)
         events = ("start", "end", *(ASIDES if layout.alone else ()))
@@ -167,7 +168,7 @@ class _Reader:
             else:
                 if self._asides:
                     drop_asides(element, self._listed, alone=self._alone)
-                document = convert_element(element, self._begun)
+                document = convert_element(element, self._begun, trim=self._trim)
                 self._done += 1
                 yield document
 

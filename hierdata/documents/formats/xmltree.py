@@ -176,9 +176,13 @@ def _prolog(stream: BinaryIO) -> tuple[bytes, bool]:
 
 
 def from_element(
-    element: _Element, *, record: int | None = None, asides: Collection[tuple[str, ...]] = ()
+    element: _Element,
+    *,
+    record: int | None = None,
+    asides: Collection[tuple[str, ...]] = (),
+    trim: bool = False,
 ) -> Document:
-    """Convert a record given as an lxml element, as if it were read from a file.
+    """Convert a record given as an lxml element, as if it were read from a file with such a layout.
 
     Raises InputError for nesting beyond 64 and for entities.
 
@@ -193,13 +197,13 @@ def from_element(
     if next(element.iter(etree.Comment, etree.ProcessingInstruction), None) is not None:
         element = copy.deepcopy(element)
         drop_asides(element, asides)
-    return convert_element(element, record)
+    return convert_element(element, record, trim=trim)
 
 
-def convert_element(element: _Element, record: int | None) -> Document:
+def convert_element(element: _Element, record: int | None, *, trim: bool) -> Document:
     """Return a record's element with its content as a document (see Xml). Raises InputError."""
     try:
-        return _document(element, _attributes_of(element), MAX_DEPTH)
+        return _document(element, _attributes_of(element), MAX_DEPTH, SPACE if trim else "")
     except RefusedTextError as refused:
         message = str(refused)
     raise InputError(message, record=record)
@@ -273,8 +277,8 @@ _KEYS = _Names("")
 _ATTRIBUTE_KEYS = _Names("@")
 
 
-def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: int) -> Document:
-    """Convert an element to an object."""
+def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: int, around: str) -> Document:
+    """Convert an element to an object, without the characters ``around`` its text."""
     if room == 0:
         raise RefusedTextError(TOO_DEEP)
     document: Document = {_ATTRIBUTE_KEYS[name]: value for name, value in attributes}
@@ -283,7 +287,11 @@ def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: in
         text = ""
     for child in element:
         inner = _attributes_of(child)
-        value: Value = _document(child, inner, room - 1) if inner or len(child) else child.text or ""
+        value: Value
+        if inner or len(child):
+            value = _document(child, inner, room - 1, around)
+        else:
+            value = (child.text or "").strip(around)
         key = _KEYS[child.tag]
         if key == INSTRUCTION:
             key += cast("Any", child).target
@@ -295,5 +303,5 @@ def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: in
         if tail is not None and tail.strip(SPACE):
             text += tail
     if text:
-        document[TEXT] = text
+        document[TEXT] = text.strip(around)
     return document
