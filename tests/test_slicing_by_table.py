@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import hierdata
 from hierdata.engines import ENGINES
+from hierdata.engines.buckets.attainable import JointCounts, coordinates_of, draw_rows, keep_most
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
@@ -297,8 +298,8 @@ def test_what_is_suppressed_may_be_guarded_or_not() -> None:
 # The search against a plain loop
 
 
-def test_all_begin_again_without_those_that_one_leaves_out() -> None:
-    """Jobs and ills are both too frequent, so both tables leave out rows; all agree on who is left."""
+def test_records_are_chosen_for_all_tables_and_each_of_these_groups_all_of_them() -> None:
+    """Jobs and ills are both too frequent: the most records that both allow are chosen, and none is lost."""
     rng = Random(3)
     rows = [
         person | {"job": rng.choice("aaaaabcd"), "ill": rng.choice("wwwwwxyz")}
@@ -331,7 +332,15 @@ def test_all_begin_again_without_those_that_one_leaves_out() -> None:
             [ENGINES["kaca"](kind="kaca")], replace(of_classes.constraints, on_records=(), least=4), left
         )
 
-    twin = naive.search(range(len(rows)), group, classify, 3)
+    one_by_one = [
+        coordinates_of(forest, Scope.of(forest, 0), of_tables.constraints.on_attributes(0, [at]))[0]
+        for at in range(3)
+    ]
+    cells = JointCounts.of(one_by_one, len(rows))
+    kept = keep_most(cells, cells.count())
+    chosen = draw_rows(cells, kept, np.ones(len(rows), np.bool_), rng_of_twin)
+    assert sum(map(len, members(classes))) == chosen.sum() < len(rows)
+    twin = naive.search(np.flatnonzero(chosen).tolist(), group, classify, 3)
     assert (members(classes), [members(own) for own in groups]) == twin
     suppressed = int((classes.equivalence_class < 0).sum())
     assert classes.costs["records_that_no_group_accepts"] == suppressed > 10

@@ -16,6 +16,14 @@ from numpy.typing import NDArray
 
 from hierdata.engines import ENGINES
 from hierdata.engines.base import StepInput, Trial, silent
+from hierdata.engines.buckets.attainable import (
+    JointCounts,
+    coordinates_of,
+    draw_rows,
+    explain_left_out,
+    explain_shortage,
+    keep_most,
+)
 from hierdata.engines.compiler.cache import is_first_compilation
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
@@ -86,7 +94,8 @@ def search(
         forest, partition = of_stage.prepare(found)
         if alone and partition.class_count == 0:
             raise PromiseError(
-                partition.reason
+                _too_few_by_counts(original, scope, stage, prepared)
+                or partition.reason
                 or _nothing_is_left(forest, stage, prepared)
                 or nothing_holds(prepared)
                 or explain_failure(original, scope, stage, rng),
@@ -186,6 +195,15 @@ class _StageSearch:
         return Guard(self.prepared.frame, heaviest, self.stage.constraints, traits, aligned, self.scope.rows)
 
 
+def _too_few_by_counts(forest: Forest, scope: Scope, stage: Stage, prepared: Prepared) -> str:
+    """Explain the failure where the counts of the values alone leave no class; "" if they leave one."""
+    if not prepared.policy.recoding_traits.separates_values:
+        return ""
+    constraints = stage.constraints.at(stage.kind)
+    cells = JointCounts.of(coordinates_of(forest, scope, constraints), len(scope.rows))
+    return explain_shortage(cells, len(scope.rows), constraints.min_class_size)
+
+
 def _nothing_is_left(forest: Forest, stage: Stage, prepared: Prepared) -> str:
     """Explain the failure of an engine that guards the suppressed itself; "" for others."""
     if not (stage.constraints.guarded and prepared.policy.recoding_traits.uses_one_depth):
@@ -243,15 +261,17 @@ def search_tables(
 
     Also returns the forest with the nodes of the recoding (see ``search``).
 
-    A record that one of the searches suppresses is in no class and no group: all are searched again without
-    it, until none suppresses another one. Tables come first, since they alone ask for diversity. The records
-    are a whole collection. Raises PromiseError if no class is found, or if the suppressed must satisfy the
-    models and do not.
+    First the records are chosen for all tables together: as many as can be published (``keep_most``). A
+    record that one of the searches suppresses all the same is in no class and no group: records are chosen
+    again without it, until none suppresses another one. Tables come first, since they alone ask for
+    diversity. The records are a whole collection. Raises PromiseError if no class is found, or if the
+    suppressed must satisfy the models and do not.
     """
     tables = recoding.divide_attributes(forest, forest.schema.root)
     run = _TableSearch(forest, prepared, recoding, tables, rng, progress)
+    run.choose_records()
     while (found := run.search_round()) is None:
-        pass
+        run.choose_records()
     forest, partitions = found
     asked = prepared.constraints
     if asked.guarded and run.gone.any() and not suppressed_are_safe(forest, partitions[0], asked):
@@ -275,6 +295,31 @@ class _TableSearch:
         self.gone: NDArray[np.bool_] = np.zeros(self.forest.record_count, np.bool_)
         self._reason = ""
         self._lost: Counter[str] = Counter()
+        of_tables = self.prepared.stages[0].constraints
+        scope = Scope.of(self.forest, 0)
+        by_table = (of_tables.on_attributes(0, own) for own in self.tables)
+        coordinates = [one for own in by_table for one in coordinates_of(self.forest, scope, own)]
+        self._cells = JointCounts.of(coordinates, self.forest.record_count)
+
+    def choose_records(self) -> None:
+        """Leave out as few records as possible so that no table has too much of a value; note them as gone.
+
+        Where the suppressed must satisfy the models, they are none or enough to do so. Raises PromiseError.
+        """
+        asked, cells = self.prepared.constraints, self._cells
+        there = cells.count(~self.gone)
+        if asked.guarded and any(cells.excesses(cells.count())):
+            raise PromiseError(explain_unguarded(self.prepared, _whole(self.forest, self.prepared.stages[0])))
+        least = self.prepared.stages[1].constraints.min_class_size
+        left_out = cells.count(self.gone) if asked.guarded and self.gone.any() else None
+        kept = keep_most(cells, there, left_out, least)
+        if kept.sum() < least and (why := explain_shortage(cells, self.forest.record_count, least)):
+            raise PromiseError(why)
+        if 0 < kept.sum() < there.sum():
+            self._reason = self._reason or explain_left_out(cells, int(kept.sum()), len(self.gone))
+            chosen = draw_rows(cells, kept, ~self.gone, self.rng)
+            self._lost += Counter(records_that_no_group_accepts=int((~self.gone & ~chosen).sum()))
+            self.gone |= ~chosen
 
     def search_round(self) -> tuple[Forest, tuple[Partition, ...]] | None:
         """Search groups and classes of the records that are left; None if some were suppressed."""

@@ -35,7 +35,7 @@ BUDGETS: dict[str, int] = {
     "documents": 5170,
     "domains": 4490,
     "drafting": 3040,
-    "engines": 20770,
+    "engines": 21200,
     "executors": 1800,
     "forest": 1870,
     "ground": 890,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 
@@ -53,8 +53,18 @@ class Buckets:
             if (column >= 0).any():
                 for caps in _caps(bound, len(domain.values)):
                     group_of = look_up(caps.group_of, column).astype(np.int64)
-                    found.append(Coordinate(domain.path, group_of, _shares(caps, size)))
+                    found.append(Coordinate(domain.path, group_of, shares_at(caps, size)))
         return cls(tuple(found), size, len(scope.vertices))
+
+    def of_rows(self, rows: NDArray[np.int64]) -> Buckets:
+        """Return the buckets of some rows."""
+        found = (replace(own, group_of=own.group_of[rows]) for own in self.coordinates)
+        return replace(self, coordinates=tuple(found), rows=len(rows))
+
+    @property
+    def once(self) -> bool:
+        """Whether a class of the least size has room for at most one row of each group."""
+        return all(max(self.room(own), default=0) <= 1 for own in self.coordinates)
 
     def room(self, coordinate: Coordinate) -> list[int]:
         """Return how many rows of each group a class of the least size may take."""
@@ -69,7 +79,7 @@ def _caps(constraints: tuple[Constraint, ...], values: int) -> Iterator[Frequenc
     yield from caps or [FrequencyCaps(tuple(range(values)), (Fraction(1),) * values, most=1)]
 
 
-def _shares(caps: FrequencyCaps, size: int) -> tuple[Fraction, ...]:
+def shares_at(caps: FrequencyCaps, size: int) -> tuple[Fraction, ...]:
     """Return the largest share of each group; ``most`` values in a class of ``size`` also limit it."""
     if caps.most is None:
         return caps.share

@@ -11,10 +11,13 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import StepInput
+from hierdata.engines.base import StepInput, silent
+from hierdata.engines.buckets.attainable import JointCounts, coordinates_of, draw_rows, keep_most
 from hierdata.engines.buckets.buckets import Buckets, reason
+from hierdata.engines.buckets.exchange import Exchange
 from hierdata.engines.buckets.kernel import largest
 from hierdata.engines.rows.leftovers import finish_partition
+from hierdata.engines.rows.table import members_of
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 _AHEAD = 16
@@ -307,12 +310,79 @@ def draw(
 
 
 def bucketize_rows(given: StepInput, order: Order = "bucket") -> Partition:
-    """Draw classes, dissolve those that fail a constraint, attach leftovers to classes that accept them."""
+    """Draw classes, dissolve those that fail a constraint, attach leftovers to classes that accept them.
+
+    With several attributes a draw from all rows may end early. If rows are suppressed, classes are drawn once
+    more from the most rows that can be published at all (``attainable``), and rows that are left over of
+    these are put in by exchanges. What publishes more is returned.
+    """
     forest, scope, constraints = given.problem
     buckets = Buckets.of(forest, scope, constraints)
-    classes = draw(buckets, scope.records, given.rng, given.progress, order)
-    partition = finish_partition(
-        forest, scope, constraints, classes, given.rng, lambda published: reason(buckets, published)
-    )
-    given.progress(len(classes))
+    apart = np.random.Generator(given.rng.bit_generator.jumped())  # type: ignore[attr-defined]
+
+    def finish(classes: NDArray[np.int64], rng: np.random.Generator) -> Partition:
+        return finish_partition(
+            forest, scope, constraints, classes, rng, lambda published: reason(buckets, published)
+        )
+
+    partition = finish(draw(buckets, scope.records, given.rng, given.progress, order), given.rng)
+    if len(buckets.coordinates) > 1 and not scope.kind and count_published(partition) < buckets.rows:
+        cells = JointCounts.of(coordinates_of(forest, scope, constraints), buckets.rows)
+        other = finish(draw_kept(buckets, cells, apart, order), apart)
+        partition = max(partition, other, key=count_published)
+    given.progress(buckets.rows)
     return partition
+
+
+def count_published(partition: Partition) -> int:
+    """Return the number of rows that a partition publishes."""
+    return int((partition.equivalence_class != SUPPRESSED).sum())
+
+
+_STIRRED = 2**13
+"""How many classes are stirred, in rounds, for rows that found no class; at least in four rounds."""
+
+
+def draw_kept(
+    buckets: Buckets, cells: JointCounts, rng: np.random.Generator, order: Order
+) -> NDArray[np.int64]:
+    """Return the class of each row, from as many rows as can be published by their counts.
+
+    The rows are at the root, one a record. Rows that the draw left over are put in by exchanges, where a
+    class takes one row of a group.
+    """
+    every = np.ones(buckets.rows, np.bool_)
+    rows = np.flatnonzero(draw_rows(cells, keep_most(cells, cells.count()), every, rng))
+    own = buckets.of_rows(rows)
+    classes = draw(own, rows, rng, silent, order)
+    if own.once:
+        classes = _exchange(own, classes, rng)
+    found = np.full(buckets.rows, SUPPRESSED, np.int64)
+    found[rows] = classes
+    return found
+
+
+def _exchange(buckets: Buckets, classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the classes with rows put in by exchanges, as many as were found to fit in some rounds."""
+    vectors = np.array([one.group_of for one in buckets.coordinates], np.int64).T
+    complete = (vectors >= 0).all(axis=1)
+    firsts = np.cumsum([0, *(len(one.share) for one in buckets.coordinates)])
+    size = buckets.class_size
+    groups: list[list[int]] = [[] for _ in range(int(complete.sum()) // size)]
+    for number, members in enumerate(members_of(classes)):
+        groups[number] = members.tolist()
+    left = rng.permutation(np.flatnonzero(complete & (classes == SUPPRESSED))).tolist()
+    exchange = Exchange(vectors + firsts[:-1], int(firsts[-1]), groups, rng)
+    most, best = -1, classes
+    for _ in range(max(4, _STIRRED // max(1, len(groups)))):
+        left = [row for row in left if not exchange.put(row)]
+        exchange.even_out(size)
+        full = [sorted(own) for own in exchange.groups if len(own) >= size]
+        if sum(map(len, full)) > most:
+            most, best = sum(map(len, full)), np.full(len(classes), SUPPRESSED, np.int64)
+            for number, own in enumerate(full):
+                best[own] = number
+        if most == complete.sum():
+            break
+        exchange.stir()
+    return best

@@ -1,0 +1,220 @@
+"""The most rows that groups of several sensitive attributes can hold, found exactly over joint counts.
+
+No group of values may have more than its share of the rows of a class, so it has no more of all published
+rows. How many rows of each combination of groups to keep is an integer program. Its answer is checked
+again in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.buckets.buckets import Coordinate, shares_at
+from hierdata.engines.rows.table import codes_of
+from hierdata.forest.forest import Forest, Scope, look_up
+
+Counts: TypeAlias = NDArray[np.int64]
+
+
+def coordinates_of(forest: Forest, scope: Scope, constraints: Constraints) -> list[Coordinate]:
+    """Return the groups of every share cap that each class must keep, of whatever size.
+
+    Models without such caps bound no share of the published rows.
+    """
+    codes = codes_of(forest, scope)
+    found = []
+    for position, caps in constraints.caps(scope.kind):
+        if caps.necessary and caps.reach is None and not caps.of_records:
+            groups = look_up(caps.group_of, codes[:, position]).astype(np.int64)
+            path = forest.domains[scope.kind][position].path
+            found.append(Coordinate(path, groups, shares_at(caps, constraints.min_class_size)))
+    return found
+
+
+@dataclass(frozen=True)
+class JointCounts:
+    """Rows by the vector of their groups: ``groups[cell, coordinate]``, and ``of_row`` the cell of a row."""
+
+    coordinates: tuple[Coordinate, ...]
+    groups: NDArray[np.int64]
+    of_row: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, coordinates: Sequence[Coordinate], rows: int) -> JointCounts:
+        """Build the cells of a scope with this number of rows."""
+        vectors = np.array([own.group_of for own in coordinates], np.int64).reshape(-1, rows).T
+        groups, of_row = np.unique(vectors, axis=0, return_inverse=True)
+        return cls(tuple(coordinates), groups, of_row.ravel())
+
+    def count(self, rows: NDArray[np.bool_] | None = None) -> Counts:
+        """Return the number of rows of each cell, all or some of them."""
+        which = self.of_row if rows is None else self.of_row[rows]
+        return np.bincount(which, minlength=len(self.groups)).astype(np.int64)
+
+    def excesses(self, counts: Counts) -> Iterator[tuple[int, int]]:
+        """Yield the coordinate and group of everything that has more than its share of these rows. Exact."""
+        for at, own in enumerate(self.coordinates):
+            there = self.groups[:, at] >= 0
+            held = np.zeros(len(own.share), np.int64)
+            np.add.at(held, self.groups[there, at], counts[there])
+            total = int(held.sum())
+            for group in np.flatnonzero(held).tolist():
+                if int(held[group]) * own.share[group].denominator > own.share[group].numerator * total:
+                    yield at, group
+
+    def with_shares(self, least: Fraction) -> JointCounts:
+        """Return the cells with no share below ``least``."""
+        eased = (
+            replace(own, share=tuple(max(share, least) for share in own.share)) for own in self.coordinates
+        )
+        return replace(self, coordinates=tuple(eased))
+
+
+def keep_most(
+    cells: JointCounts, available: Counts, left_out: Counts | None = None, least: int = 0
+) -> Counts:
+    """Return how many rows of each cell to keep: as many as possible, none of a group above its share.
+
+    At most ``available`` of each cell are kept. With ``left_out``, the rows of each cell that are not
+    available, the rows that are not kept are at least ``least`` and keep all shares too; no rows are kept
+    where that is not possible.
+    """
+    if not cells.coordinates or (left_out is None and not any(cells.excesses(available))):
+        return available
+    kept = np.minimum(_solve(cells, available, left_out, least), available)
+    if left_out is not None:
+        rest = available + left_out - kept
+        bad = any(cells.excesses(kept)) or any(cells.excesses(rest)) or int(rest.sum()) < least
+        return np.zeros_like(available) if bad else kept
+    return _trim(cells, kept)
+
+
+def _solve(cells: JointCounts, available: Counts, left_out: Counts | None, least: int) -> Counts:
+    """Solve the integer program in floating point; the answer is rounded and not checked.
+
+    The variables are the rows to keep of each cell, then the values that each attribute keeps.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    count, width = cells.groups.shape
+    over, sums = _rules(cells)
+    rules = [LinearConstraint(over, -np.inf, 0), LinearConstraint(sums, 0, 0)]
+    of_cell = np.append(np.ones(count), np.zeros(width))
+    if left_out is not None:
+        whole = available + left_out
+        totals = [int(whole[cells.groups[:, at] >= 0].sum()) for at in range(width)]
+        rules.append(LinearConstraint(over, over @ np.append(whole, totals), np.inf))
+        rules.append(LinearConstraint(of_cell[None], 0, int(whole.sum()) - least))
+    most = np.append(available, np.full(width, int(available.sum())))
+    found = milp(
+        -of_cell,
+        integrality=of_cell,
+        bounds=Bounds(0, most),
+        constraints=rules,
+        options={"node_limit": _NODES},
+    )
+    if found.x is None:
+        return np.zeros(count, np.int64) if left_out is not None else available
+    answer: Counts = np.rint(found.x[:count]).astype(np.int64)
+    return answer
+
+
+def _rules(cells: JointCounts) -> tuple[Any, Any]:
+    """Return the matrices of "a group minus its share of all is at most 0" and "the values are the total"."""
+    from scipy import sparse
+
+    count, width = cells.groups.shape
+    blocks, totals = [], []
+    for at, own in enumerate(cells.coordinates):
+        share = np.array([-float(one) for one in own.share])
+        there = np.flatnonzero(cells.groups[:, at] >= 0)
+        ones = np.ones(len(there))
+        held = sparse.csr_matrix((ones, (cells.groups[there, at], there)), shape=(len(share), count))
+        places = np.arange(len(share)), np.full(len(share), at)
+        blocks.append(sparse.hstack([held, sparse.csr_matrix((share, places), shape=(len(share), width))]))
+        totals.append(sparse.csr_matrix((ones, (np.zeros(len(there)), there)), shape=(1, count)))
+    return sparse.vstack(blocks).tocsr(), sparse.hstack([sparse.vstack(totals), -sparse.eye(width)]).tocsr()
+
+
+_NODES = 2_000
+"""Steps of the branching search; the first nearly always ends it. No time, so that answers are the same."""
+
+
+def _trim(cells: JointCounts, kept: Counts) -> Counts:
+    """Take rows away, one by one, until no group has more than its share: what rounding may have missed."""
+    kept = kept.copy()
+    while (found := next(cells.excesses(kept), None)) is not None:
+        at, group = found
+        inside = np.flatnonzero((cells.groups[:, at] == group) & (kept > 0))
+        kept[inside[np.argmax(kept[inside])]] -= 1
+    return kept
+
+
+def draw_rows(
+    cells: JointCounts, kept: Counts, rows: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Draw which of the ``rows`` of each cell are kept."""
+    mixed = rng.permutation(np.flatnonzero(rows))
+    mixed = mixed[np.argsort(cells.of_row[mixed], kind="stable")]
+    sizes = cells.count(rows)
+    ranks = np.arange(len(mixed)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = np.zeros(len(rows), np.bool_)
+    chosen[mixed[ranks < kept[cells.of_row[mixed]]]] = True
+    return chosen
+
+
+def explain_shortage(cells: JointCounts, rows: int, least: int) -> str:
+    """Say why fewer than ``least`` rows can be published, and the largest possible k and l; "" if not so.
+
+    The same exact count as that of ``keep_most``.
+    """
+    if rows < least:
+        return f"a class needs {least} rows and there are {rows}: k and l can be at most {rows}"
+    available = cells.count()
+    most = int(keep_most(cells, available).sum())
+    if most >= max(least, 1):
+        return ""
+    paths = ", ".join(dict.fromkeys(own.path for own in cells.coordinates))
+    reason = (
+        f"at most {most} of {rows} rows can be chosen so that no value or group of values at {paths} has "
+        f"more than its share of them, and a class needs {least}"
+    )
+    possible = [f"k can be at most {most} with this l"] if most else []
+    if all(len(set(own.share)) == 1 for own in cells.coordinates):
+        possible.append(_largest_l(cells, available, least))
+    return f"{reason}: {'; '.join(possible)}" if possible else reason
+
+
+def _largest_l(cells: JointCounts, available: Counts, least: int) -> str:
+    """Say which whole l is the largest with which ``least`` rows can be published."""
+    too_large = ceil(max(1 / own.share[0] for own in cells.coordinates))
+    possible, rows = 1, 0
+    while too_large - possible > 1:
+        l = (possible + too_large) // 2  # noqa: E741  (the letter of the model)
+        found = int(keep_most(cells.with_shares(Fraction(1, l)), available).sum())
+        possible, too_large, rows = (l, too_large, found) if found >= max(least, 1) else (possible, l, rows)
+    if possible == 1:
+        return "no l above 1 is possible with this k"
+    return f"l can be at most {possible}, and k then at most {rows}"
+
+
+def explain_left_out(cells: JointCounts, kept: int, rows: int) -> str:
+    """Say why only ``kept`` of the rows are published, and with which l all would be."""
+    counts = cells.count()
+    over = dict.fromkeys(cells.coordinates[at].path for at, _ in cells.excesses(counts))
+    text = (
+        f"{kept} of {rows} rows are the most that can be published while no value or group of values at "
+        f"{', '.join(over)} has more than its share of them"
+    )
+    sparing = min(
+        int(own.sizes.sum()) // int(own.sizes.max()) for own in cells.coordinates if own.sizes.any()
+    )
+    return f"{text}; with l of at most {sparing} none would be left out" if sparing > 1 else text
