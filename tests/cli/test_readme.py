@@ -48,7 +48,7 @@ def test_the_first_command_publishes_and_starts_without_what_it_does_not_need(tm
     )
     assert ran.returncode == 0, ran.stderr
     assert "Every record looks like at least" in ran.stdout
-    assert len(ran.stdout.splitlines()) <= 15
+    assert len(ran.stdout.splitlines()) <= 18
     assert (tmp_path / "release" / "public" / "records.json").is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
     assert_shows_a_record_of(tmp_path / "release")

@@ -40,8 +40,8 @@ class Layout:
     ``declared`` are those of the root of the file that was opened, which are never written. ``asides`` are
     the keys of comments and processing instructions that are read; others are skipped. ``order`` is the order
     of the elements in a written record, each with the order inside it; elements that are not in it follow in
-    their own order. ``trim`` removes white space around the text of elements, which is layout and could mark a
-    record; not where ``alone``, since the judge must see what is written.
+    their own order. ``trim`` removes white space around the text of elements, which is layout and could mark
+    a record; not where ``alone``, since the judge must see what is written.
 
     ``whole`` means that a JSON file is one record itself.
 
