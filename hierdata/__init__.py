@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         PolicyError,
         PromiseError,
         TargetError,
+        UnavailableError,
         VerificationError,
     )
     from hierdata.judge import Verdict
@@ -60,6 +61,7 @@ __all__ = [
     "Resources",
     "Rows",
     "TargetError",
+    "UnavailableError",
     "Verdict",
     "VerificationError",
     "WorkerError",
@@ -93,6 +95,7 @@ _HOMES = {
     "Resources": "pipeline.resources",
     "Rows": "sources.stores.postgresql",
     "TargetError": "ground.errors",
+    "UnavailableError": "ground.errors",
     "Verdict": "judge",
     "VerificationError": "ground.errors",
     "WorkerError": "executors",

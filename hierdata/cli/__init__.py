@@ -19,18 +19,16 @@ from hierdata.cli.measure import measure
 from hierdata.cli.plugins import plugins
 from hierdata.cli.reproduce import reproduce
 from hierdata.cli.schema import schema
-from hierdata.cli.session import explain, keep_signal_handlers
+from hierdata.cli.session import EXIT_CODES, explain, explain_lost, keep_signal_handlers
 from hierdata.cli.synth import synth
-from hierdata.cli.terminal import say
+from hierdata.cli.terminal import LostOutputError, guard_streams, say
 from hierdata.cli.verify import verify
 from hierdata.cli.warmup import warmup
 
 app = typer.Typer(
     name="hierdata",
     help="Publish collections of hierarchical records (JSON, XML) with a stated, verified privacy promise.",
-    epilog="Exit codes: 0 fine, 1 internal error, 2 usage or policy, 3 promise cannot be met, 4 not verified,"
-    " 5 bad input, 6 file or existing target, 7 a gate failed, 8 memory ran out or a worker was lost,"
-    " 130 and 143 stopped.",
+    epilog="\n\n".join(["Exit codes:", *(f"{code}: {meaning}" for code, meaning in EXIT_CODES.items())]),
     add_completion=False,
     # A traceback would show the lines and values it passed through.
     pretty_exceptions_enable=False,
@@ -90,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # takes 10 % of a run, and happens at its end too.
         gc.disable()
         atexit.register(gc.freeze)
+        guard_streams()
         return _run(sys.argv[1:])
     with keep_signal_handlers():
         return _run(arguments)
@@ -99,6 +98,9 @@ def _run(arguments: Sequence[str]) -> int:
     given = list(arguments) or ["--help"]
     try:
         code = typer.main.get_command(app)(given, prog_name="hierdata", standalone_mode=False)
+        sys.stdout.flush()
+    except LostOutputError as lost:  # by help and version; commands end their own session
+        return explain_lost(lost)
     except Exception as error:
         # Usage errors are click's; newer versions of typer contain a copy of click.
         message = getattr(error, "format_message", None)

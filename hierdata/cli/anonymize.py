@@ -36,7 +36,7 @@ from hierdata.cli.arguments import (
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, session
 from hierdata.cli.terminal import print_json, say, say_folded
-from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError, file_error
 
 if TYPE_CHECKING:
     from hierdata.release.report.models import StewardReport
@@ -148,8 +148,8 @@ def _seed(seed_file: Path | None) -> bytes | None:
         try:
             seed, origin = seed_file.read_bytes(), "the seed file"
         except OSError as error:
-            raise TargetError(
-                f"the seed file cannot be read ({error.strerror})", path=str(seed_file)
+            raise file_error(
+                error, f"the seed file cannot be read ({error.strerror})", path=str(seed_file)
             ) from None
     elif SEED_VARIABLE in os.environ:
         seed, origin = os.fsencode(os.environ[SEED_VARIABLE]), SEED_VARIABLE

@@ -106,7 +106,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
 
     Raises PolicyError for an invalid or unneeded key, TargetError if the descriptor cannot be read.
     """
-    from hierdata.ground.errors import PolicyError, TargetError
+    from hierdata.ground.errors import PolicyError, file_error
     from hierdata.policy.checks.records import needs_key
     from hierdata.records.identifiers.base import from_text
 
@@ -117,7 +117,9 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
             with os.fdopen(key_fd, "rb", closefd=key_fd > 2) as stream:
                 given = stream.read(_LONGEST_KEY)
         except OSError as error:
-            raise TargetError(f"the file descriptor {key_fd} cannot be read ({error.strerror})") from None
+            raise file_error(
+                error, f"the file descriptor {key_fd} cannot be read ({error.strerror})"
+            ) from None
         return from_text(given.decode("latin-1"), "the key")
     if KEY_VARIABLE in os.environ and needs_key(policy) and policy.key is None:
         return from_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)

@@ -11,7 +11,7 @@ import typer
 
 from hierdata.cli.session import require_absent, session
 from hierdata.cli.terminal import say
-from hierdata.ground.errors import TargetError
+from hierdata.ground.errors import file_error
 
 
 class SchemaName(StrEnum):
@@ -41,7 +41,7 @@ def schema(
             with out.open("x", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            raise TargetError(f"cannot be written ({error.strerror})", path=str(out)) from None
+            raise file_error(error, f"cannot be written ({error.strerror})", path=str(out)) from None
         say(f"The schema is in {out}.")
         if name is SchemaName.POLICY:
             say(f"For editors, begin a policy with the line # yaml-language-server: $schema={out.name}")

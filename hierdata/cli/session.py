@@ -21,9 +21,26 @@ from typing import Any, NoReturn
 
 import typer
 
-from hierdata.cli.terminal import print_json, tell
-from hierdata.ground.errors import HierdataError, TargetError
+from hierdata.cli.terminal import LostOutputError, drop_output, print_json, tell
+from hierdata.ground.errors import HierdataError, TargetError, file_error
 from hierdata.ground.escaping import escape
+
+EXIT_CODES = {
+    0: "success; also where a signal came, or the output was lost, after a result was complete",
+    1: "internal error",
+    2: "usage, policy or lint",
+    3: "the promise cannot be met",
+    4: "not verified",
+    5: "bad input",
+    6: "a file, server or target that will not do as asked: missing, forbidden, already there",
+    7: "a gate failed",
+    8: "nothing was published, try again later: server lost, disk full, memory, worker lost",
+    129: "stopped by SIGHUP",
+    130: "stopped by SIGINT",
+    141: "the reader of the output closed it",
+    143: "stopped by SIGTERM",
+}
+"""The exit codes of all commands, as ``--help`` lists them."""
 
 _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -48,9 +65,9 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
     """Run a command: errors become a sentence on stderr (and JSON on stdout) and an exit code.
 
     Raw values of an error are written to the file ``reveal`` and nowhere else. ``result`` appears complete,
-    as the last step before the output; if a signal arrives after that, the message says that the result is
-    complete. After the session signals are ignored, so that the reported outcome stays true (see
-    ``keep_signal_handlers``).
+    as the last step before the output; whatever happens after that, the message says that the result is
+    complete, and the exit code is 0. After the session signals are ignored, so that the reported outcome
+    stays true (see ``keep_signal_handlers``).
     """
     gc.set_threshold(_GARBAGE)
     awaited = None if result is None or os.path.lexists(result) else result
@@ -71,34 +88,57 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
             _end(stops[0], as_json, awaited)
         if is_shortage(error):
             _run_short(as_json, awaited)
+        if isinstance(error, BrokenPipeError):
+            drop_output()
+            error = LostOutputError(error)
+        if isinstance(error, LostOutputError):
+            raise typer.Exit(explain_lost(error, awaited)) from None
         _fail(error, as_json, reveal)
 
 
 def _run_short(as_json: bool, result: Path | None) -> NoReturn:
-    done = result is not None and result.exists()
-    message = f"memory ran out after all was done: {result} is complete" if done else _NO_MEMORY
-    raise typer.Exit(explain("MemoryError", message, _NO_MEMORY_CODE, as_json)) from None
+    if _is_done("memory ran out", result):
+        raise typer.Exit(0) from None
+    raise typer.Exit(explain("MemoryError", _NO_MEMORY, _NO_MEMORY_CODE, as_json)) from None
 
 
 def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:
     name = signal.Signals(stop.number).name
-    if result is not None and result.exists():
-        message = f"stopped by {name} after all was done: {result} is complete"
-    else:
-        left = getattr(stop, "__notes__", ["partial results are removed"])
-        message = f"stopped by {name}; {'; '.join(left)}"
+    if _is_done(f"stopped by {name}", result):
+        raise typer.Exit(0) from None
+    left = getattr(stop, "__notes__", ["partial results are removed"])
+    message = f"stopped by {name}; {'; '.join(left)}"
     raise typer.Exit(explain("Stopped", message, 128 + stop.number, as_json)) from None
+
+
+def explain_lost(error: LostOutputError, result: Path | None = None) -> int:
+    """Say that stdout cannot be written, and return the exit code: 0 if the result is complete.
+
+    Nothing is said where the reader of a pipe went away: it knows.
+    """
+    cause = error.cause
+    if _is_done(f"the output was lost ({cause.strerror})", result):
+        return 0
+    if isinstance(cause, BrokenPipeError):
+        return 128 + signal.SIGPIPE
+    refused = file_error(cause, f"the output cannot be written ({cause.strerror})")
+    tell(str(refused))
+    return refused.exit_code
+
+
+def _is_done(why: str, result: Path | None) -> bool:
+    """Return whether the result is complete, and say so: what came after does not change it."""
+    if result is None or not result.exists():
+        return False
+    tell(f"{why} after all was done: {result} is complete")
+    return True
 
 
 def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
     if isinstance(error, HierdataError):
         _refuse(error, as_json, reveal)
-    if isinstance(error, BrokenPipeError):
-        # The reader of our output is gone; the interpreter must not try to flush the rest at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(128 + signal.SIGPIPE) from None
     if isinstance(error, OSError) and error.strerror is not None:
-        _refuse(TargetError(error.strerror, path=_name(error.filename)), as_json, None)
+        _refuse(file_error(error, error.strerror, path=_name(error.filename)), as_json, None)
     _crash(error, as_json)
 
 
@@ -226,7 +266,7 @@ def write_private(target: Path, lines: Sequence[str], what: str) -> None:
         columns = (map(escape, line.split("\t")) for line in lines)
         target.write_text("".join("\t".join(line) + "\n" for line in columns), encoding="utf-8")
     except OSError as error:
-        raise TargetError(f"cannot be written ({error.strerror})", path=str(target)) from None
+        raise file_error(error, f"cannot be written ({error.strerror})", path=str(target)) from None
     tell(f"{what} are in {target}")
 
 

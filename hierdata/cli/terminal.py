@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from io import TextIOWrapper
-from typing import Any
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import TYPE_CHECKING, Any
 
 from hierdata.ground.escaping import escape, escape_json
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 FULL, EMPTY = "█░"
 BAR_LENGTH = 20
@@ -34,6 +38,69 @@ LEAST_WIDTH = 40
 """Characters in a line of sentences on a terminal of any width."""
 PIPE_WIDTH = 160
 """Width in characters if stdout is not a terminal; longer cells are wrapped, never cut."""
+
+
+class LostOutputError(Exception):
+    """Stdout takes no more: its reader is gone, or its disk is full. ``cause`` is the error of the system.
+
+    It is no OSError, since libraries that print have their own answers to these.
+    """
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(cause.errno)
+        self.cause = cause
+
+
+class _Stdout(FileIO):
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            drop_output()  # else the interpreter would try again to write the rest, at its end
+            raise LostOutputError(error) from None
+
+
+class _Stderr(FileIO):
+    """What nobody can read is no reason to fail."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def guard_streams() -> None:
+    """Let stdout raise LostOutputError and stderr nothing where they cannot be written.
+
+    A closed stream is opened on the null device: else its number would be that of the next file that is
+    opened, and messages of libraries would be written into a release.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115  (until the process ends)
+    sys.stdout, sys.stderr = (
+        _guard(_Stdout(1, "w", closefd=False)),
+        _guard(_Stderr(2, "w", closefd=False)),
+    )
+
+
+def _guard(raw: FileIO) -> TextIOWrapper:
+    before = sys.stdout if raw.fileno() == 1 else sys.stderr
+    encoding = getattr(before, "encoding", None) or "utf-8"
+    errors = "backslashreplace" if raw.fileno() != 1 else getattr(before, "errors", None) or "strict"
+    return TextIOWrapper(
+        BufferedWriter(raw), encoding, errors, line_buffering=raw.isatty() or raw.fileno() != 1
+    )
+
+
+def drop_output() -> None:
+    """Send what is still written to stdout to the null device."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(*lines: str) -> None:

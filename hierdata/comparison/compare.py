@@ -28,6 +28,7 @@ from hierdata.ground.errors import (
     PromiseError,
     TargetError,
     VerificationError,
+    file_error,
 )
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.ground.progress import Progress, silent
@@ -119,7 +120,7 @@ def digest_input(source: object) -> str:
             raise TargetError("there is no such file", path=str(source))
         return hashlib.sha256(b"".join(map(digest_file, files))).hexdigest()
     except OSError as error:
-        raise TargetError(f"cannot be read ({error.strerror})", path=str(source)) from None
+        raise file_error(error, f"cannot be read ({error.strerror})", path=str(source)) from None
 
 
 def _digest_files(variants: Sequence[Variant]) -> str:
@@ -158,7 +159,7 @@ def _folder(out: str | os.PathLike[str] | None, digest: str) -> Iterator[Path]:
                 "the input is not that of the comparison in this folder, or it has changed: name a new folder"
             )
     except OSError as error:
-        raise TargetError(f"cannot be created ({error.strerror})", path=str(out)) from None
+        raise file_error(error, f"cannot be created ({error.strerror})", path=str(out)) from None
     yield folder
 
 

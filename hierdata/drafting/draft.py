@@ -16,7 +16,7 @@ from hierdata.drafting.profile import PAIRED
 from hierdata.drafting.promises import FieldRisk, ModelProposal, PairRisk
 from hierdata.drafting.seen import K, Proposal
 from hierdata.drafting.values import Looks
-from hierdata.ground.errors import TargetError
+from hierdata.ground.errors import TargetError, file_error
 from hierdata.ground.escaping import escape
 from hierdata.records.survey import Keys
 
@@ -96,7 +96,7 @@ class Draft:
         except FileExistsError:
             raise TargetError("is already there; choose a new name", path=str(path)) from None
         except OSError as error:
-            raise TargetError(f"cannot be written ({error.strerror})", path=str(path)) from None
+            raise file_error(error, f"cannot be written ({error.strerror})", path=str(path)) from None
 
     def paths(self, keys: Sequence[Keys]) -> list[str]:
         """Return the paths of fields by their keys."""

@@ -31,7 +31,7 @@ from hierdata.executors.partitions import (
     apply_function,
     cut_value,
 )
-from hierdata.ground.errors import PolicyError, TargetError, missing_extra
+from hierdata.ground.errors import PolicyError, UnavailableError, missing_extra
 
 _PARTITIONS = 32  # fewest of an exchange with that many bins; or four per processor, if that is more
 _LOOK = 0.1  # seconds between two checks of a running job
@@ -246,7 +246,7 @@ def _translate_errors() -> Iterator[None]:
     except Py4JError as error:
         account = str(error.java_exception) if isinstance(error, Py4JJavaError) else ""
         if "No space left" in account:
-            raise TargetError(
+            raise UnavailableError(
                 "no space is left for Spark's temporary files: free some space there, or name another folder"
             ) from None
         if "No module named 'hierdata" in account:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 
 from hierdata.ground.escaping import escape
@@ -81,6 +82,36 @@ class TargetError(HierdataError):
     """A file or folder cannot be read or written, or already exists (exit code 6)."""
 
     exit_code = 6
+
+
+class UnavailableError(TargetError):
+    """A server, a disk or memory cannot be had now (exit code 8): nothing was published, try again later."""
+
+    exit_code = 8
+
+
+_PASSING = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("EAGAIN", "EBUSY", "EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "ESTALE", "ETIMEDOUT"),
+        *("ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN"),
+        *("ENETUNREACH", "ENOTCONN"),
+    )
+    if hasattr(errno, name)
+)
+"""Numbers of errors that may be gone later: no room, no descriptors, no connection to a file server."""
+
+
+def file_error(error: OSError, message: str, *, path: str | None = None) -> TargetError:
+    """Return the error for a file or folder, by its cause: some causes pass, most do not.
+
+    >>> file_error(OSError(errno.ENOSPC, "no space"), "cannot be written").exit_code
+    8
+    >>> file_error(OSError(errno.ENOENT, "no file"), "cannot be read").exit_code
+    6
+    """
+    kind = UnavailableError if error.errno in _PASSING else TargetError
+    return kind(message, path=path)
 
 
 class GateError(HierdataError):

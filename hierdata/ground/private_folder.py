@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hierdata.ground.errors import TargetError
+from hierdata.ground.errors import UnavailableError, file_error
 
 try:
     import fcntl
@@ -43,13 +43,13 @@ _waiting: int | None = None
 
 @contextmanager
 def explain_full_disk() -> Iterator[None]:
-    """Raise TargetError with one sentence if the disk is full."""
+    """Raise UnavailableError with one sentence if the disk is full."""
     try:
         yield
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise TargetError(
+        raise UnavailableError(
             "no space is left for intermediate results, which are kept in a private folder until the run "
             "ends: free some space there, or name another folder for them"
         ) from None
@@ -73,7 +73,7 @@ class PrivateFolder:
             _entrust(self.path)
             _make_locked(self.path, held)
         except OSError as error:
-            raise TargetError(f"cannot create a folder for {what} ({error.strerror})") from None
+            raise file_error(error, f"cannot create a folder for {what} ({error.strerror})") from None
 
     def remove(self) -> None:
         """Remove the folder with its content; do nothing if it was renamed to its final place."""

@@ -24,7 +24,7 @@ from hierdata.forest.encoded import Frame
 from hierdata.forest.publication import PublishedPart
 from hierdata.forest.spellings import TypesShown, find_types, join_types, unify_types
 from hierdata.forest.worth import Heaviest
-from hierdata.ground.errors import TargetError
+from hierdata.ground.errors import file_error
 from hierdata.ground.private_folder import explain_full_disk
 from hierdata.ground.progress import count_items
 from hierdata.metrics.base import Metric
@@ -282,4 +282,4 @@ def _concatenate(parts: Iterator[tuple[Path, Path]], file: Path, witness: Binary
                         shutil.copyfileobj(source, into, 1 << 20)
                     part.unlink()
     except OSError as error:
-        raise TargetError(f"cannot write {file}: {error.strerror}") from None
+        raise file_error(error, f"cannot write {file}: {error.strerror}") from None

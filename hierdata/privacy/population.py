@@ -22,7 +22,7 @@ from hierdata.documents.formats.csv import Csv
 from hierdata.documents.formats.source import PathSource
 from hierdata.domains.base import ROOT_LABEL, Hierarchy, QuasiDomain, Uncovered
 from hierdata.domains.number import exact, plain
-from hierdata.ground.errors import InputError, PolicyError, TargetError
+from hierdata.ground.errors import InputError, PolicyError, file_error
 
 Keys = tuple[str, ...]
 
@@ -177,7 +177,7 @@ def read_population(
     except InputError as error:
         raise InputError(f"population table {file.name}: {error}", revealed=error.revealed) from None
     except OSError as error:
-        raise TargetError(f"cannot read {file.name}: {error.strerror}") from None
+        raise file_error(error, f"cannot read {file.name}: {error.strerror}") from None
     return Population(
         rows, [PopulationColumn(one, column, folder) for one, column in zip(compared, cells, strict=True)]
     )
@@ -189,4 +189,4 @@ def fingerprint(file: Path) -> str:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise TargetError(f"cannot read the population table {file.name}: {error.strerror}") from None
+        raise file_error(error, f"cannot read the population table {file.name}: {error.strerror}") from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.documents.limits import SCHEMA, TooMuch, bytes_within
-from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, file_error
 from hierdata.records.published_xsd import Types
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _load(file: Path) -> _Element:
     try:
         data = bytes_within(file, SCHEMA)
     except OSError as error:
-        raise TargetError(f"the XSD {file.name} cannot be read: {error.strerror}") from None
+        raise file_error(error, f"the XSD {file.name} cannot be read: {error.strerror}") from None
     except TooMuch as why:
         raise PolicyError(f"the XSD {file.name}: {why}") from None
     parser = etree.XMLParser(

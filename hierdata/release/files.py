@@ -10,7 +10,7 @@ from typing import Any
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
-from hierdata.ground.errors import TargetError
+from hierdata.ground.errors import file_error
 from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics import metrics_of
@@ -95,7 +95,7 @@ def write_files(
         for file, content in files.items():
             file.write_bytes(content)
     except OSError as error:
-        raise TargetError(f"the release cannot be written ({error.strerror})") from None
+        raise file_error(error, f"the release cannot be written ({error.strerror})") from None
     return report
 
 

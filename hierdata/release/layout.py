@@ -16,7 +16,7 @@ from typing import TypeAlias
 from hierdata.documents.document import SENSITIVE_PART, Document
 from hierdata.documents.formats import Format
 from hierdata.documents.limits import regular_bytes
-from hierdata.ground.errors import PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import PolicyError, TargetError, VerificationError, file_error
 from hierdata.ground.plugins import require
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
@@ -252,7 +252,7 @@ def _check_described(xsd: Path, parts: Mapping[str, Path], policy: Policy) -> No
     try:
         stated = regular_bytes(xsd)
     except OSError as error:
-        raise TargetError(f"the XSD cannot be read ({error.strerror})", path=str(xsd)) from None
+        raise file_error(error, f"the XSD cannot be read ({error.strerror})", path=str(xsd)) from None
     if stated != description(parts, policy):
         raise VerificationError("the XSD does not belong to these files", path=str(xsd))
 
@@ -298,4 +298,4 @@ def _are_equal(file: Path, other: Path) -> bool:
             filecmp.cmp(file / name, other / name, shallow=False) for name in names
         )
     except OSError as error:
-        raise TargetError(f"cannot be compared ({error.strerror})", path=str(file)) from None
+        raise file_error(error, f"cannot be compared ({error.strerror})", path=str(file)) from None

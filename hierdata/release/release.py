@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hierdata.documents.document import Document
-from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError, file_error
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.release.report.models import StewardReport
 
@@ -34,7 +34,7 @@ class Staging:
             (self.path / "public").mkdir()
             (self.path / "steward").mkdir(mode=0o700)
         except OSError as error:
-            raise TargetError(f"cannot create a folder for the release ({error.strerror})") from None
+            raise file_error(error, f"cannot create a folder for the release ({error.strerror})") from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,6 +176,6 @@ def place(staged: Path, target: Path) -> None:
             beside.rename(target)
         shutil.rmtree(staged)
     except OSError as error:
-        raise TargetError(
-            f"the release cannot be put in place ({error.strerror})", path=str(target)
+        raise file_error(
+            error, f"the release cannot be put in place ({error.strerror})", path=str(target)
         ) from None

@@ -22,7 +22,7 @@ from hierdata.domains.derived import LabelPair
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
-from hierdata.ground.errors import TargetError, VerificationError
+from hierdata.ground.errors import VerificationError, file_error
 from hierdata.ground.escaping import quote
 from hierdata.policy.checks.sensitive import Readings
 from hierdata.policy.plan.judging import LabelsKnown, References, semantics
@@ -159,7 +159,9 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     try:
         facts = Verification.model_validate_json(regular_bytes(file))
     except OSError as error:
-        raise TargetError(f"the frozen facts cannot be read ({error.strerror})", path=str(file)) from None
+        raise file_error(
+            error, f"the frozen facts cannot be read ({error.strerror})", path=str(file)
+        ) from None
     except ValidationError:
         raise VerificationError(
             "this is not a file of frozen facts, or it was changed", path=str(file)
@@ -359,7 +361,7 @@ def _read_bytes(file: Path) -> bytes:
     try:
         return regular_bytes(file)
     except OSError as error:
-        raise TargetError(f"cannot be read ({error.strerror})", path=str(file)) from None
+        raise file_error(error, f"cannot be read ({error.strerror})", path=str(file)) from None
 
 
 def _describes(

@@ -25,7 +25,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.ground.errors import TargetError, VerificationError
+from hierdata.ground.errors import VerificationError, file_error
 from hierdata.release.report.models import PublishedFile
 
 WITNESS_FILE = Path("steward") / "witness.bin"
@@ -58,7 +58,7 @@ def write_witness(file: Path) -> Iterator[BinaryIO]:
             stream.write(bytes(_HEAD.size))
             yield stream
     except OSError as error:
-        raise TargetError(f"cannot write the witness ({error.strerror})") from None
+        raise file_error(error, f"cannot write the witness ({error.strerror})") from None
 
 
 def seal_witness(folder: Path, files: Sequence[PublishedFile], content: bytes, records: int) -> None:
@@ -75,7 +75,7 @@ def seal_witness(folder: Path, files: Sequence[PublishedFile], content: bytes, r
         with file.open("r+b") as stream:
             stream.write(_HEAD.pack(_KIND, digest_files(files), content, records))
     except OSError as error:
-        raise TargetError(f"cannot write the witness ({error.strerror})") from None
+        raise file_error(error, f"cannot write the witness ({error.strerror})") from None
 
 
 def digest_files(files: Sequence[PublishedFile]) -> bytes:
@@ -104,7 +104,7 @@ class Witness:
                 stream.seek(_HEAD.size + first * _WORD.itemsize)
                 raw = stream.read(count * _WORD.itemsize)
         except OSError as error:
-            raise TargetError(f"the witness cannot be read ({error.strerror})") from None
+            raise file_error(error, f"the witness cannot be read ({error.strerror})") from None
         return np.frombuffer(raw[: len(raw) // _WORD.itemsize * _WORD.itemsize], _WORD).astype(np.int64)
 
 
@@ -129,7 +129,7 @@ def read_witness(file: Path, files: Sequence[PublishedFile] | None) -> Witness:
         with file.open("rb") as stream:
             head = stream.read(_HEAD.size)
     except OSError as error:
-        raise TargetError(f"the witness cannot be read ({error.strerror})", path=str(file)) from None
+        raise file_error(error, f"the witness cannot be read ({error.strerror})", path=str(file)) from None
     if len(head) < _HEAD.size or not head.startswith(_KIND):
         raise VerificationError("this is not a witness, or it was changed", path=str(file))
     _, bound, content, records = _HEAD.unpack(head)

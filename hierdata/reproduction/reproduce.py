@@ -19,7 +19,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from hierdata.executors import processors
-from hierdata.ground.errors import TargetError
+from hierdata.ground.errors import TargetError, file_error
 from hierdata.ground.escaping import escape
 from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.progress import Progress, silent
@@ -307,7 +307,7 @@ def _open_folder(out: Path) -> None:
         out.mkdir()
         mark.write_text(label, encoding="utf-8")
     except OSError as error:
-        raise TargetError(f"cannot be created ({error.strerror})", path=str(out)) from None
+        raise file_error(error, f"cannot be created ({error.strerror})", path=str(out)) from None
 
 
 def _write_pages(found: Mapping[Paper, Exhibits], facts: RunFacts, out: Path) -> None:

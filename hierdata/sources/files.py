@@ -11,7 +11,7 @@ from pathlib import Path
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Format, Layout
 from hierdata.documents.formats.source import PathSource, Source, write_stream
-from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, file_error
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import TableForm, check_columns, format_of, input_format, published_form
@@ -88,7 +88,7 @@ def copy_pipe(path: Path, policy: Policy, beside: Path | None) -> Collection:
             with path.open("rb") as pipe, source.path.open("xb") as copy:
                 shutil.copyfileobj(pipe, copy)
         except OSError as error:
-            raise TargetError(f"cannot read {path}: {error.strerror}") from None
+            raise file_error(error, f"cannot read {path}: {error.strerror}") from None
         return file_collection(source, policy)
 
 

@@ -15,7 +15,14 @@ from pathlib import Path
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.source import PathSource, write_stream
-from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import (
+    HierdataError,
+    InputError,
+    PolicyError,
+    TargetError,
+    VerificationError,
+    file_error,
+)
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import format_of, input_format
 from hierdata.sources.form import (
@@ -66,7 +73,7 @@ class FilesSplit(InputSplit):
         """Return the error with the number of the record in the collection, or else of the file."""
         where = f"file {number} in the order of names"
         if isinstance(error, TargetError):
-            return TargetError(f"cannot read {where}")
+            return type(error)(f"cannot read {where}")
         if not isinstance(error, InputError):
             return error
         revealed = (*error.revealed, name)
@@ -104,7 +111,7 @@ class FilesForm(Form):
         try:
             path.mkdir()
         except OSError as error:
-            raise TargetError(f"cannot write {path}: {error.strerror}") from None
+            raise file_error(error, f"cannot write {path}: {error.strerror}") from None
         for number, document in enumerate(documents, 1):
             with write_stream(path / self._numbered_name(number)) as stream:
                 self.format.write([document], stream, self.layout)
@@ -208,7 +215,7 @@ def _find_files(place: Path) -> list[Path]:
     try:
         strangers = sum(not path.is_file() for path in found)
     except OSError as error:
-        raise TargetError(f"the files cannot be read ({error.strerror})", path=str(place)) from None
+        raise file_error(error, f"the files cannot be read ({error.strerror})", path=str(place)) from None
     if strangers:
         raise PolicyError(
             f"not all entries are files ({strangers} are not): select the files by a pattern, 'folder/*.xml'",
@@ -252,7 +259,9 @@ def _splits(
         try:
             weight += file.path.stat().st_size
         except OSError as error:
-            raise TargetError(f"cannot read file {end} in the order of names: {error.strerror}") from None
+            raise file_error(
+                error, f"cannot read file {end} in the order of names: {error.strerror}"
+            ) from None
         if weight >= size or end == len(files):
             earlier = None if one_a_file else files[:start]
             found.append(FilesSplit(files[start:end], format, layout, start, earlier))

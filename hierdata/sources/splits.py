@@ -20,7 +20,7 @@ from typing import BinaryIO
 from hierdata.documents.document import Document
 from hierdata.documents.formats import WHOLE, Format, Layout, Rowwise, Split
 from hierdata.documents.formats.source import PathSource, Source
-from hierdata.ground.errors import InputError, TargetError
+from hierdata.ground.errors import InputError, file_error
 from hierdata.ground.private_folder import explain_full_disk
 from hierdata.records.shape.base import ShapeTally, Shaping
 
@@ -176,7 +176,7 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
         with source.open() as stream:
             yield stream
     except OSError as error:
-        raise TargetError(f"cannot read {source.name}: {error.strerror}") from None
+        raise file_error(error, f"cannot read {source.name}: {error.strerror}") from None
 
 
 @dataclass(frozen=True)

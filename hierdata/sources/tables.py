@@ -17,7 +17,14 @@ from hierdata.documents.formats.base import BESIDE
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, Source, write_stream
-from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import (
+    HierdataError,
+    InputError,
+    PolicyError,
+    TargetError,
+    VerificationError,
+    file_error,
+)
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import find_joined, shaped_tables
 from hierdata.records.flatten import Table, joined, nest, places, split
@@ -54,7 +61,7 @@ class TablesForm(Form):
         try:
             path.mkdir()
         except OSError as error:
-            raise TargetError(f"cannot write {path}: {error.strerror}") from None
+            raise file_error(error, f"cannot write {path}: {error.strerror}") from None
         rows = split(self.tables, documents)
         if not self._root.fixed:
             held: dict[str, list[Document]] = {table.name: [] for table in self.tables}

@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, TargetError, file_error
 from hierdata.synth.patients import PATIENT_TAXONOMIES
 from hierdata.synth.vocabulary import GRADES, TAXONOMIES, csv_text
 
@@ -47,7 +47,7 @@ def write(records: Iterable[dict[str, Any]], out: Path, companions: Companions) 
     except FileExistsError as error:
         raise TargetError(f"{error.filename} is already there; nothing was written") from error
     except OSError as error:
-        raise TargetError(f"{error.filename or out} cannot be written: {error.strerror}") from error
+        raise file_error(error, f"{error.filename or out} cannot be written: {error.strerror}") from error
 
 
 def _create(path: Path, undo: ExitStack) -> BinaryIO:

@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 130,
     "__main__": 20,
-    "cli": 2740,
+    "cli": 2890,
     "comparison": 765,
     "documents": 5170,
     "domains": 4490,
@@ -38,7 +38,7 @@ BUDGETS: dict[str, int] = {
     "engines": 21200,
     "executors": 1800,
     "forest": 1870,
-    "ground": 890,
+    "ground": 950,
     "judge": 4800,
     "measurement": 3650,
     "metrics": 2790,
@@ -48,7 +48,7 @@ BUDGETS: dict[str, int] = {
     "records": 7000,
     "release": 6730,
     "reproduction": 5280,
-    "sources": 3650,
+    "sources": 3830,
     "synth": 780,
     "testing": 1480,
 }

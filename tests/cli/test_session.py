@@ -72,7 +72,7 @@ def test_trouble_with_files_is_no_internal_error(
         "hierdata.release.files.write_files", raising(OSError(28, os.strerror(28), "somewhere"))
     )
     ran = run(*desk.command)
-    assert (ran.code, ran.err) == (6, f"hierdata: somewhere: {os.strerror(28)}\n")
+    assert (ran.code, ran.err) == (8, f"hierdata: somewhere: {os.strerror(28)}\n")
     assert desk.names() == {"people.jsonl", "policy.yaml"}
 
 
@@ -174,16 +174,19 @@ def test_an_ignored_signal_stays_ignored(run: Run, desk: Desk, monkeypatch: pyte
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_reader_that_went_away_ends_the_command_quietly(
+def test_a_reader_that_went_away_changes_nothing_in_a_release(
     compiled: None, desk: Desk, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as gone, monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", gone)
-        assert main([str(argument) for argument in desk.command]) == 141
-    assert capfd.readouterr().err == ""
-    assert desk.out.is_dir()
+    def run(*command: object) -> tuple[int, str]:
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "w") as gone, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", gone)
+            return main([str(argument) for argument in command]), capfd.readouterr().err
+
+    done = f"hierdata: the output was lost (Broken pipe) after all was done: {desk.out} is complete\n"
+    assert run(*desk.command) == (0, done)
+    assert run("lint", desk.policy) == (141, "")
 
 
 class Terminal(io.StringIO):

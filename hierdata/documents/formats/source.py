@@ -20,7 +20,7 @@ from hierdata.documents.formats.encodings import (
     find_member,
     transcode,
 )
-from hierdata.ground.errors import InputError, TargetError
+from hierdata.ground.errors import InputError, file_error
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -58,7 +58,7 @@ class PathSource(Source):
         try:
             plain = _plain(self.path.open("rb"))
         except OSError as error:
-            raise TargetError(f"cannot read {self.path}: {_why(error)}") from None
+            raise file_error(error, f"cannot read {self.path}: {_why(error)}") from None
         return plain if self.encoding is None else transcode(plain, self.encoding)
 
     def absolute(self) -> PathSource:
@@ -80,7 +80,7 @@ class PathSource(Source):
             with self.path.open("rb") as file:
                 return self.path.stem + Path(find_member(file).filename).suffix
         except OSError as error:
-            raise TargetError(f"cannot read {self.path}: {_why(error)}") from None
+            raise file_error(error, f"cannot read {self.path}: {_why(error)}") from None
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def write_stream(path: str | Path) -> Iterator[BinaryIO]:
                 finally:
                     buffer.detach()
     except OSError as error:
-        raise TargetError(f"cannot write {target}: {_why(error)}") from None
+        raise file_error(error, f"cannot write {target}: {_why(error)}") from None
 
 
 def _why(error: OSError) -> str:

@@ -19,6 +19,7 @@ from numba.core.sigutils import normalize_signature
 from numba.extending import lower_builtin, type_callable
 from numba.np import linalg
 
+from hierdata.engines.compiler.boxing import box_without_python
 from hierdata.engines.compiler.cache import code_cache
 from hierdata.engines.compiler.machine_code import (
     BranchingCompiler,
@@ -52,6 +53,7 @@ def _import_without_blas() -> None:
 _import_without_blas()
 remember_operations()
 refresh_if_changed()
+box_without_python()
 
 _typeof: Any = numba.typeof
 _unliteral: Any = numba.types.unliteral

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 from hierdata.documents.limits import POLICY, Limits, TooMuch, check_plain, check_yaml, text_within
-from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.ground.errors import PolicyError, file_error
 from hierdata.policy.problems import Location, Position
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def read_with_text(path: Path, limits: Limits = POLICY) -> tuple[Any, str]:
         text = text_within(path, limits, "utf-8-sig")
         return (_json(text, limits) if is_json(path) else _yaml(text, limits)), text
     except OSError as error:
-        raise TargetError(f"{path} cannot be read: {error.strerror}") from error
+        raise file_error(error, f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:
         raise PolicyError(f"{path.name} is not UTF-8 text") from None
     except (_Unreadable, TooMuch) as why:

@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from hierdata.documents.document import Document
+from hierdata.ground.errors import UnavailableError
 from hierdata.records.flatten import Table
 
 RECORDS = "records"
 """The part of a release that contains the records."""
 BATCH = 1000
 """Default number of records read or written at a time."""
+
+LOST = "the server or the connection to it was lost"
+UNCERTAIN = (
+    f"{LOST} while the target was given its name: it may stand. Run `hierdata verify` on it, and remove it "
+    "before you try again"
+)
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Say that the target may stand, if the server is lost while it is given its name."""
+    try:
+        yield
+    except UnavailableError as error:
+        if error.message != LOST:
+            raise
+        raise UnavailableError(UNCERTAIN, path=place) from None
 
 
 @dataclass(frozen=True)
@@ -50,7 +68,10 @@ class Staged(ABC):
 
     @abstractmethod
     def publish(self) -> None:
-        """Give the target its name. Raises TargetError if the name has been taken in the meantime."""
+        """Give the target its name. Raises TargetError if the name has been taken in the meantime.
+
+        Raises UnavailableError with ``UNCERTAIN`` if the server was lost before it answered.
+        """
 
 
 class Store(ABC):

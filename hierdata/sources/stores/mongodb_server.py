@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from hierdata.ground.errors import HierdataError, PolicyError, TargetError, missing_extra
+from hierdata.ground.errors import PolicyError, TargetError, UnavailableError, missing_extra
+from hierdata.sources.stores.base import LOST
 
 try:
     from bson.codec_options import CodecOptions
@@ -28,6 +29,8 @@ USER, PASSWORD = "HIERDATA_MONGODB_USER", "HIERDATA_MONGODB_PASSWORD"
 """The environment variables for an address without a user."""
 PATIENCE = 10_000
 """Timeout in milliseconds for finding a server, if the address states none."""
+SILENCE = 600_000
+"""Milliseconds without an answer after which the server counts as lost, if the address states none."""
 
 UNKNOWN_USER = (18, 8000)
 """Codes of a server that rejects user and password; it might not answer a second attempt."""
@@ -48,6 +51,10 @@ _BY_CODE = {
     **dict.fromkeys(UNKNOWN_USER, "the server does not accept user and password"),
 }
 """What MongoDB's error codes mean here; its own messages quote keys and values."""
+_PASSING = frozenset(
+    (6, 7, 43, 50, 64, 89, 91, 112, 134, 146, 189, 202, 262, 9001, 11600, 11602, 13435, 13436, 14031)
+)
+"""Codes of what may be gone later: hosts, cursors, time limits, shutdowns, conflicts, memory, disk."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,8 @@ def connect(address: Address) -> MongoClient[Raw]:
     given: dict[str, Any] = {"appname": "hierdata"}
     if not re.search("serverSelectionTimeoutMS=", address.uri, re.IGNORECASE):
         given["serverSelectionTimeoutMS"] = PATIENCE
+    if not re.search("(socketTimeoutMS|timeoutMS)=", address.uri, re.IGNORECASE):
+        given["socketTimeoutMS"] = SILENCE
     if "@" not in address.uri and USER in os.environ:
         given |= {"username": os.environ[USER], "password": os.environ.get(PASSWORD)}
     try:
@@ -127,9 +136,12 @@ def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
     raise refused
 
 
-def refusal(place: str, error: Exception) -> HierdataError:
-    """Return the TargetError for an error of the driver."""
-    return TargetError(_sentence(error), path=place)
+def refusal(place: str, error: Exception) -> TargetError:
+    """Return the TargetError for an error of the driver; an UnavailableError for what may pass."""
+    passes = isinstance(error, errors.ConnectionFailure | errors.ExecutionTimeout | errors.WTimeoutError) or (
+        isinstance(error, errors.OperationFailure) and _code(error)[0] in _PASSING
+    )
+    return (UnavailableError if passes else TargetError)(_sentence(error), path=place)
 
 
 def _sentence(error: Exception) -> str:
@@ -138,7 +150,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, errors.ServerSelectionTimeoutError):
         return "no server answers there"
     if isinstance(error, errors.ConnectionFailure):
-        return "the server or the connection to it was lost"
+        return LOST
     if isinstance(error, errors.OperationFailure):
         code, name = _code(error)
         return _BY_CODE.get(code, f"the server refused (error {code}{name})")

@@ -27,7 +27,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats.bson_codec import OPTIONS, encode
 from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.ground.errors import HierdataError, TargetError
-from hierdata.sources.stores.base import RECORDS, Staged
+from hierdata.sources.stores.base import RECORDS, Staged, naming
 from hierdata.sources.stores.mongodb_reading import copy, read_collection, with_number
 from hierdata.sources.stores.mongodb_server import Answer, Raw, ask_server
 
@@ -107,7 +107,8 @@ class MongoTarget(Staged):
         """Rename all parts, the records last (see Staged.publish)."""
         for part in sorted(self._begun, key=RECORDS.__eq__):
             name = self._target.name if part == RECORDS else f"{self._target.name}.{part}"
-            self._ask(partial(self._rename, part, name))
+            with naming(self._place):
+                self._ask(partial(self._rename, part, name))
             self._keep(name, self._validators.get(part))
         self._begun.clear()
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from hierdata.ground.errors import PolicyError, TargetError, missing_extra
+from hierdata.ground.errors import PolicyError, TargetError, UnavailableError, missing_extra
+from hierdata.sources.stores.base import LOST
 
 try:
     import psycopg
-    from sqlalchemy import URL, Connection, Engine, create_engine
+    from sqlalchemy import URL, Connection, Engine, create_engine, event
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
     from sqlalchemy.exc import TimeoutError as PoolTimeout
     from sqlalchemy.pool import NullPool
@@ -27,10 +29,13 @@ LONGEST_NAME = 63
 """Maximum bytes of a name; the server silently truncates longer ones."""
 _PATIENCE = "10"
 """Timeout in seconds for connecting to a server, if the address states none."""
+SILENCE = 600.0
+"""Seconds of silence after which the server counts as lost, if the address states no `read_timeout`."""
 _PART = r'"(?:[^"]|"")+"|[^".]+'
 _NAME = re.compile(rf"(?:({_PART})\.)?({_PART})")
 _BY_STATE = {
-    "08": "the server or the connection to it was lost",
+    "08": LOST,
+    "option": "the address has an option with a value that PostgreSQL does not know",
     "0A": "the server does not support this",
     "22": "a value does not fit an operation of the query",
     "22P05": "a text contains the character U+0000, which PostgreSQL does not allow",
@@ -54,10 +59,15 @@ _BY_STATE = {
     "54": "a row or a table is larger than PostgreSQL allows",
     "55P03": "a table is locked by another transaction",
     "57014": "the server stopped the query on request or after a timeout",
-    "57": "the server or the connection to it was lost",
+    "57": LOST,
     "58": "the server has an internal problem",
 }
 """Messages by SQLSTATE, or by its class."""
+_PASSING = ("08", "40", "53", "55P03", "57", "58")
+"""The states, or their classes, that may be gone later."""
+_LOST = "08"
+_CONNECTING = ("connection failed", "connection is bad", "connection timeout", "could not translate")
+"""Words of libpq and psycopg where no connection was made."""
 _BY_WORDS = {
     "authentication failed": "28",
     "no password supplied": "28",
@@ -65,6 +75,7 @@ _BY_WORDS = {
     "not permitted to log in": "28",
     "role ": "28",
     "database ": "3D000",
+    "invalid ": "option",
 }
 """States of errors without one, by the words of the message: a connection could not be made."""
 
@@ -126,9 +137,10 @@ class Server:
         Raises PolicyError for anything else, and never shows it: it may contain a password.
         """
         if isinstance(source, str):
-            url, table, column = _parse_address(source)
+            url, silence, table, column = _parse_address(source)
             limits = {} if "connect_timeout" in url.query else {"connect_timeout": _PATIENCE}
             engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=limits)
+            event.listen(engine, "do_connect", partial(_connect_watched, silence))
             return cls(engine, _place(url), True), table, column
         given = source.engine if isinstance(source, Connection) else source
         if not isinstance(given, Engine):
@@ -147,8 +159,8 @@ class Server:
             self.engine.dispose()
 
 
-def _parse_address(address: str) -> tuple[URL, str | None, str | None]:
-    """Return the URL, the table and the column of an address; the last two may be None."""
+def _parse_address(address: str) -> tuple[URL, float, str | None, str | None]:
+    """Return the URL, the longest silence, table and column of an address; the last two may be None."""
     wrong = (
         "the address must be postgresql://user@host:port/database, optionally with /table or /table#column"
     )
@@ -157,6 +169,7 @@ def _parse_address(address: str) -> tuple[URL, str | None, str | None]:
         user, _, place = parts.netloc.rpartition("@")
         found = re.fullmatch(r"(\[[^\]]+\]|[^:,]*)(?::([0-9]{1,5}))?", place)
         query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+        silence = float(query.pop("read_timeout", SILENCE))
     except ValueError:
         found = None
     if found is None:
@@ -174,7 +187,7 @@ def _parse_address(address: str) -> tuple[URL, str | None, str | None]:
         unquote(database) or None,
         query,
     )
-    return url, unquote(table) or None, unquote(parts.fragment) or None
+    return url, silence, unquote(table) or None, unquote(parts.fragment) or None
 
 
 def _place(url: URL) -> str:
@@ -183,11 +196,14 @@ def _place(url: URL) -> str:
 
 
 def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
-    """Return the server's answer; turn the driver's errors into TargetErrors without value or context."""
+    """Return the server's answer; turn the driver's errors into TargetErrors without value or context.
+
+    What may pass, such as a lost connection, is an UnavailableError.
+    """
     try:
         return question()
     except (SQLAlchemyError, psycopg.Error) as error:
-        refused = TargetError(_sentence(error), path=place)
+        refused = _refusal(error, place)
     raise refused
 
 
@@ -219,21 +235,68 @@ def _close_connection(connection: Connection) -> None:
     try:
         connection.close()
     except (SQLAlchemyError, psycopg.Error):
-        connection.invalidate()
+        with suppress(SQLAlchemyError, psycopg.Error):  # it may be closed already
+            connection.invalidate()
 
 
-def _sentence(error: Exception) -> str:
+def _refusal(error: Exception, place: str) -> TargetError:
+    if isinstance(error, PoolTimeout):
+        return UnavailableError("no connection in the engine's pool became free in time", path=place)
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated
     origin = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(origin, "sqlstate", None) or getattr(origin, "pgcode", None)
     if state is None and isinstance(origin, psycopg.OperationalError):
         told = str(origin)  # a message of libpq; it may quote names, so it is not passed on
         state = next((state for words, state in _BY_WORDS.items() if words in told), None)
-        if state is None:
-            gone = isinstance(error, DBAPIError) and error.connection_invalidated
-            return _BY_STATE["08"] if gone else "no server answers there, or it refuses the connection"
-    if state is not None:
-        known = _BY_STATE.get(state) or _BY_STATE.get(state[:2])
-        return known or f"the server refused (state {state if state.isalnum() else 'unknown'})"
-    if isinstance(error, PoolTimeout):
-        return "no connection in the engine's pool became free in time"
-    return f"the driver refused ({type(origin).__name__})"
+        if state is None and any(words in told for words in _CONNECTING) and not lost:
+            return UnavailableError("no server answers there, or it refuses the connection", path=place)
+        state = state or _LOST
+    if state is None:
+        return TargetError(f"the driver refused ({type(origin).__name__})", path=place)
+    known = _BY_STATE.get(state) or _BY_STATE.get(state[:2])
+    kind = UnavailableError if state.startswith(_PASSING) else TargetError
+    return kind(known or f"the server refused (state {state if state.isalnum() else 'unknown'})", path=place)
+
+
+def _connect_watched(
+    silence: float, dialect: object, record: object, stated: Any, options: Any
+) -> psycopg.Connection[Any]:
+    """Connect (called by SQLAlchemy)."""
+    connection = _WatchedConnection.connect(*stated, **options)
+    connection.silence = silence
+    return connection
+
+
+class _WatchedConnection(psycopg.Connection[Any]):
+    """A connection that is closed once the server was silent for ``silence`` seconds."""
+
+    silence = SILENCE
+
+    def wait(self, gen: Any, *stated: Any, **options: Any) -> Any:
+        """Wait for an answer (called by psycopg). Raises OperationalError after too long a silence."""
+        try:
+            return super().wait(_watch(gen, self.silence), *stated, **options)
+        except _SilentError:
+            self.pgconn.finish()  # else the end of the transaction would be waited for as long again
+            raise
+
+
+class _SilentError(psycopg.OperationalError):
+    pass
+
+
+def _watch(gen: Generator[Any, Any, Answer], silence: float) -> Generator[Any, Any, Answer]:
+    """Pass on what psycopg asks and is told: which of reading and writing is ready, 0 for neither."""
+    heard = monotonic()
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if ready:
+                heard = monotonic()
+            elif monotonic() - heard > silence:
+                raise _SilentError("the server is silent")
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        answer: Answer = end.value
+        return answer

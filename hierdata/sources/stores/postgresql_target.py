@@ -33,7 +33,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats.objects import dumps_exact
 from hierdata.records.flatten import Table as Keyed
 from hierdata.records.flatten import split
-from hierdata.sources.stores.base import RECORDS, Staged
+from hierdata.sources.stores.base import RECORDS, Staged, naming
 from hierdata.sources.stores.postgresql_reading import Relation, copy
 from hierdata.sources.stores.postgresql_server import Name, Server, ask_server, connect, part_name
 from hierdata.sources.stores.postgresql_types import JSON as NESTED
@@ -95,7 +95,8 @@ class PostgresTarget(Staged):
 
     def publish(self) -> None:
         """Commit (see Staged.publish)."""
-        ask_server(self._place, self.connection.commit)
+        with naming(self._place):
+            ask_server(self._place, self.connection.commit)
 
     def _copy(self, name: Name, path: Path, order: str | None) -> None:
         copy(self.connection, Relation(name, {}, self._column, self._place), path, self._batch, order)
