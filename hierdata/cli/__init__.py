@@ -6,7 +6,8 @@ import atexit
 import gc
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -94,10 +95,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(arguments)
 
 
+@cache
+def _parser() -> Any:
+    return typer.main.get_command(app)
+
+
 def _run(arguments: Sequence[str]) -> int:
     given = list(arguments) or ["--help"]
     try:
-        code = typer.main.get_command(app)(given, prog_name="hierdata", standalone_mode=False)
+        code = _parser()(given, prog_name="hierdata", standalone_mode=False)
         sys.stdout.flush()
     except LostOutputError as lost:  # by help and version; commands end their own session
         return explain_lost(lost)
