@@ -21,7 +21,7 @@ settings.register_profile("fast", settings.get_profile("full"), max_examples=10)
 settings.register_profile("search", settings.get_profile("full"), derandomize=False, print_blob=True)
 settings.load_profile("fast")
 
-pytest_plugins = ["tests.seconds"]
+pytest_plugins = ["tests.seconds", "tests.kept_workers"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -12,6 +12,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _INLINE = 1 << 16  # up to this size a stage's work is sent with each task, else written to a file
+_STAGES = count(1)  # of all executors of this process
 _START = """
 import sys
 driver, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
@@ -104,7 +106,6 @@ class Processes(LocalExecutor):
         master: str | None = None,
     ) -> None:
         super().__init__(workers=workers, memory=memory, folder=folder)
-        self._stage = 0
         self._workers: list[_WorkerProcess] = []
         weakref.finalize(self, _end, self._workers)  # runs before the files are removed
 
@@ -120,13 +121,13 @@ class Processes(LocalExecutor):
 
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
         """Give each worker the next task as soon as it is free."""
-        self._stage += 1
-        path = self.own / f"work-{self._stage}"
+        stage = next(_STAGES)
+        path = self.own / f"work-{stage}"
         try:
             packed = put((self.requires, work), SpillPlace(path, _INLINE, 0))
             secrets = export_secrets()
             requests = [
-                Request(self._stage, packed, part, place, secrets)
+                Request(stage, packed, part, place, secrets)
                 for part, place in zip(parts, places, strict=True)
             ]
             while len(self._workers) < min(self.workers, len(parts)):

@@ -16,6 +16,8 @@ from hierdata.executors import WorkerError
 from hierdata.executors.local import processors
 from hierdata.executors.processes import Processes
 
+pytestmark = pytest.mark.usefixtures("own_workers")
+
 SCRIPT = """
 import os, pathlib, signal, sys, time
 from hierdata.executors import open_executor

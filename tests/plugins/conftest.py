@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,18 @@ individual: {none: "names are drawn: each record is another person"}
 """
 
 
+_IN_TURN = """
+import contextlib, io, json, sys
+from hierdata.cli import main
+ran = []
+for command in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main(command)
+    ran.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(ran))
+"""
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a command printed, and its exit code."""
@@ -66,6 +78,13 @@ class Site:
         done = self._python("-m", "hierdata", *arguments)
         assert SECRET not in done.stdout + done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
+
+    def run_all(self, *commands: Sequence[str]) -> list[Ran]:
+        """Commands one after the other in one such process."""
+        done = self._python("-c", _IN_TURN, json.dumps(commands))
+        assert SECRET not in done.stdout + done.stderr
+        assert (done.returncode, done.stderr) == (0, "")
+        return [Ran(*one) for one in json.loads(done.stdout)]
 
     def execute(self, code: str) -> None:
         """Some lines of Python in a process that sees what is installed there."""

@@ -6,8 +6,6 @@ import json
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from tests.plugins.conftest import ROOT, SPREAD, Site
 from tests.plugins.wheels import TOY, install, toy
 
@@ -22,18 +20,24 @@ MEMBERS = {
 PUBLISHED = ("release", "release/public/records.numbered")
 
 
-def test_all_members_are_listed(desk: Site) -> None:
-    ran = desk.run("plugins", "--json")
-    assert ran.code == 0
-    assert {one["family"]: one["name"] for one in ran.json["plugins"]} == MEMBERS
-    assert {(one["distribution"], one["version"], one["problem"]) for one in ran.json["plugins"]} == {
+def test_all_members_are_listed_used_and_judged(desk: Site) -> None:
+    listed, linted, again, *judged = desk.run_all(
+        ["plugins", "--json"],
+        ["lint", "policy.yaml", "--data", "in.numbered"],
+        ["anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "again", "--executor", "serial"],
+        *(["verify", published, "--policy", "policy.yaml"] for published in PUBLISHED),
+    )
+    assert listed.code == 0
+    assert {one["family"]: one["name"] for one in listed.json["plugins"]} == MEMBERS
+    assert {(one["distribution"], one["version"], one["problem"]) for one in listed.json["plugins"]} == {
         ("hierdata-toy", "1.0", None)
     }
-    assert "No installed distribution adds anything" in desk.at(None).run("plugins").out
-
-
-def test_lint_knows_them(desk: Site) -> None:
-    assert desk.run("lint", "policy.yaml", "--data", "in.numbered").code == 0
+    assert linted.code == 0
+    assert again.code == 0, again.err
+    for file in ("records.numbered", "codebook.json", "release.json", "summary.html"):
+        one, other = ((desk.folder / out / "public" / file).read_bytes() for out in ("release", "again"))
+        assert one == other, file
+    assert [(ran.code, ran.err) for ran in judged] == [(0, "")] * len(PUBLISHED)
 
 
 def test_the_release_names_them_and_the_report_explains_them(desk: Site) -> None:
@@ -54,35 +58,22 @@ def test_the_release_names_them_and_the_report_explains_them(desk: Site) -> None
     assert "How many records a class has on average." in page
 
 
-def test_one_process_publishes_the_same(desk: Site) -> None:
-    ran = desk.run(
-        "anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "again", "--executor", "serial"
-    )
-    assert ran.code == 0, ran.err
-    for file in ("records.numbered", "codebook.json", "release.json", "summary.html"):
-        one, other = ((desk.folder / out / "public" / file).read_bytes() for out in ("release", "again"))
-        assert one == other, file
-
-
-@pytest.mark.parametrize("published", PUBLISHED)
-def test_a_release_is_judged(desk: Site, published: str) -> None:
-    ran = desk.run("verify", published, "--policy", "policy.yaml")
-    assert (ran.code, ran.err) == (0, "")
-
-
 def test_a_release_is_judged_by_its_original_and_by_workers(desk: Site) -> None:
     ran = desk.run("verify", "release", "--policy", "policy.yaml", "--original", "in.numbered", *SPREAD)
     assert (ran.code, ran.err) == (0, "")
 
 
-@pytest.mark.parametrize("published", PUBLISHED)
-def test_without_the_plugin_nothing_is_judged(desk: Site, published: str) -> None:
-    ran = desk.at(None).run("verify", published, "--policy", "policy.yaml")
-    assert ran.code == 4
-    assert ran.err.startswith("hierdata: not judged: ")
-    if published == "release":
-        missing = "capped-share (models) comes from hierdata-toy 1.0, which is not installed here"
-        assert ran.err == f"hierdata: not judged: {missing}\n"
+def test_without_the_plugin_nothing_is_judged(desk: Site) -> None:
+    listed, *judged = desk.at(None).run_all(
+        ["plugins"], *(["verify", published, "--policy", "policy.yaml"] for published in PUBLISHED)
+    )
+    assert "No installed distribution adds anything" in listed.out
+    for published, ran in zip(PUBLISHED, judged, strict=True):
+        assert ran.code == 4
+        assert ran.err.startswith("hierdata: not judged: ")
+        if published == "release":
+            missing = "capped-share (models) comes from hierdata-toy 1.0, which is not installed here"
+            assert ran.err == f"hierdata: not judged: {missing}\n"
 
 
 def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
