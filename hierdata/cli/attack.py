@@ -14,6 +14,7 @@ from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
     from hierdata.measurement.adversary.attack import Attacked
+    from hierdata.measurement.risks.rates import MeasuredRisk
     from hierdata.pipeline.attack import Attack
 
 
@@ -24,6 +25,31 @@ _LEGEND = (
     "surest: the largest share of one value among the candidates of a victim",
 )
 
+ReleaseFolder = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[RELEASE]", help="The folder of a release, or a file of its records.", show_default=False
+    ),
+]
+
+ControlFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Individuals who are not in the release; by default those of the policy's control.",
+        show_default=False,
+    ),
+]
+
+DataFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Instead of a release: records of any origin, such as those of a synthesizer.",
+        show_default=False,
+    ),
+]
+
 PersonPath = Annotated[
     str | None,
     typer.Option(
@@ -33,34 +59,34 @@ PersonPath = Annotated[
     ),
 ]
 
+KnownCounts = Annotated[
+    bool, typer.Option("--counts", help="The adversary also knows how many vertices of each type there are.")
+]
+
+KnownAbsences = Annotated[
+    bool, typer.Option("--negative", help="The adversary also knows as many values that the victim lacks.")
+]
+
 DrawNumber = Annotated[
     int, typer.Option(min=0, max=2**31 - 1, help="Another number draws other victims and facts.")
 ]
 
 
 def attack(
-    published: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE",
-            help="The folder of a release, or a file of its records.",
-            show_default=False,
-        ),
-    ],
+    *,
+    published: ReleaseFolder = None,
     original: Annotated[str, typer.Option(help="The input it was made from.", show_default=False)],
     policy: Annotated[Path, typer.Option(help="Its policy.", show_default=False)],
+    control: ControlFile = None,
+    data: DataFile = None,
     facts: Annotated[
-        int, typer.Option(min=1, max=6, help="The most facts that an adversary knows of a victim.")
+        int, typer.Option(min=1, max=8, help="The most facts that an adversary knows of a victim.")
     ] = 3,
-    victims: Annotated[int, typer.Option(min=1, max=1_000_000, help="The number of victims.")] = 1000,
-    counts: Annotated[
-        bool,
-        typer.Option("--counts", help="The adversary also knows how many vertices of each type there are."),
-    ] = False,
-    negative: Annotated[
-        bool,
-        typer.Option("--negative", help="The adversary also knows as many values that the victim lacks."),
-    ] = False,
+    victims: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="The number of victims, and of attacks of each sort.")
+    ] = 1000,
+    counts: KnownCounts = False,
+    negative: KnownAbsences = False,
     draw: DrawNumber = 1,
     person: PersonPath = None,
     key_fd: KeyFd = None,
@@ -70,20 +96,25 @@ def attack(
     quiet: Quiet = False,
     reveal: Reveal = None,
 ) -> None:
-    """Print who can be found in a release, and what can be guessed, by what is known of a person.
+    """Print who can be singled out of a release and linked, and what can be inferred, beside a control.
 
     An adversary knows the quasi-identifiers of the root of each victim and some facts below it, and looks for
     the published records that agree. Beside it: the same against the input with its identifiers dropped only.
     """
     with session(as_json, reveal):
+        from hierdata.ground.errors import PolicyError
         from hierdata.pipeline.attack import attack as run
 
+        if (published is None) == (data is None):
+            raise PolicyError("name a RELEASE, or other records by --data, one of them")
         loaded = with_format(policy, as_format, root)
         with Feedback(quiet or as_json) as feedback:
             found = run(
-                published,
+                published if data is None else data,
                 loaded,
                 original=original,
+                control=control,
+                as_data=data is not None,
                 facts=facts,
                 victims=victims,
                 counts=counts,
@@ -128,6 +159,46 @@ def _show(attack: Attack) -> None:
         say(line)
     if attack.persons is not None:
         say("with --person, candidates are the persons who have such records")
+    _show_risks(attack)
+
+
+_RISK_HEADINGS = ("facts", "attacks", "right", "rate", "chance", "control", "risk", "95 %")
+_RISK_LEGEND = (
+    "right: attacks that were right; chance: how often guesses at random were",
+    "control: the same attacks on persons who are not in the release",
+    "risk: (rate - control) / (1 - control), or the rate without a control",
+)
+
+
+def _show_risks(attack: Attack) -> None:
+    tables: dict[str, list[MeasuredRisk]] = {}
+    for risk in attack.risks:
+        name = risk.risk.replace("_", " ").capitalize()
+        tables.setdefault(f"{name} by {risk.by}" if risk.on is None else f"{name} of {risk.on}", []).append(
+            risk
+        )
+    for title, own in tables.items():
+        show(title, _RISK_HEADINGS, [_risk_row(risk) for risk in own])
+    for line in _RISK_LEGEND:
+        say(line)
+    if attack.isolation is not None:
+        c, chance = attack.isolation
+        say(f"yardstick: a guess isolates one of the smallest class, {c}, in {_percent(chance)}")
+    for line in attack.not_measured:
+        say(f"not measured: {line}")
+
+
+def _risk_row(risk: MeasuredRisk) -> list[str]:
+    rates = (risk.attack_rate, risk.baseline_rate, risk.control_rate)
+    low, high = risk.ci
+    return [
+        str(risk.facts),
+        str(risk.n_attacks),
+        str(risk.n_success),
+        *("-" if rate is None else _percent(rate.value) for rate in rates),
+        _percent(risk.value),
+        f"{100 * low:.1f} to {100 * high:.1f}",
+    ]
 
 
 def _candidates_row(attacked: Attacked, count: int) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import Progress
+from hierdata.pipeline.control import write_held_out
 from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.seeds import order_key, seed_of
@@ -104,7 +105,7 @@ def _release_records(
     policy = hand.policy
     secret = derive_secret(seed)
     with look_over(hand.source, policy, key, resources, staging, progress, secret=secret) as looked:
-        overview, prepared, collection, spread = looked
+        overview, prepared, collection, spread, *_ = looked
         require_individual(policy, overview.survey)
         form = form_in(fit_form(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
@@ -121,6 +122,7 @@ def _release_records(
             judged = _judge_written(written, form, policy, prepared, spread)
             verdict = judged.verdict
             kept = pass_gates(gates, tallies)
+            write_held_out(folder.path, looked.held_out)
             report = _write_report(folder.path, written, form, judged, tallies, kept, hand, looked, secret)
             read = PartReader(form, written.elements, restoring(collection, policy))
             _log_result(report)
@@ -154,7 +156,7 @@ def _write_report(
     from hierdata.release.report.shape import gather_facts
     from hierdata.release.witness import seal_witness
 
-    overview, prepared, _, spread = looked
+    overview, prepared, _, spread, *_ = looked
     policy, verdict, splits = hand.policy, judged.verdict, written.parts(form)[0]
     found = read_back(folder / "public", splits, policy, form.format.name, judged, spread)
     shaped = gather_facts(policy, overview.shaped, secret)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import PolicySource
 from hierdata.pipeline.read_release import read_release
 from hierdata.pipeline.resources import Resources
+from hierdata.pipeline.risks import IsolationYardstick, measure_read, require_control
 from hierdata.policy.checks.sensitive import class_size
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from hierdata.measurement.adversary.attack import Adversary, Attacked, Findings
     from hierdata.measurement.adversary.forms import Forms
     from hierdata.measurement.adversary.knowledge import Knowledge
+    from hierdata.measurement.risks.rates import MeasuredRisk
+    from hierdata.pipeline.read_release import ReadRelease
 
-MOST_FACTS = 6
+MOST_FACTS = 8
 """Of each victim: the ways to lay facts into a record are tried for every set of them."""
 MOST_VICTIMS = 1_000_000
 _TOGETHER = 1_000
@@ -35,7 +38,9 @@ class Attack:
 
     ``victims`` of ``records`` were drawn, with ``facts`` facts each; ``least`` is the smallest class that the
     policy promises. ``persons`` is how many persons the records are of, None if each counts as one. With
-    ``by_facts`` values of the root are among the facts. Nothing in it is a value of the data.
+    ``by_facts`` values of the root are among the facts. ``control`` is the number of individuals of the
+    control, None without one; ``risks`` are the three risks and downcoding, and ``not_measured`` says which
+    could not be measured and why. Nothing in it is a value of the data.
     """
 
     records: int
@@ -48,10 +53,14 @@ class Attack:
     identifiers_dropped: Attacked
     persons: int | None = None
     by_facts: bool = False
+    control: int | None = None
+    risks: tuple[MeasuredRisk, ...] = ()
+    isolation: IsolationYardstick | None = None
+    not_measured: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return asdict(self)
+        return {**asdict(self), "risks": [risk.as_dict() for risk in self.risks]}
 
 
 def attack(
@@ -59,6 +68,8 @@ def attack(
     policy: PolicySource,
     *,
     original: object,
+    control: object | None = None,
+    as_data: bool = False,
     facts: int,
     victims: int = 1000,
     counts: bool = False,
@@ -69,51 +80,113 @@ def attack(
     resources: Resources | None = None,
     progress: Progress | None = None,
 ) -> Attack:
-    """Run an adversary against a release, with victims and what is known of them drawn from the original.
+    """Attack a release: who can be singled out, linked, and what can be inferred, beside a control.
 
-    Of each victim the adversary knows all quasi-identifiers of the root, and 0 to ``facts`` (1 to 6) facts:
+    Victims and what is known of them are drawn from the original. Of each victim an adversary knows all
+    quasi-identifiers of the root, and 0 to ``facts`` (1 to 8) facts:
     single quasi-identifier values at vertices below it, and how these vertices hang together. Under bounded
     knowledge with ``root: counted`` values of the root are among the facts instead. With ``counts``
     also how many vertices of each type the person has, with ``negative`` as many values that the person does
     not have. ``person`` is the path of the value that says whose a record of the original is, for a policy
     without ``individual``: then persons are counted, and one record of each victim is known, for which the
-    folder of the release must have its witness. ``victims`` is their number, ``draw`` chooses them. With many
-    victims several processes search, as ``resources`` say; the findings are the same. The other parameters
-    are those of ``measure_release``, and so are the errors; PolicyError for numbers out of range.
+    folder of the release must have its witness. ``victims`` is their number and that of the attacks of each
+    sort, ``draw`` chooses them. ``control`` has individuals who are not in the release, by default those of
+    the policy's ``control``. ``as_data``: ``published`` are records of any origin, such as those of a
+    synthesizer. With many victims several processes search, as ``resources`` say; the findings are the same.
+    The other parameters are those of ``measure_release``, and so are the errors; PolicyError for numbers out
+    of range, InputError for a control that is too small, of another shape, or of the same individuals.
 
     Candidates are the published records that agree with the most of what is known. The code shares nothing
-    with engines and judge. The same attack on the original, identifiers dropped, is the comparison.
+    with engines and judge. The same attack on the original, identifiers dropped, is the comparison. The risks
+    are defined in ``hierdata.measurement.risks``.
     """
+    _require("facts", facts, 1, MOST_FACTS)
+    _require("victims", victims, 1, MOST_VICTIMS)
+    _require("draw", draw, 0, LARGEST_DRAW)
+    read = read_release(
+        published,
+        policy,
+        original=original,
+        key=key,
+        person=person,
+        progress=progress,
+        with_control=True,
+        control=control,
+        as_data=as_data,
+    )
+    require_control(read.is_control)
+    plan = AttackPlan(facts, victims, counts, negative, draw)
+    return _attack_read(read, plan, resources or Resources(), progress or silent)
+
+
+class AttackPlan(NamedTuple):
+    """What an attack is asked for (see ``attack``)."""
+
+    facts: int
+    victims: int
+    counts: bool = False
+    negative: bool = False
+    draw: int = 1
+
+
+def _attack_read(read: ReadRelease, plan: AttackPlan, resources: Resources, progress: Progress) -> Attack:
+    """Attack a release that was read, with its control."""
     from hierdata.measurement.adversary.attack import draw_victims
     from hierdata.measurement.adversary.forms import Forms
     from hierdata.measurement.adversary.knowledge import Curiosity
 
-    _require("facts", facts, 1, MOST_FACTS)
-    _require("victims", victims, 1, MOST_VICTIMS)
-    _require("draw", draw, 0, LARGEST_DRAW)
-    read = read_release(published, policy, original=original, key=key, person=person, progress=progress)
     whose, shown = (None, None) if read.persons is None else read.persons
     model = read.prepared.policy.knowledge
     by_facts = model is not None and model.root == "counted"
-    known = draw_victims(read.original, victims, Curiosity(facts, counts, negative, by_facts), draw, whose)
+    curiosity = Curiosity(plan.facts, plan.counts, plan.negative, by_facts)
+    others = read.is_control
+    inside = None if others is None else ~others
+    known = draw_victims(read.original, plan.victims, curiosity, plan.draw, whose, inside)
+    strangers = []
+    if others is not None:
+        strangers = draw_victims(read.original, plan.victims, curiosity, plan.draw, whose, others)
     least = class_size(read.prepared.policy)
-    parts = [known[first : first + _TOGETHER] for first in range(0, len(known), _TOGETHER)]
-    with (resources or Resources()).open_context(len(parts), None, progress or silent) as spread:
+    forms = Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form, shown)
+    search = partial(_search, read.original, facts=plan.facts, least=least, on=(resources, progress))
+    of_release = search("attacking the release", forms, known)
+    of_original = search("attacking the original", Forms.of_original(read.original, whose, inside), known)
+    of_control = search("attacking the control", forms, strangers) if strangers else None
+    measured = measure_read(read, of_release, of_control, (plan.facts, plan.victims, plan.draw))
+    return Attack(
+        read.original.record_count - (0 if others is None else int(others.sum())),
+        len(known),
+        plan.facts,
+        plan.counts,
+        plan.negative,
+        least,
+        of_release,
+        of_original,
+        None if whose is None else len(set(whose.tolist())),
+        by_facts,
+        None if others is None else int(others.sum()),
+        measured.risks,
+        measured.isolation,
+        measured.not_measured,
+    )
+
+
+def _search(
+    original: Forest,
+    stage: str,
+    forms: Forms,
+    victims: list[Knowledge],
+    facts: int,
+    least: int,
+    on: tuple[Resources, Progress],
+) -> Attacked:
+    """Look for victims in a publication, in several processes where there are many."""
+    resources, progress = on
+    parts = [victims[first : first + _TOGETHER] for first in range(0, len(victims), _TOGETHER)]
+    with resources.open_context(len(parts), None, progress) as spread:
+        inner, watch = spread.progress_callbacks(stage, len(victims), len(parts))
+        search = AttackPart(original, forms, facts, lambda done: inner(stage, done, len(victims)))
         held = spread.executor.hold(parts)
-
-        def run(stage: str, forms: Forms) -> Attacked:
-            inner, watch = spread.progress_callbacks(stage, len(known), len(parts))
-            search = AttackPart(read.original, forms, facts, lambda done: inner(stage, done, len(known)))
-            return reduce(add, held.map(search, watch).collect()).summarize(least)
-
-        release = run(
-            "attacking the release",
-            Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form, shown),
-        )
-        dropped = run("attacking the original", Forms.of_original(read.original, whose))
-    persons = None if whose is None else len(set(whose.tolist()))
-    asked = len(known), facts, counts, negative, least
-    return Attack(read.original.record_count, *asked, release, dropped, persons, by_facts)
+        return reduce(add, held.map(search, watch).collect()).summarize(least)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from hierdata.sources import Collection, collect
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
+    from hierdata.pipeline.control import HeldOut
     from hierdata.pipeline.resources import RunContext
     from hierdata.pipeline.survey import Overview
     from hierdata.records.survey import Keys, Survey
@@ -33,12 +34,18 @@ log = logging.getLogger(__name__)
 
 
 class LookedOver(NamedTuple):
-    """A surveyed collection, the policy prepared for it, and the executor for the steps that follow."""
+    """A surveyed collection, the policy prepared for it, and the executor for the steps that follow.
+
+    ``held_out`` are the individuals whom the policy's control keeps out, None without one. Records from
+    ``first_control`` on are those of a control that was asked for with the collection.
+    """
 
     overview: Overview
     prepared: Prepared
     collection: Collection
     spread: RunContext
+    held_out: HeldOut | None = None
+    first_control: int | None = None
 
 
 def read_policy(policy: PolicySource) -> Policy:
@@ -59,12 +66,15 @@ def look_over(
     *,
     again: bool = False,
     secret: bytes | None = None,
+    with_control: bool = False,
+    control: object | None = None,
 ) -> Iterator[LookedOver]:
     """Shape and survey a collection and prepare the policy for it; the executor stays open in the context.
 
-    ``secret`` keys what the policy's shape draws at random.
+    ``secret`` keys what the policy's shape and control draw at random. ``with_control`` puts the control
+    after the records, to attack both: the policy's, or the individuals of the source ``control``.
     """
-    from hierdata.pipeline.shape import shape_splits
+    from hierdata.pipeline.shape import shape_apart
     from hierdata.pipeline.survey import check_key, hints_of, survey_splits
 
     treated = treatment(policy, key_of(key), again=again)
@@ -75,11 +85,15 @@ def look_over(
     with resources.open_context(len(splits), staging, progress or silent, list_plugins(policy)) as spread:
         with name_positions(policy):
             hints = hints_of(collection, policy)
-            splits = shape_splits(splits, collection.form.format, policy, spread, secret, hints)
+            others = () if control is None else collect(control, policy, staging).splits()
+            shaped = shape_apart(splits, collection.form.format, policy, spread, secret, hints, others)
+            last = shaped.control if with_control else ()
+            splits = [*shaped.kept, *last]
             overview = survey_splits(collection, splits, policy, spread, treated, sampled=not again)
             prepared = prepare(overview.policy, overview.survey, overview.hints)
         log.info("surveyed: %d records", overview.survey.records)
-        yield LookedOver(overview, prepared, collection, spread)
+        first = overview.splits[len(shaped.kept)].before if last else None
+        yield LookedOver(overview, prepared, collection, spread, shaped.held_out, first)
 
 
 def survey_collection(

@@ -104,7 +104,7 @@ def _measure_trees(
         fetch_source(source, asked) as hand,
         look_over(hand.source, hand.policy, None, None, None, progress, again=True) as looked,
     ):
-        overview, prepared, _, spread = looked
+        overview, prepared, _, spread, *_ = looked
         forest = whole(overview, prepared, spread)
     return measure_trees(forest, keys, sensitive, goal)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,8 +21,10 @@ from hierdata.records.shape.individuals import digest_individual
 from hierdata.release.gates import bind_attackers
 from hierdata.release.layout import find_release_files, read_published
 from hierdata.release.recodings.base import RECORDS
+from hierdata.release.report.shape import draws_at_random
 from hierdata.release.verification import read_facts
 from hierdata.release.witness import ROOT_WORDS, read_witness
+from hierdata.sources import collect
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
@@ -38,12 +41,19 @@ if TYPE_CHECKING:
 
 
 class ReadRelease(NamedTuple):
-    """A release, its original as a forest, and what the policy means for it."""
+    """A release, its original as a forest, and what the policy means for it.
+
+    ``is_control`` marks the records of ``original`` that are those of the control, None without one;
+    ``links`` has the vertex of the original that each vertex of the rebuilt release shows, -1 for those that
+    none does, None where no witness says so.
+    """
 
     rebuilt: Rebuilt
     original: Forest
     prepared: Prepared
     persons: PersonNumbers | None = None
+    is_control: NDArray[np.bool_] | None = None
+    links: NDArray[np.int64] | None = None
 
 
 class PersonNumbers(NamedTuple):
@@ -61,38 +71,77 @@ def read_release(
     key: bytes | None = None,
     person: str | None = None,
     progress: Progress | None = None,
+    with_control: bool = False,
+    control: object | None = None,
+    as_data: bool = False,
 ) -> ReadRelease:
     """Read a release and its original; parameters and errors are those of ``measure_release``.
 
-    ``person`` is the path of the value that says whose a record of the original is. Raises PolicyError where
-    the policy unites records itself, InputError for a record that does not say whose it is.
+    ``person`` is the path of the value that says whose a record of the original is. ``with_control`` reads
+    the control too: the policy's, or the source ``control``. ``as_data`` reads records of any origin, which
+    may show values that the original lacks. Raises PolicyError where the policy unites records itself,
+    InputError for a record that does not say whose it is, and for a control that does not fit.
     """
-    from hierdata.measurement.release import rebuild
     from hierdata.pipeline.encode import whole
 
     policy = read_policy(policy)
+    if as_data:
+        policy = policy.model_copy(update={"control": None})  # whom another tool left out is not known
     if person is not None and read_individual(policy.individual) is not None:
         raise PolicyError("the policy has `individual`, so that each record is a person: state no `person`")
     with (
         fetch_source(original, policy) as hand,
         look_over(
-            hand.source, policy, key, None, None, progress, again=True, secret=_find_secret(published, policy)
+            hand.source,
+            policy,
+            key,
+            None,
+            None,
+            progress,
+            again=True,
+            secret=_find_secret(published, policy, as_data),
+            with_control=with_control,
+            control=control,
         ) as looked,
     ):
-        overview, prepared, _, spread = looked
+        overview, prepared, _, spread, _, first = looked
         bind_attackers(prepared.policy, prepared.schema, prepared.domains)
         forest = whole(overview, prepared, spread)
         whose = None if person is None else _number_persons(overview, policy, person)
+    is_control = None if first is None else np.arange(forest.record_count) >= first
+    if as_data:
+        found = _read_data(published, prepared, forest, progress)
+        return ReadRelease(found, forest, prepared, None, is_control)
+    rebuilt, files = _read_files(published, policy, prepared, forest, progress)
+    persons = None if whose is None else PersonNumbers(whose, _find_persons(rebuilt, files, whose))
+    links = None if files is None or files.witness is None else _link_vertices(rebuilt, files.witness, forest)
+    return ReadRelease(rebuilt, forest, prepared, persons, is_control, links)
+
+
+def _read_data(published: object, prepared: Prepared, original: Forest, progress: Progress | None) -> Rebuilt:
+    """Read records of any origin."""
+    from hierdata.measurement.release.data import read_data
+
     with fetch_source(published, prepared.policy, published=True) as hand:
-        files = (
-            find_release_files(Path(hand.source), policy)
-            if isinstance(hand.source, str | os.PathLike)
-            else None
-        )
+        splits = collect(hand.source, hand.policy).splits()
+        documents = chain.from_iterable(split.documents() for split in splits)
+        counted = count_items(documents, "reading the data", None, progress or silent)
+        return read_data(counted, prepared, original)
+
+
+def _read_files(
+    published: object, policy: Policy, prepared: Prepared, original: Forest, progress: Progress | None
+) -> tuple[Rebuilt, Released | None]:
+    """Read a release, and where its files are if it is a folder."""
+    from hierdata.measurement.release import rebuild
+
+    with fetch_source(published, prepared.policy, published=True) as hand:
+        is_path = isinstance(hand.source, str | os.PathLike)
+        files = find_release_files(Path(hand.source), policy) if is_path else None  # type: ignore[arg-type]
         documents, beside = read_published(hand.source, files, hand.policy)
         documents = count_items(documents, "reading the release", None, progress or silent, itemgetter(1))
         try:
-            rebuilt = rebuild(documents, beside, prepared, forest)
+            return rebuild(documents, beside, prepared, original), files
         except InputError as error:
             raise InputError(
                 f"{error.message}; this is in the release, not in the original",
@@ -100,8 +149,6 @@ def read_release(
                 path=error.path,
                 revealed=error.revealed,
             ) from None
-    persons = None if whose is None else PersonNumbers(whose, _find_persons(rebuilt, files, whose))
-    return ReadRelease(rebuilt, forest, prepared, persons)
 
 
 def _number_persons(overview: Overview, policy: Policy, person: str) -> NDArray[np.int64]:
@@ -141,10 +188,43 @@ def _find_persons(rebuilt: Rebuilt, files: Released | None, whose: NDArray[np.in
     return found
 
 
-def _find_secret(published: object, policy: Policy) -> bytes | None:
+def _link_vertices(rebuilt: Rebuilt, file: Path, original: Forest) -> NDArray[np.int64] | None:
+    """Return by vertex of the rebuilt release the one of the original that it shows; -1 if none is known.
+
+    None where the witness does not fit: it is not checked here (see ``verify``).
+    """
+    witness = read_witness(file, None)
+    forest, count = rebuilt.forest, len(rebuilt.places)
+    is_shown = rebuilt.publication.shown >= 0
+    shown = np.add.reduceat(is_shown, forest.roots[:-1], dtype=np.int64)[:count]
+    words = np.empty(count, np.int64)
+    words[rebuilt.places] = ROOT_WORDS + shown
+    if witness.words != words.sum():
+        return None
+    links, heads = witness.read(0, witness.words), np.cumsum(words) - words
+    own = heads[rebuilt.places]
+    ordinals = links[own] | links[own + 1] << 32
+    if (ordinals >= original.record_count).any():
+        return None
+    found = np.full(forest.vertex_count, -1)
+    vertices = np.flatnonzero(is_shown)
+    record = forest.record_of[vertices]
+    before = np.cumsum(shown) - shown
+    at = own[record] + ROOT_WORDS + np.arange(len(vertices)) - before[record]
+    linked = original.roots[ordinals[record]] + links[at]
+    found[vertices] = np.where(linked < original.roots[ordinals[record] + 1], linked, -1)
+    return found
+
+
+def _find_secret(published: object, policy: Policy, as_data: bool) -> bytes | None:
     """Return the key of what a release drew at random, None where the release is not a folder with it."""
-    drawn = any(spec.step.needs_secret for spec in policy.shape)
-    if not drawn or not isinstance(published, str | os.PathLike) or not Path(published).is_dir():
+    if as_data:
+        return b""  # it was made of other individuals, whoever they are
+    if (
+        not draws_at_random(policy)
+        or not isinstance(published, str | os.PathLike)
+        or not Path(published).is_dir()
+    ):
         return None
     facts = read_facts(find_release_files(Path(published), policy).facts, policy)
     return None if facts is None else facts.drawn_by

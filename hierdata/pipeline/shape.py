@@ -9,7 +9,7 @@ import hmac
 import pickle
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from operator import attrgetter
@@ -19,6 +19,7 @@ from typing import NamedTuple
 from hierdata.documents.formats import Format
 from hierdata.executors import Held
 from hierdata.ground.errors import InputError, VerificationError
+from hierdata.pipeline.control import Divided, check_control, divide
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.shape import IndividualRule, read_individual
@@ -58,17 +59,53 @@ def shape_splits(
     secret: bytes | None,
     hints: frozenset[Keys] = frozenset(),
 ) -> Sequence[InputSplit]:
-    """Return splits of shaped documents; the given ones where the policy asks for no shape.
+    """Return splits of shaped documents of those who may be published (see ``shape_apart``)."""
+    return shape_apart(splits, format, policy, spread, secret, hints).kept
+
+
+def shape_apart(
+    splits: Sequence[InputSplit],
+    format: Format,
+    policy: Policy,
+    spread: RunContext,
+    secret: bytes | None,
+    hints: frozenset[Keys] = frozenset(),
+    control: Sequence[InputSplit] = (),
+) -> Divided:
+    """Return splits of shaped documents, and those of the control; the given ones without a shape.
 
     ``format`` is that of the input, ``secret`` keys what is drawn at random, ``hints`` are the paths that an
-    XSD declares as repeatable. Raises InputError if documents of individuals cannot be united.
+    XSD declares as repeatable, ``control`` is one that takes the place of the policy's. Raises InputError if
+    documents of individuals cannot be united, or if too few are left beside the control.
     """
     notation = ShapeNotation(policy.namespaces, policy.depth, format.is_textual, format.has_elements)
     if read_individual(policy.individual) is not None:
         splits = _gather_individuals(splits, notation, policy, spread, hints)
+        control = _gather_individuals(control, notation, policy, spread, hints) if control else ()
+    divided = divide(splits, policy, secret, spread)
+    if control:
+        check_control(divided.kept, control, policy)
+        divided = replace(divided, control=control)
+    shaping = _prepare_shaping(divided.kept, notation, policy, spread, secret)
+    if shaping is None:
+        return divided
+    kept, control = (
+        [ShapedSplit(split, shaping) for split in own] for own in (divided.kept, divided.control)
+    )
+    return Divided(kept, control, divided.held_out)
+
+
+def _prepare_shaping(
+    splits: Sequence[InputSplit],
+    notation: ShapeNotation,
+    policy: Policy,
+    spread: RunContext,
+    secret: bytes | None,
+) -> Shaping | None:
+    """Return the steps with what they need of all documents; None if the policy has none."""
     steps = tuple(spec.step for spec in policy.shape)
     if not steps:
-        return splits
+        return None
     if secret is None and any(step.needs_secret for step in steps):
         raise VerificationError(NOT_DRAWN_AGAIN)
     shaping = Shaping(steps, notation, secret or b"")
@@ -77,7 +114,7 @@ def shape_splits(
         if k is not None:
             frequent = _find_frequent(splits, shaping, number, k, spread)
         shaping = Shaping(steps, notation, shaping.secret, (*shaping.frequent, frequent))
-    return [ShapedSplit(split, shaping) for split in splits]
+    return shaping
 
 
 class _Piece(NamedTuple):

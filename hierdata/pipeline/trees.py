@@ -38,7 +38,7 @@ def show_tree(
     from hierdata.records.binding import bind
 
     with look_over([record], without_required_fields(read_policy(policy)), key, None, None, None) as looked:
-        overview, prepared, _, _ = looked
+        overview, prepared, *_ = looked
         (located,) = overview.splits
         documents = overview.treatment.documents(located.split.documents())
         (root,) = bind(documents, prepared.binding)
@@ -124,7 +124,7 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
 
     stated = without_required_fields(read_policy(policy))
     with look_over([a, b], stated, key, None, None, None) as looked:
-        overview, prepared, _, spread = looked
+        overview, prepared, _, spread, *_ = looked
         forest = replace(whole(overview, prepared, spread), sought=None)  # the paper minimizes LM
     size = max(prepared.constraints.min_class_size, 2)
     partition = run_small(forest.vertex_count, lambda: align_pair(forest, prepared.constraints, size))

@@ -20,7 +20,7 @@ from hierdata.policy.problems import InconsistencyError, PolicyFile, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule, maps_of, read_path, unusable_paths
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
-from hierdata.policy.spec.shape import IndividualRule, NoIndividual, StepSpec, with_counts
+from hierdata.policy.spec.shape import ControlRule, IndividualRule, NoIndividual, StepSpec, with_counts
 from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import (
     AcceptedRisks,
@@ -65,6 +65,9 @@ class Policy(BaseModel):
     )
     individual: PathText | IndividualRule | NoIndividual | None = Field(
         default=None, description="the value that says whose record it is: one individual, one record"
+    )
+    control: ControlRule | None = Field(
+        default=None, description="individuals who are kept out of the release, to measure its risks"
     )
     shape: Annotated[tuple[StepSpec, ...], Field(max_length=MOST_STEPS)] = Field(
         default=(), description="changes to the lists of records, in order, before anything else"

@@ -103,7 +103,7 @@ def fingerprint(policy: Policy) -> str:
         "models": [model.model_dump(mode="json") for model in policy.models],
         "recoding": policy.recoding,
         **({} if policy.table_division is None else {"sensitive_tables": policy.table_division}),
-        **policy.model_dump(mode="json", include={"individual"}, exclude_none=True),
+        **policy.model_dump(mode="json", include={"individual", "control"}, exclude_none=True),
         **({} if not policy.shape else {"shape": [spec.model_dump(mode="json") for spec in policy.shape]}),
         "population": None if policy.population is None else policy.population.columns,
         "fields": {

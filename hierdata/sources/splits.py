@@ -196,6 +196,19 @@ class ShapedSplit(InputSplit):
 
 
 @dataclass(frozen=True)
+class HeldOutSplit(InputSplit):
+    """The individuals of a part of a collection who are held out of a release, or the others."""
+
+    split: InputSplit
+    is_held_out: Callable[[Document], bool]
+    wanted: bool
+
+    def documents(self) -> Iterator[Document]:
+        """Return the documents of those who are wanted (see InputSplit.documents)."""
+        return (own for own in self.split.documents() if self.is_held_out(own) == self.wanted)
+
+
+@dataclass(frozen=True)
 class SpilledSplit(InputSplit):
     """Documents in a private file, one for each individual."""
 

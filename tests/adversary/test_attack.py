@@ -238,8 +238,8 @@ def test_more_knowledge_finds_fewer_where_nothing_is_suppressed() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"facts": 0}, "facts must be a number from 1 to 6"),
-        ({"facts": 7}, "facts must be a number from 1 to 6"),
+        ({"facts": 0}, "facts must be a number from 1 to 8"),
+        ({"facts": 9}, "facts must be a number from 1 to 8"),
         ({"victims": 0}, "victims must be a number from 1 to 1,000,000"),
         ({"draw": -1}, "draw must be a number from 0"),
     ],

@@ -252,13 +252,17 @@ def draw_victims(
     curiosity: Curiosity,
     draw: int,
     persons: NDArray[np.int64] | None = None,
+    among: NDArray[np.bool_] | None = None,
 ) -> list[Knowledge]:
     """Draw victims, each once, and what is known of them; another ``draw`` draws others.
 
-    With ``persons``, which numbers by record whose it is, one record of each victim is known.
+    With ``persons``, which numbers by record whose it is, one record of each victim is known. ``among`` marks
+    the records that may be drawn.
     """
     rng = np.random.default_rng(draw)
     order = rng.permutation(original.record_count)
+    if among is not None:
+        order = order[among[order]]
     if persons is not None:
         order = order[np.sort(np.unique(persons[order], return_index=True)[1])]
     chosen = order[:victims].tolist()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import number_keys
+from hierdata.forest.partition import SUPPRESSED
 from hierdata.forest.publication import Publication
 from hierdata.measurement.adversary.embedding import KnownFacts, Vertices
 from hierdata.measurement.adversary.kernel import count_agreeing, count_first_agreeing
@@ -52,9 +53,19 @@ class Forms:
         return cls(forest, replace(publication, parts=()), place, shown[first], records, persons)
 
     @classmethod
-    def of_original(cls, forest: Forest, persons: NDArray[np.int64] | None = None) -> Forms:
-        """Return the original as forms, one for each record: what dropping identifiers alone publishes."""
+    def of_original(
+        cls,
+        forest: Forest,
+        persons: NDArray[np.int64] | None = None,
+        among: NDArray[np.bool_] | None = None,
+    ) -> Forms:
+        """Return the original as forms, one for each record: what dropping identifiers alone publishes.
+
+        ``among`` marks the records that are published.
+        """
         every = np.arange(forest.vertex_count)
+        if among is not None:
+            every[~among[forest.record_of]] = SUPPRESSED
         publication = Publication((), every, forest.nodes, every, forest.record_of)
         return cls.of(forest, publication, every, persons)
 

@@ -36,7 +36,7 @@ def without_required_fields(policy: Policy) -> Policy:
     found = with_fields(
         policy, {path: rule.model_copy(update={"optional": True}) for path, rule in policy.fields.items()}
     )
-    return found.model_copy(update={"shape": (), "individual": None})
+    return found.model_copy(update={"shape": (), "individual": None, "control": None})
 
 
 def add_unlisted(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
@@ -22,6 +23,7 @@ from pydantic import (
 )
 
 from hierdata.domains.bounds import MOST_PARTS, PathName, Reason
+from hierdata.domains.number import Exact
 from hierdata.ground.errors import PolicyError
 from hierdata.records.path import Path, Step, depth_of, jsonpath, parse, xpath
 from hierdata.records.shape import STEPS, CountItems, ShapeStep
@@ -147,6 +149,22 @@ class NoIndividual(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     none: Reason = Field(description="why each record counts as one person although its name or key repeats")
+
+
+class ControlRule(BaseModel):
+    """A part of the individuals who are kept out of the release, to measure the risk of those in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    share: Exact = Field(
+        description="share of the individuals, above 0 and at most 1/2, drawn by a keyed hash"
+    )
+
+    @model_validator(mode="after")
+    def _in_range(self) -> ControlRule:
+        if not 0 < self.share <= Fraction(1, 2):
+            raise ValueError("`share` must be above 0 and at most 1/2")
+        return self
 
 
 def read_individual(stated: str | IndividualRule | NoIndividual | None) -> IndividualRule | None:

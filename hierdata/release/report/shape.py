@@ -53,7 +53,12 @@ def gather_facts(policy: Policy, met: ShapeTally, secret: bytes) -> ShapeFacts:
         ShapeFigure(step=step.kind, path=step.source, lists=own.lists, items=own.before, used=own.after)
         for step, own in zip(steps, met.steps, strict=True)
     )
-    return ShapeFacts(figures, secret.hex() if any(step.needs_secret for step in steps) else None)
+    return ShapeFacts(figures, secret.hex() if draws_at_random(policy) else None)
+
+
+def draws_at_random(policy: Policy) -> bool:
+    """Return whether a key decides what is published of the input: its items, or its individuals."""
+    return policy.control is not None or any(spec.step.needs_secret for spec in policy.shape)
 
 
 def limit_individuals(policy: Policy) -> tuple[str, ...]:

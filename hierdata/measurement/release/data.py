@@ -1,0 +1,171 @@
+"""Read records of any origin, such as the output of a synthesizer, beside an original: values and labels.
+
+A label is read as a node of the original's hierarchies where it is one. Any other value is a node of its own,
+which covers the values of the original that lie in it, if it is an interval, else none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import repeat
+
+import numpy as np
+
+from hierdata.documents.document import Document, Scalar
+from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.domains.number import exact
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.forest.encoded import Frame
+from hierdata.forest.encoding import RecordEncoder
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication, group_by_form
+from hierdata.forest.published_records import PublishedRecords
+from hierdata.ground.errors import VerificationError
+from hierdata.ground.recodings import traits_of
+from hierdata.measurement.release import Rebuilt
+from hierdata.measurement.release.labels import LabelReader
+from hierdata.policy.plan.plan import Prepared
+
+_INTERVAL = re.compile(
+    r"^([\[\](])\s*([^,;]+?)\s*(?:,|;|\.\.)\s*([^,;]+?)\s*([\[\])])$|^(-?[\d.]+)\s*-\s*(-?[\d.]+)$"
+)
+"""Intervals as tools spell them: ``[20, 30)``, ``[20, 30[``, ``20-30``."""
+
+
+def read_data(documents: Iterable[Document], prepared: Prepared, original: Forest) -> Rebuilt:
+    """Read records as a publication, each with what it shows; InputError for those that do not fit."""
+    schema = prepared.schema
+    traits = traits_of("generalization")
+    records = PublishedRecords(prepared.binding, traits, {})
+    readers = [
+        [
+            _OpenReader(tree, LabelReader(tree, one.path, traits))
+            for tree, one in zip(own, kind.quasi, strict=True)
+        ]
+        for kind, own in zip(schema.types, original.hierarchies, strict=True)
+    ]
+    domains = [[_OpenDomain.of(domain) for domain in own] for own in original.domains]
+    frame = Frame(
+        schema,
+        tuple(tuple(replace(one.tree, node_of=one.node_of) for one in own) for own in readers),
+        tuple(map(tuple, domains)),
+    )
+    encoder = RecordEncoder(frame, 0)
+    for bound in records.bind(zip(documents, repeat(1))):
+        encoder.add(bound)
+    encoded = encoder.take_encoded()  # what is not known is met now
+    trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
+    known = tuple(tuple(domain.extend() for domain in own) for own in domains)
+    forest = replace(frame.forest(encoded), hierarchies=trees, domains=known)
+    shown = np.arange(forest.vertex_count)
+    form, classes = group_by_form(forest, shown, forest.nodes)
+    publication = Publication((), shown, forest.nodes, form, classes, original=original)
+    return Rebuilt(publication, forest, form, (), (), np.arange(forest.record_count))
+
+
+class _OpenReader:
+    """Reads the labels of a quasi-identifier; each that is unknown becomes a node of its own."""
+
+    def __init__(self, tree: Hierarchy, reader: LabelReader) -> None:
+        self.tree = tree
+        self._node_of = reader.label_hierarchy.node_of
+        self._made: dict[Scalar, int] = {}
+
+    def node_of(self, label: Scalar) -> int:
+        """Return the node of a label."""
+        for read in (self._node_of, self.tree.node_of):
+            try:
+                return read(label)
+            except (Uncovered, VerificationError):
+                continue
+        return self._made.setdefault(label, len(self.tree.labels) + len(self._made))
+
+    def hierarchy(self) -> Hierarchy:
+        """Return the hierarchy with a node below the root for each label that is not one of it."""
+        tree, made = self.tree, [*self._made]
+        below = (-1,) * (tree.depths - 2)
+        rows = ((0, node, *below) for node, _ in enumerate(made, len(tree.labels)))
+        return replace(
+            tree,
+            labels=(*tree.labels, *made),
+            ancestors=(*tree.ancestors, *(row[: tree.depths] for row in rows)),
+            lm=(*tree.lm, *(Fraction(int(own is not None)) for own in made)),
+            made=(tree.made or 0) + len(made),
+            made_of=(*tree.made_of, *(self._list_covered(label) for label in made)),
+        )
+
+    def _list_covered(self, label: Scalar) -> tuple[range, ...]:
+        """Return the nodes with a number inside an interval."""
+        bounds = read_interval(label)
+        if bounds is None:
+            return ()
+        found = []
+        for node, own in enumerate(self.tree.labels):
+            if own is None or isinstance(own, bool):
+                continue
+            try:
+                number = exact(own)
+            except Uncovered:
+                continue
+            if bounds(number):
+                found.append(range(node, node + 1))
+        return tuple(found)
+
+
+def read_interval(label: Scalar) -> Callable[[Fraction | int], bool] | None:
+    """Return the test of a label that spells an interval of numbers, None for another.
+
+    >>> inside = read_interval("[20, 30[")
+    >>> inside(20), inside(30)
+    (True, False)
+    """
+    match = _INTERVAL.match(label) if isinstance(label, str) else None
+    if match is None:
+        return None
+    opening, closing = match[1] or "[", match[4] or "]"
+    try:
+        low, high = exact(match[2] or match[5]), exact(match[3] or match[6])
+    except Uncovered:
+        return None
+    from_low, to_high = opening == "[", closing == "]"
+
+    def is_inside(number: Fraction | int) -> bool:
+        return (low <= number if from_low else low < number) and (
+            number <= high if to_high else number < high
+        )
+
+    return is_inside
+
+
+class _OpenDomain(SensitiveDomain):
+    """A sensitive domain that numbers values of no record of the original after those of it."""
+
+    @classmethod
+    def of(cls, domain: SensitiveDomain) -> _OpenDomain:
+        """Copy a sensitive domain."""
+        return cls(**{field.name: getattr(domain, field.name) for field in fields(domain)})
+
+    @cached_property
+    def _beyond(self) -> dict[Scalar, int]:
+        return {}
+
+    @cached_property
+    def code_of(self) -> Callable[[Scalar], int]:
+        """The function from a value to its code."""
+        find = super().code_of
+
+        def look_up(value: Scalar) -> int:
+            try:
+                return find(value)
+            except Uncovered:
+                return self._beyond.setdefault(value, len(self.values) + len(self._beyond))
+
+        return look_up
+
+    def extend(self) -> SensitiveDomain:
+        """Return the domain with the values that were met, without levels."""
+        return SensitiveDomain(self.path, (*self.values, *self._beyond))

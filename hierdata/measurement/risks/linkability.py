@@ -1,0 +1,95 @@
+"""Linkability: two readers who know different fields of a person, and whether both find one record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.measurement.risks.evidence import Evidence
+from hierdata.measurement.risks.facts import LabelColumn
+from hierdata.measurement.risks.rates import MeasuredRisk
+
+
+def measure_linkability(
+    evidence: Evidence,
+    readers: tuple[Sequence[int], Sequence[int]],
+    by: str,
+    facts: int,
+    victims: int,
+    draw: int,
+) -> list[MeasuredRisk]:
+    """Let two readers look for each victim, with 1 to ``facts`` facts each (Giomi 2023, section 4.2).
+
+    ``readers`` are the numbers of the attributes that each knows, without common ones. Each picks one of the
+    published records that agree with most of what is known, all equally likely; the attack is right if both
+    pick the same. Chance: two records at random.
+    """
+    rng = np.random.default_rng([draw, 2])
+    rights = _link(evidence, evidence.original, evidence.counts[1], readers, facts, victims, rng)
+    control = None
+    if evidence.control is not None:
+        control = _link(evidence, evidence.control, evidence.counts[2], readers, facts, victims, rng)
+    records = evidence.counts[0]
+    found = []
+    for count in range(facts):
+        same = rng.integers(records, size=rights.shape[1]) == rng.integers(records, size=rights.shape[1])
+        found.append(
+            MeasuredRisk(
+                "linkability",
+                by,
+                count + 1,
+                rights.shape[1],
+                int(rights[count].sum()),
+                int(same.sum()),
+                None if control is None else float(control[count].sum()),
+                0 if control is None else control.shape[1],
+            )
+        )
+    return found
+
+
+def _link(
+    evidence: Evidence,
+    columns: Sequence[LabelColumn],
+    records: int,
+    readers: tuple[Sequence[int], Sequence[int]],
+    facts: int,
+    victims: int,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Return by number of facts and victim whether both readers pick the same record."""
+    chosen = rng.permutation(records)[:victims].tolist()
+    rights = np.zeros((facts, len(chosen)), np.bool_)
+    for place, victim in enumerate(chosen):
+        known = [draw_values(columns, own, victim, facts, rng) for own in readers]
+        scores = [np.zeros(evidence.counts[0], np.int16) for _ in readers]
+        for count in range(facts):
+            picked = []
+            for score, values in zip(scores, known, strict=True):
+                for attribute, code in values[count : count + 1]:
+                    score[agree(evidence, attribute, code)] += 1
+                best = np.flatnonzero(score == score.max())
+                picked.append(best[int(rng.integers(len(best)))])
+            rights[count, place] = picked[0] == picked[1]
+    return rights
+
+
+def draw_values(
+    columns: Sequence[LabelColumn],
+    attributes: Sequence[int],
+    record: int,
+    facts: int,
+    rng: np.random.Generator,
+) -> list[tuple[int, int]]:
+    """Draw values that a record of the input has: (attribute, code), in random order."""
+    every = [(own, code) for own in attributes for code in columns[own].of_record(record)]
+    return [every[own] for own in rng.permutation(len(every))[:facts].tolist()]
+
+
+def agree(evidence: Evidence, attribute: int, code: int) -> NDArray[np.int64]:
+    """Return the published records that may be of a person with this value."""
+    labels = evidence.labels[attribute].list_covering(code)
+    labels = labels[labels < len(evidence.published[attribute].counts)]
+    return evidence.published[attribute].find(labels) if len(labels) else np.zeros(0, np.int64)

@@ -1,0 +1,191 @@
+"""Singling out: predicates that match one published record, and so perhaps one person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.measurement.risks.evidence import Evidence
+from hierdata.measurement.risks.facts import COMPARE, Ints, LabelColumn, PublishedFact
+from hierdata.measurement.risks.rates import MeasuredRisk
+
+Floats: TypeAlias = NDArray[np.float64]
+_TRIES = 10
+"""Predicates that are tried for each attack that is asked for."""
+_REPEATS, _SIZES, _LEAST_SIZE = 5, 10, 1000
+_WEIGHTS = np.logspace(-8, 0, 2001)
+
+BY_QUASI = "quasi-identifiers"
+BY_EVERYTHING = "everything published"
+BY_STRINGS = "everything published, as strings"
+
+
+def measure_singling_out(
+    evidence: Evidence, facts: int, attacks: int, rng: np.random.Generator
+) -> list[MeasuredRisk]:
+    """Single persons out by ``facts`` published facts of one record (Giomi 2023, section 4.1).
+
+    A predicate is made of facts of a published record that no other published record has; it is right if it
+    matches one record of the input. Three ways: by quasi-identifiers alone, by everything published, and by
+    this as ``anonymeter`` reads it: labels are strings, which match only values that are published as they
+    are, and numbers are compared by size, away from the median. Chance: facts with random labels.
+    ``n_control`` is corrected for the size of the control.
+    """
+    every = tuple(range(len(evidence.attributes)))
+    found = []
+    for by, attributes in ((BY_QUASI, evidence.quasi), (BY_EVERYTHING, every), (BY_STRINGS, every)):
+        as_strings = by == BY_STRINGS
+        predicates = draw_predicates(evidence, attributes, facts, attacks, rng, as_strings)
+        chance = draw_at_random(evidence, attributes, facts, len(predicates), rng)
+        found.append(_evaluate(evidence, predicates, chance, facts, by, as_strings))
+    return found
+
+
+def draw_predicates(
+    evidence: Evidence,
+    attributes: Sequence[int],
+    facts: int,
+    attacks: int,
+    rng: np.random.Generator,
+    by_size: bool = False,
+) -> list[tuple[PublishedFact, ...]]:
+    """Draw up to ``attacks`` predicates that match one published record each, from facts that it shows.
+
+    Of single facts all are listed: labels that one record alone has, and ``by_size`` the extreme numbers.
+    """
+    if facts == 1:
+        listed = _list_single(evidence, attributes, by_size)
+        return [(listed[own],) for own in rng.permutation(len(listed))[:attacks].tolist()]
+    targets = np.arange(evidence.counts[0])
+    if set(attributes) <= set(evidence.quasi):
+        # A predicate that one of several records of a form satisfies matches them all.
+        targets = targets[evidence.alike == 1]
+    found: dict[tuple[PublishedFact, ...], None] = {}
+    tried: set[tuple[PublishedFact, ...]] = set()
+    if not len(targets):
+        return []
+    for record in rng.choice(targets, _TRIES * attacks).tolist():
+        if len(found) == attacks:
+            break
+        shown = evidence.list_facts(record, attributes, by_size)
+        if len(shown) < facts:
+            continue
+        predicate = tuple(sorted(shown[own] for own in rng.permutation(len(shown))[:facts].tolist()))
+        if predicate not in tried:
+            tried.add(predicate)
+            if len(evidence.find_published(predicate)) == 1:
+                found[predicate] = None
+    return [*found]
+
+
+def _list_single(evidence: Evidence, attributes: Sequence[int], by_size: bool) -> list[PublishedFact]:
+    """List the facts that match one published record (Giomi 2023, section 4.1: univariate predicates)."""
+    found = [
+        PublishedFact(own, "=", label) for own in attributes for label in evidence.published[own].list_rare()
+    ]
+    for own in attributes if by_size else ():
+        known, rare = evidence.labels[own], evidence.published[own].list_rare()
+        if known.is_ordered:
+            numbers = known.numbers[: len(evidence.published[own].counts)]
+            shown = np.flatnonzero((evidence.published[own].counts > 0) & ~np.isnan(numbers))
+            ends = ("<=", int(shown[numbers[shown].argmin()])), (">=", int(shown[numbers[shown].argmax()]))
+            found += [PublishedFact(own, sign, label) for sign, label in ends if label in rare]
+    return found
+
+
+def draw_at_random(
+    evidence: Evidence, attributes: Sequence[int], facts: int, attacks: int, rng: np.random.Generator
+) -> list[tuple[PublishedFact, ...]]:
+    """Draw predicates by chance: attributes, published labels, and how a value compares with them."""
+    labels = {own: np.flatnonzero(evidence.published[own].counts) for own in attributes}
+    usable = [own for own, some in labels.items() if len(some)]
+    found = []
+    for _ in range(attacks if usable else 0):
+        repeats = facts > len(usable)
+        drawn = rng.choice(usable, facts, replace=repeats).tolist()
+        predicate = []
+        for own in drawn:
+            label = int(rng.choice(labels[own]))
+            known = evidence.labels[own]
+            signs = ("=", "!=", *COMPARE) if known.sign_of(label) != "=" else ("=", "!=")
+            predicate.append(PublishedFact(own, signs[int(rng.integers(len(signs)))], label))
+        found.append(tuple(sorted(predicate)))
+    return found
+
+
+def _evaluate(
+    evidence: Evidence,
+    predicates: Sequence[tuple[PublishedFact, ...]],
+    chance: Sequence[tuple[PublishedFact, ...]],
+    facts: int,
+    by: str,
+    as_strings: bool,
+) -> MeasuredRisk:
+    def count(own: Sequence[tuple[PublishedFact, ...]], columns: Sequence[LabelColumn]) -> int:
+        return sum(len(evidence.find_true(columns, predicate, as_strings)) == 1 for predicate in own)
+
+    controlled, n_control = evidence.control is not None, None
+    if evidence.control is not None:
+        matched = [evidence.find_true(evidence.control, predicate, as_strings) for predicate in predicates]
+        single = sum(len(records) == 1 for records in matched)
+        _, size, own_size = evidence.counts
+        n_control = min(single * correct_for_size(matched, own_size, size), float(len(predicates)))
+    return MeasuredRisk(
+        "singling_out",
+        by,
+        facts,
+        len(predicates),
+        count(predicates, evidence.original),
+        count(chance, evidence.original),
+        n_control,
+        len(predicates) if controlled else 0,
+    )
+
+
+def correct_for_size(matched: Sequence[Ints], size: int, wanted: int) -> float:
+    """Return by how much more predicates would single out among ``wanted`` records than among ``size``.
+
+    Success is counted in samples of the records and fitted by w and a factor of the integral of
+    n w (1 - w)^(n - 1), the chance that a predicate of weight w matches one of n records (Giomi 2023, 4.1).
+    """
+    if size == wanted or not any(len(own) for own in matched):
+        return 1.0
+    rng = np.random.default_rng(0)
+    sizes = np.linspace(min(_LEAST_SIZE, size), size, _SIZES).astype(np.int64)
+    successes = np.zeros(len(sizes))
+    there = [own for own in matched if len(own)]
+    for _ in range(_REPEATS):
+        rank = rng.permutation(size)
+        for own in there:
+            least = np.sort(rank[own]) if len(own) < 3 else np.partition(rank[own], 1)
+            second = least[1] if len(own) > 1 else size
+            successes += (least[0] < sizes) & (second >= sizes)
+    if not successes.any():
+        return 1.0
+    model = _integrate(sizes[:, None], _WEIGHTS)
+    factor = (successes / _REPEATS) @ model / (model**2).sum(axis=0)
+    best = int(((successes[:, None] / _REPEATS - factor * model) ** 2).sum(axis=0).argmin())
+    more, before = (float(_integrate(np.array(own), float(_WEIGHTS[best]))) for own in (wanted, size))
+    return more / before
+
+
+def _integrate(n: Ints, w: Floats | float) -> Floats:
+    """Integrate the chance that a predicate of weight 0 to w matches one of n records."""
+    one = n + 1.0
+    found: Floats = (1 - (n * w + 1) * np.power(1.0 - w, n)) / one
+    return found
+
+
+def isolate_in_class(size: int) -> Fraction:
+    """Return the chance (1 - 1/c)^(c - 1) that a predicate of weight 1/c isolates one of a class of c.
+
+    It is what a reader of k-anonymous data achieves who knows nothing (Cohen and Nissim 2020, section 4).
+
+    >>> float(isolate_in_class(2)), isolate_in_class(1)
+    (0.5, Fraction(1, 1))
+    """
+    return (1 - Fraction(1, size)) ** (size - 1)

@@ -1,0 +1,191 @@
+"""The control: individuals who are kept out of a release, to be attacked beside those who are in it.
+
+A policy's ``control`` draws them by a keyed hash; all steps after the shape see the others alone. A control
+may also be a file of its own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from hierdata.documents.document import Document
+from hierdata.ground.errors import InputError, TargetError, VerificationError
+from hierdata.pipeline.resources import RunContext
+from hierdata.pipeline.seeds import digest_record
+from hierdata.policy.checks.sensitive import class_size
+from hierdata.policy.policy import Policy
+from hierdata.policy.spec.shape import read_individual
+from hierdata.records.shape.individuals import digest_individual
+from hierdata.records.survey import Keys
+from hierdata.sources import InputSplit
+from hierdata.sources.splits import HeldOutSplit
+
+CONTROL_FILE = Path("steward") / "control.json"
+"""Who is held out: the number of ``records``, and of those who are ``ordinals`` from 0 and ``digests``."""
+NOT_DRAWN_AGAIN = (
+    "the control was drawn at random by a key that only steward/verification.json has: give the folder of "
+    "the release, or this file"
+)
+OVERLAP = (
+    "the control has {count} of the individuals of the input: give individuals who are not in the release"
+)
+OTHER_SHAPE = (
+    "the control has another shape than the input ({count} fields are {how}): give records of the same form"
+)
+
+
+class Draw(NamedTuple):
+    """Who is held out: a share of all, by a keyed hash of whose record it is, or of its content."""
+
+    share: float
+    key: bytes
+    identity: tuple[Keys, ...] | None
+
+    @classmethod
+    def of(cls, policy: Policy, secret: bytes | None) -> Draw | None:
+        """Return what a policy draws, None without ``control``. Raises VerificationError without a key."""
+        if policy.control is None:
+            return None
+        if secret is None:
+            raise VerificationError(NOT_DRAWN_AGAIN)
+        individual = read_individual(policy.individual)
+        identity = None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
+        key = hmac.digest(secret, b"hierdata control", "sha256")
+        return cls(float(policy.control.share), key, identity)
+
+    def digest(self, document: Document) -> bytes:
+        """Return the keyed digest of an individual; the value cannot be told from it."""
+        whose = None if self.identity is None else digest_individual(document, self.identity)
+        return hmac.digest(self.key, digest_record(document) if whose is None else whose, "sha256")
+
+    def is_held_out(self, document: Document) -> bool:
+        """Return whether the individual is held out."""
+        return int.from_bytes(self.digest(document)[:8]) < self.share * 2**64
+
+
+class HeldOut(NamedTuple):
+    """Who is held out of ``records``: places in the input, from 0, and keyed digests."""
+
+    records: int
+    ordinals: tuple[int, ...]
+    digests: tuple[str, ...]
+
+
+def write_held_out(folder: Path, held_out: HeldOut | None) -> None:
+    """Write for the steward who is held out of a release, without any value. Raises TargetError."""
+    if held_out is None:
+        return
+    try:
+        (folder / CONTROL_FILE).write_text(json.dumps(held_out._asdict()) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise TargetError(f"the release cannot be written ({error.strerror})") from None
+
+
+@dataclass(frozen=True)
+class Divided:
+    """The splits of those who may be published, of those who are held out, and who these are."""
+
+    kept: Sequence[InputSplit]
+    control: Sequence[InputSplit] = ()
+    held_out: HeldOut | None = None
+
+
+def divide(splits: Sequence[InputSplit], policy: Policy, secret: bytes | None, spread: RunContext) -> Divided:
+    """Divide the individuals as the policy's ``control`` says. Raises InputError where too few are left."""
+    draw = Draw.of(policy, secret)
+    if draw is None:
+        return Divided(splits)
+    listed = list(spread.executor.hold(splits).map(partial(_list_held_out, draw=draw)).collect())
+    befores = accumulate((count for count, _ in listed), initial=0)
+    found = [
+        (before + place, digest)
+        for before, (_, own) in zip(befores, listed, strict=False)
+        for place, digest in own
+    ]
+    records = sum(count for count, _ in listed)
+    left, k = records - len(found), max(class_size(policy), 1)
+    if left < k:
+        raise InputError(
+            f"control: {len(found)} of {records} individuals are held out, and the {left} that are left are "
+            f"fewer than the {k} of a class: lower the share"
+        )
+    held_out = HeldOut(records, *(tuple(own) for own in zip(*found, strict=True))) if found else None
+    return Divided(
+        [HeldOutSplit(split, draw.is_held_out, False) for split in splits],
+        [HeldOutSplit(split, draw.is_held_out, True) for split in splits],
+        held_out or HeldOut(records, (), ()),
+    )
+
+
+def _list_held_out(split: InputSplit, draw: Draw) -> tuple[int, list[tuple[int, str]]]:
+    """Return the number of records of a split, and place and digest of those who are held out."""
+    found, count = [], 0
+    for place, document in enumerate(split.documents()):
+        count += 1
+        if draw.is_held_out(document):
+            found.append((place, draw.digest(document).hex()))
+    return count, found
+
+
+def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], policy: Policy) -> None:
+    """Raise InputError for a control of another shape, or one whose individuals are in the input too.
+
+    Without identifiers records of two persons may be equal: then a control is refused if more than half of
+    it is in the input.
+    """
+    individual = read_individual(policy.individual)
+    identity = None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
+    known, shape, always = set[bytes](), set[Keys](), None
+    for document in _documents_of(splits):
+        paths = frozenset(_list_paths(document))
+        shape |= paths
+        always = paths if always is None else always & paths
+        known.add(_digest(document, identity))
+    total = repeated = 0
+    other, seen = set[Keys](), set[Keys]()
+    for document in _documents_of(control):
+        paths = frozenset(_list_paths(document))
+        other |= paths - shape
+        seen |= paths
+        total += 1
+        repeated += _digest(document, identity) in known
+    if not total:
+        raise InputError(
+            "the control has no records: give the file of individuals who are not in the release"
+        )
+    lacking = (always or frozenset()) - seen
+    if other or lacking:
+        how, count = ("unknown there", len(other)) if other else ("missing", len(lacking))
+        raise InputError(OTHER_SHAPE.format(count=count, how=how))
+    named = identity is not None or any(rule.role == "identifier" for rule in policy.fields.values())
+    if repeated and (named or 2 * repeated > total):
+        raise InputError(OVERLAP.format(count=repeated))
+
+
+def _documents_of(splits: Iterable[InputSplit]) -> Iterator[Document]:
+    for split in splits:
+        yield from split.documents()
+
+
+def _digest(document: Document, identity: tuple[Keys, ...] | None) -> bytes:
+    whose = None if identity is None else digest_individual(document, identity)
+    return digest_record(document) if whose is None else whose
+
+
+def _list_paths(value: object, keys: Keys = ()) -> Iterator[Keys]:
+    """Yield the keys of all values of a document, whatever list they are in."""
+    if isinstance(value, dict):
+        for key, own in value.items():
+            yield from _list_paths(own, (*keys, str(key)))
+    elif isinstance(value, list):
+        for own in value:
+            yield from _list_paths(own, keys)
+    else:
+        yield keys

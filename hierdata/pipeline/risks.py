@@ -1,0 +1,115 @@
+"""Measure the three risks of a release that was read with its original and control."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hierdata.ground.errors import InputError
+from hierdata.measurement.risks.rates import LEAST_CONTROL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hierdata.measurement.adversary.attack import Attacked
+    from hierdata.measurement.risks.evidence import Evidence
+    from hierdata.measurement.risks.measure import Readers
+    from hierdata.measurement.risks.rates import MeasuredRisk
+    from hierdata.pipeline.read_release import ReadRelease
+    from hierdata.policy.policy import Policy
+
+
+class IsolationYardstick(NamedTuple):
+    """The smallest published class, and the chance that a predicate of weight 1/c isolates one of it."""
+
+    smallest_class: int
+    chance: float
+
+
+class MeasuredRisks(NamedTuple):
+    """The risks, what could not be measured and why, and a yardstick for singling out."""
+
+    risks: tuple[MeasuredRisk, ...]
+    not_measured: tuple[str, ...]
+    isolation: IsolationYardstick | None
+
+
+def require_control(is_control: NDArray[np.bool_] | None) -> None:
+    """Raise InputError for a control that is too small to tell anything."""
+    count = LEAST_CONTROL if is_control is None else int(is_control.sum())
+    if count < LEAST_CONTROL:
+        raise InputError(
+            f"the control has {count} individuals, so that half of an interval would be wider than 0.05: "
+            f"{LEAST_CONTROL} are needed"
+        )
+
+
+def measure_read(
+    read: ReadRelease,
+    attacked: Attacked,
+    control: Attacked | None,
+    asked: tuple[int, int, int],
+) -> MeasuredRisks:
+    """Measure the risks of a release; ``attacked`` is what an adversary guesses of its victims.
+
+    ``control`` is the same of the control, None without one; ``asked`` are facts, attacks and draw.
+    """
+    from hierdata.measurement.risks.evidence import Evidence
+    from hierdata.measurement.risks.measure import NO_READERS, NO_WITNESS, list_inferences, measure_risks
+    from hierdata.measurement.risks.singling_out import isolate_in_class
+
+    rebuilt, policy = read.rebuilt, read.prepared.policy
+    evidence = Evidence.of(
+        read.original,
+        read.is_control,
+        rebuilt.forest,
+        rebuilt.publication,
+        rebuilt.form,
+        grouped=not policy.recoding_traits.ties_values,
+    )
+    readers = find_readers(policy, evidence)
+    true = None if read.links is None else list_true_codes(read, evidence, read.links)
+    risks = measure_risks(evidence, readers, true, *asked)
+    risks += list_inferences(attacked, control)
+    missing = [NO_READERS] if readers is None else []
+    missing += [NO_WITNESS] if true is None else []
+    smallest = int(evidence.alike.min(initial=0)) if len(evidence.alike) == 0 else int(evidence.alike.min())
+    yardstick = IsolationYardstick(smallest, float(isolate_in_class(smallest))) if smallest else None
+    return MeasuredRisks(tuple(risks), tuple(missing), yardstick)
+
+
+def find_readers(policy: Policy, evidence: Evidence) -> Readers | None:
+    """Return the first two attackers of a policy with disjoint paths, else those of root and lists."""
+    from hierdata.measurement.risks.measure import Readers, split_readers
+
+    known = {own.path for own in evidence.attributes if own.is_quasi}
+    stated = [
+        (name, {str(policy.rules_by_keys[policy.path(text).keys][0]) for text in attacker.paths} & known)
+        for name, attacker in policy.attackers.items()
+    ]
+    for place, (name, own) in enumerate(stated):
+        for other, theirs in stated[place + 1 :]:
+            if own and theirs and own.isdisjoint(theirs):
+                return Readers(f"{name} and {other}", tuple(sorted(own)), tuple(sorted(theirs)))
+    return split_readers(evidence)
+
+
+def list_true_codes(
+    read: ReadRelease, evidence: Evidence, links: NDArray[np.int64]
+) -> list[NDArray[np.int64] | None]:
+    """Return by attribute the code of the original behind each published value, -1 where it is not known."""
+    forest, original = read.rebuilt.forest, read.original
+    shown = read.rebuilt.publication.shown >= 0
+    found: list[NDArray[np.int64] | None] = []
+    for own in evidence.attributes:
+        if not own.is_quasi:
+            found.append(None)
+            continue
+        vertices = np.flatnonzero(shown & (forest.type == own.kind))
+        linked = links[vertices]
+        fits = (linked >= 0) & (original.type[linked] == own.kind)
+        codes = np.full(len(vertices), -1)
+        codes[fits] = original.nodes[original.first_node[linked[fits]] + own.position]
+        found.append(codes)
+    return found

@@ -1,0 +1,118 @@
+"""The policy's control: who is held out is no part of a release, for all who read the input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hierdata
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, VerificationError
+from hierdata.pipeline.resources import Resources
+from tests.adversary.test_attack import SEED
+from tests.adversary.test_measured_risks import TABLE, rows
+
+POLICY: dict[str, Any] = {**TABLE, "control": {"share": 0.25}}
+
+
+def written(folder: Path, records: list[dict[str, Any]]) -> Path:
+    file = folder / "people.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    return file
+
+
+def held_out(out: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((out / "steward" / "control.json").read_text())
+    return found
+
+
+def test_those_held_out_are_no_part_of_the_release(tmp_path: Path) -> None:
+    """One who is held out has values that nobody else has: they are nowhere, and no domain is wider."""
+    records = rows(0, 1700)
+    file, out = written(tmp_path, records), tmp_path / "release"
+    release = hierdata.anonymize(file, POLICY, out=out, seed=SEED)
+    told = held_out(out)
+    assert told["records"] == 1700
+    assert 330 < len(told["ordinals"]) < 520
+    assert len(set(told["digests"])) == len(told["ordinals"])
+    outside = [records[place] for place in told["ordinals"]]
+    inside = [one for place, one in enumerate(records) if place not in set(told["ordinals"])]
+    # The same release is that of the others alone, but for its order.
+    alone = hierdata.anonymize(inside, TABLE, seed=SEED)
+    assert sorted(map(str, release.records())) == sorted(map(str, alone.records()))
+    assert release.report.counts.records.input == len(inside)
+    wages = {one["wage"] for one in inside}
+    assert {one["wage"] for one in release.records()} <= wages
+    assert {one["wage"] for one in outside} - wages
+    assert not {one["id"] for one in outside} & set((out / "steward" / "control.json").read_text().split('"'))
+
+    assert hierdata.verify(out, POLICY, original=file).passed
+    measured = hierdata.measure_release(out, POLICY, original=file)
+    assert measured.metrics["kept"] == release.report.metrics["kept"]
+    found = hierdata.attack(out, POLICY, original=file, facts=2, victims=200)
+    assert (found.records, found.control) == (len(inside), len(outside))
+    with pytest.raises(VerificationError):
+        hierdata.verify(out, TABLE, original=file)
+
+
+@pytest.mark.full
+def test_the_control_does_not_depend_on_executor_and_order(tmp_path: Path) -> None:
+    file = written(tmp_path, rows(0, 900))
+    again = tmp_path / "again"
+    again.mkdir()
+    turned = written(again, rows(0, 900)[::-1])
+    outs = [tmp_path / name for name in "abc"]
+    for out, source, kind in zip(outs, (file, file, turned), ("serial", "processes", "serial"), strict=True):
+        hierdata.anonymize(source, POLICY, out=out, seed=SEED, resources=Resources(kind, workers=2))
+    first, second, third = map(held_out, outs)
+    assert first == second
+    assert sorted(first["digests"]) == sorted(third["digests"])
+    other = tmp_path / "other"
+    hierdata.anonymize(file, POLICY, out=other, seed=b"another seed of 16")
+    assert held_out(other)["ordinals"] != first["ordinals"]
+
+
+def test_all_records_of_an_individual_are_held_out_together(tmp_path: Path) -> None:
+    records = [one | {"id": f"P{number // 3}"} for number, one in enumerate(rows(0, 300))]
+    stated = {**POLICY, "individual": {"by": "$.id", "nest": "$.stays", "own": []}, "models": TABLE["models"]}
+    stated["fields"] = {
+        "$.id": {"role": "identifier"},
+        "$.stays[*].age": {"role": "quasi", "interval": {"steps": [10, 50]}},
+        "$.stays[*].town": {"role": "quasi", "flat": True},
+        "$.stays[*].wage": {"role": "sensitive"},
+        "$.stays[*].ill": {"role": "sensitive"},
+    }
+    del stated["attackers"], stated["engine"]
+    out = tmp_path / "release"
+    release = hierdata.anonymize(written(tmp_path, records), stated, out=out, seed=SEED)
+    told = held_out(out)
+    assert told["records"] == 100
+    assert release.report.counts.records.input == 100 - len(told["ordinals"])
+    assert hierdata.verify(out, stated, original=tmp_path / "people.jsonl").passed
+
+
+def test_bad_controls(tmp_path: Path) -> None:
+    wrong: list[tuple[dict[str, Any], int, type[HierdataError], str]] = [
+        (
+            {"share": 0.5},
+            6,
+            InputError,
+            r"control: \d of 6 individuals are held out, and the \d that are left",
+        ),
+        ({"share": 0.6}, 6, PolicyError, "`share` must be above 0 and at most 1/2"),
+        ({"share": 0}, 6, PolicyError, "`share` must be above 0"),
+    ]
+    for control, count, kind, message in wrong:
+        with pytest.raises(kind, match=message):
+            hierdata.anonymize(rows(0, count), {**TABLE, "control": control}, seed=SEED)
+    out = tmp_path / "release"
+    file = written(tmp_path, rows(0, 900))
+    hierdata.anonymize(file, {**TABLE, "control": {"share": 0.1}}, out=out, seed=SEED)
+    stated = {**TABLE, "control": {"share": 0.1}}
+    with pytest.raises(InputError, match=r"individuals, so that half of an interval .* 385 are needed"):
+        hierdata.attack(out, stated, original=file, facts=1)
+    (records,) = (out / "public").glob("records.*")
+    with pytest.raises(VerificationError, match=r"only steward/verification.json has"):
+        hierdata.attack(records, stated, original=file, facts=1)

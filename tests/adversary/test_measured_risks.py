@@ -1,0 +1,269 @@
+"""Singling out, linkability, inference and downcoding agree with a twin, and find what is there."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hierdata
+from hierdata.ground.errors import InputError, PromiseError
+from hierdata.measurement.risks.evidence import Evidence
+from hierdata.measurement.risks.facts import PublishedFact
+from hierdata.measurement.risks.linkability import measure_linkability
+from hierdata.measurement.risks.rates import MeasuredRisk, estimate_rate, find_residual
+from hierdata.measurement.risks.singling_out import (
+    BY_EVERYTHING,
+    BY_QUASI,
+    BY_STRINGS,
+    correct_for_size,
+    draw_at_random,
+    draw_predicates,
+)
+from hierdata.pipeline.read_release import read_release
+from tests import naive_measured_risks as naive
+from tests.adversary.test_attack import PARENTS, SEED, people, policy
+
+QUASI = {"$.town", "$.visits[*].code", "$.visits[*].drugs[*].drug"}
+
+
+def blurred(records: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
+    """Records of which some values are generalized and some visits left out."""
+    draw = Random(number)
+    shown = copy.deepcopy(records)
+    for one in shown:
+        one["town"] = draw.choice([one["town"], PARENTS[one["town"]], "*"])
+        for visit in one["visits"]:
+            visit["code"] = draw.choice([visit["code"], PARENTS[visit["code"]]])
+        one["visits"] = [visit for visit in one["visits"] if draw.random() < 0.8]
+    return shown
+
+
+def evidence_of(shown: list[dict[str, Any]], records: list[dict[str, Any]]) -> Evidence:
+    """What the attacks see; ``shown`` is put in the order in which it is numbered."""
+    read = read_release(shown, policy(), original=records)
+    rebuilt = read.rebuilt
+    shown[:] = [shown[place] for place in rebuilt.places.tolist()]
+    return Evidence.of(read.original, None, rebuilt.forest, rebuilt.publication, rebuilt.form)
+
+
+def told(evidence: Evidence, facts: tuple[PublishedFact, ...]) -> list[naive.Told]:
+    return [
+        (evidence.attributes[own].path, sign, evidence.labels[own].texts[label]) for own, sign, label in facts
+    ]
+
+
+def test_predicates_match_the_records_of_the_twin() -> None:
+    compared = singled = 0
+    for number in range(6):
+        records = people(number, 16)
+        shown = blurred(records, number)
+        evidence = evidence_of(shown, records)
+        every = tuple(range(len(evidence.attributes)))
+        rng = np.random.default_rng(number)
+        for facts in (1, 2, 3):
+            targeted = [
+                *draw_predicates(evidence, every, facts, 20, rng),
+                *draw_predicates(evidence, every, facts, 20, rng, by_size=True),
+            ]
+            singled += len(targeted)
+            for predicate in targeted:
+                shown_by = told(evidence, predicate)
+                # In the release a label is a text: nothing is above it.
+                assert len(evidence.find_published(predicate)) == 1
+                assert naive.count_true(shown, shown_by, {}, set()) == 1
+            for predicate in (*targeted, *draw_at_random(evidence, every, facts, 20, rng)):
+                facts_told = told(evidence, predicate)
+                found = len(evidence.find_true(evidence.original, predicate))
+                assert found == naive.count_true(records, facts_told, PARENTS, QUASI), facts_told
+                as_strings = len(evidence.find_true(evidence.original, predicate, as_strings=True))
+                if all(sign == "=" and label is not None for _, sign, label in facts_told):
+                    assert as_strings == naive.count_true(records, facts_told, {}, set()), facts_told
+                compared += 1
+    assert compared > 500
+    assert singled > 200
+
+
+def test_two_readers_link_as_those_of_the_twin() -> None:
+    readers = (("$.town",), ("$.visits[*].code", "$.visits[*].drugs[*].drug"))
+    for number in range(3):
+        records = people(number, 14)
+        shown = blurred(records, number)
+        evidence = evidence_of(shown, records)
+        place = {own.path: at for at, own in enumerate(evidence.attributes)}
+        texts = [own.texts for own in evidence.labels]
+
+        def order(path: str, value: Any, place: Any = place, texts: Any = texts) -> tuple[int, int]:
+            return place[path], texts[place[path]].index(value)
+
+        numbers = tuple([place[path] for path in own] for own in readers)
+        found = measure_linkability(evidence, (numbers[0], numbers[1]), "both", 3, 100, 7)
+        expected = naive.link(shown, records, readers, 3, 7, PARENTS, order)
+        assert [own.n_success for own in found] == expected
+        assert {own.n_attacks for own in found} == {14}
+
+
+def test_what_is_published_as_it_is_singles_out() -> None:
+    records = people(1, 60)
+    found = hierdata.attack(records, policy(), original=records, facts=3, victims=200)
+    risks = {(own.by, own.facts): own for own in found.risks if own.risk == "singling_out"}
+    for by in (BY_QUASI, BY_EVERYTHING, BY_STRINGS):
+        assert risks[by, 3].n_attacks > 20
+        assert risks[by, 3].n_success == risks[by, 3].n_attacks
+        assert risks[by, 3].n_baseline < risks[by, 3].n_success / 2
+    linked = [own for own in found.risks if own.risk == "linkability"]
+    assert linked[-1].value > linked[-1].n_baseline / linked[-1].n_attacks
+
+
+@pytest.mark.parametrize("recoding", ["generalization", "representatives", "full_domain", "anatomy"])
+def test_quasi_identifiers_of_classes_single_nobody_out(recoding: str) -> None:
+    done = 0
+    for number in range(4):
+        stated = policy(recoding=recoding)
+        stated["fields"] = {path: stated["fields"][path] for path in ("$.town", "$.income")}
+        records = [{name: one[name] for name in ("town", "income")} for one in people(number, 30)]
+        # One person of a town would be found where quasi-identifiers are published as they are.
+        records[0]["town"] = "d"
+        records[1:] = [one | {"town": "c" if one["town"] == "d" else one["town"]} for one in records[1:]]
+        try:
+            release = hierdata.anonymize(records, stated, seed=SEED)
+        except PromiseError:
+            continue
+        found = hierdata.attack(release.folder, stated, original=records, facts=2, victims=50)
+        by_quasi = [own for own in found.risks if own.by == BY_QUASI]
+        everything = [own for own in found.risks if own.by == BY_EVERYTHING]
+        assert len(by_quasi) == len(everything) == 2
+        if recoding == "anatomy":
+            assert max(own.value for own in by_quasi) > 0
+        else:
+            assert {own.n_attacks for own in by_quasi} == {0}
+            assert found.isolation is not None
+            assert found.isolation.smallest_class >= 3
+        done += 1
+    assert done
+
+
+def test_rates_are_those_of_wilson() -> None:
+    """Figures by hand: 1 of 10 has the interval 0.0179 to 0.4042 (Wilson 1927)."""
+    low, high = estimate_rate(10, 1).interval
+    assert (round(low, 4), round(high, 4)) == (0.0179, 0.4042)
+    attack, control = estimate_rate(1000, 300), estimate_rate(1000, 200)
+    left = find_residual(attack, control)
+    assert left.value == pytest.approx((attack.value - control.value) / (1 - control.value))
+    assert find_residual(control, attack).value == 0
+    assert MeasuredRisk("singling_out", "all", 1, 0, 0, 0).value == 0
+    assert MeasuredRisk("singling_out", "all", 1, 10, 5, 0, 9.0, 10).ci[0] == 0
+
+
+def test_a_control_of_another_size_is_corrected() -> None:
+    """Predicates of known weights: their success among many is foretold from their success among few."""
+    rng = np.random.default_rng(5)
+    weights = rng.uniform(0, 2e-3, 1500)
+    few, many = (rng.random((1500, size)) < weights[:, None] for size in (1200, 4000))
+    before, after = ((own.sum(axis=1) == 1).mean() for own in (few, many))
+    factor = correct_for_size([np.flatnonzero(own) for own in few], 1200, 4000)
+    assert before * factor == pytest.approx(after, rel=0.25)
+    assert correct_for_size([np.array([1])], 50, 50) == 1
+
+
+def rows(first: int, count: int) -> list[dict[str, Any]]:
+    draw = Random(first)
+    return [
+        {
+            "id": f"P{number}",
+            "age": draw.randrange(18, 90),
+            "town": draw.choice("abcd"),
+            "wage": draw.randrange(900, 90_000),
+            "ill": draw.choice(["flu", "cold", "gout"]),
+        }
+        for number in range(first, first + count)
+    ]
+
+
+TABLE: dict[str, Any] = {
+    "version": 1,
+    "models": [{"kind": "k-anonymity", "k": 4}],
+    "engine": {"steps": [{"kind": "mondrian"}]},
+    "fields": {
+        "$.id": {"role": "identifier"},
+        "$.age": {"role": "quasi", "interval": {"steps": [1, 5, 20]}},
+        "$.town": {"role": "quasi", "flat": True},
+        "$.wage": {"role": "sensitive"},
+        "$.ill": {"role": "sensitive"},
+    },
+    "attackers": {"registry": {"keys": ["$.age"]}, "post": {"keys": ["$.town"]}},
+}
+
+
+def test_a_control_of_strangers_is_as_safe_as_those_inside(tmp_path: Path) -> None:
+    records, strangers = rows(0, 900), rows(5000, 450)
+    release = hierdata.anonymize(records, TABLE, seed=SEED, out=tmp_path / "release")
+    found = hierdata.attack(
+        tmp_path / "release", TABLE, original=records, control=strangers, facts=2, victims=300
+    )
+    assert (found.records, found.control, found.not_measured) == (900, 450, ())
+    risks = {(own.risk, own.by, own.facts, own.on): own for own in found.risks}
+    everything = risks["singling_out", BY_EVERYTHING, 2, None]
+    # Wages are published as they are: they single out those inside, and nobody else.
+    assert everything.n_success > 250
+    assert everything.n_control is not None
+    assert everything.n_control < 60
+    assert everything.value > 0.8
+    for own in found.risks:
+        if own.risk == "inference" and own.on == "$.ill":
+            assert own.ci[0] < 0.1
+            assert own.n_attacks_control == 300
+        if own.risk == "linkability":
+            assert own.by == "registry and post"
+        assert 0 <= own.ci[0] <= own.value <= own.ci[1] <= 1
+    (downcoded,) = [own for own in found.risks if own.risk == "downcoding"]
+    assert downcoded.n_attacks > 200
+    assert downcoded.control_rate is not None
+    text = json.dumps(found.as_dict())
+    assert not any(f'"{value}"' in text for value in ("flu", "cold", "gout"))
+    assert len(list(release.records())) > 800
+
+
+@pytest.mark.parametrize(
+    ("control", "message"),
+    [
+        (rows(0, 420), "the control has 420 of the individuals of the input"),
+        (rows(5000, 399) + rows(0, 420)[:1], "the control has 1 of the individuals of the input"),
+        ([one | {"street": 5} for one in rows(5000, 400)], "1 fields are unknown there"),
+        ([{"id": one["id"], "age": one["age"]} for one in rows(5000, 400)], "3 fields are missing"),
+        (rows(5000, 384), "the control has 384 individuals.*: 385 are needed"),
+        ([], "the collection is empty"),
+    ],
+)
+def test_a_control_that_does_not_fit_is_refused(control: list[dict[str, Any]], message: str) -> None:
+    records = rows(0, 420)
+    with pytest.raises(InputError, match=message) as refused:
+        hierdata.attack(records, TABLE, original=records, control=control, facts=1, victims=10)
+    assert refused.value.exit_code == 5
+
+
+def test_data_of_other_tools_needs_no_witness() -> None:
+    records = people(4, 60)
+    draw = Random(4)
+    made_up = copy.deepcopy(records)
+    for one in made_up:
+        one["income"] = draw.randrange(900, 999)  # nobody's
+        one["town"] = draw.choice([one["town"], "north or south"])
+        one["visits"] = one["visits"][:1]
+    found = hierdata.attack(made_up, policy(), original=records, as_data=True, facts=2, victims=50)
+    assert found.not_measured
+    risks = {(own.risk, own.by, own.facts): own for own in found.risks if own.on is None}
+    assert risks["singling_out", BY_EVERYTHING, 1].n_success == 0
+    assert risks["linkability", "root and lists", 2].n_attacks == 50
+    copied = hierdata.attack(records, policy(), original=records, as_data=True, facts=3, victims=50)
+    assert copied.release == copied.identifiers_dropped
+    ages = [{**one, "age": f"[{one['age'] // 10 * 10}, {one['age'] // 10 * 10 + 10}["} for one in rows(0, 90)]
+    told = hierdata.attack(ages, TABLE, original=rows(0, 90), as_data=True, facts=3, victims=80)
+    by = {own.by: own for own in told.risks if own.risk == "singling_out" and own.facts == 3}
+    assert by[BY_EVERYTHING].n_success == by[BY_EVERYTHING].n_attacks > 20
+    assert by[BY_QUASI].n_attacks == 0
