@@ -93,6 +93,11 @@ def test_two_spellings_of_what_is_absent_are_refused() -> None:
         assert told({"c": [{"x": one}]}, {"c": [{"x": other}]}) == {apart("$.c[*].x"): 1}
     assert told({"c": [{"x": "*"}]}, {"c": [{}]})[apart("$.c[*].x")] == 1
     assert told({"c": []}, {"c": None}) == {apart("c"): 1}
+    # A list without items and an item without a value are two things; two items without one have one form.
+    fields["$.s[*]"] = FLAT
+    assert told({"s": ["*"]}, {"s": []}) == {}
+    assert told({"s": ["*"]}, {"s": [None]}) == {apart("$.s[*]"): 1}
+    del fields["$.s[*]"]
     # Two containers without a value: no object, and an empty one.
     assert apart("a") in told({"a": {}}, {"a": None})
 

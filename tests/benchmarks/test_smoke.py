@@ -95,6 +95,9 @@ SMOKES = (
         ),
     ),
     Smoke(
+        "ends_of_runs", "--worlds 8", ("recoding or model | published | PromiseError | PolicyError | find",)
+    ),
+    Smoke(
         "engine",
         "--students 40 --scans 60 --turns 1 --repeats 1 --data A --pairs 2",
         (

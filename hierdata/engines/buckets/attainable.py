@@ -50,7 +50,7 @@ class JointCounts:
     @classmethod
     def of(cls, coordinates: Sequence[Coordinate], rows: int) -> JointCounts:
         """Build the cells of a scope with this number of rows."""
-        vectors = np.array([own.group_of for own in coordinates], np.int64).reshape(-1, rows).T
+        vectors = np.array([own.group_of for own in coordinates], np.int64).reshape(len(coordinates), rows).T
         groups, of_row = np.unique(vectors, axis=0, return_inverse=True)
         return cls(tuple(coordinates), groups, of_row.ravel())
 
@@ -207,14 +207,17 @@ def _largest_l(cells: JointCounts, available: Counts, least: int) -> str:
 
 
 def explain_left_out(cells: JointCounts, kept: int, rows: int) -> str:
-    """Say why only ``kept`` of the rows are published, and with which l all would be."""
+    """Say why only ``kept`` of the rows are published, and with which l all would be; "" if for no share."""
     counts = cells.count()
     over = dict.fromkeys(cells.coordinates[at].path for at, _ in cells.excesses(counts))
+    if not over:
+        return ""
     text = (
         f"{kept} of {rows} rows are the most that can be published while no value or group of values at "
         f"{', '.join(over)} has more than its share of them"
     )
     sparing = min(
-        int(own.sizes.sum()) // int(own.sizes.max()) for own in cells.coordinates if own.sizes.any()
+        (int(own.sizes.sum()) // int(own.sizes.max()) for own in cells.coordinates if own.sizes.any()),
+        default=0,
     )
     return f"{text}; with l of at most {sparing} none would be left out" if sparing > 1 else text

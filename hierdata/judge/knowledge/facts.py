@@ -183,9 +183,10 @@ class FactReader:
 
     def spellings(self) -> dict[str, list[str]]:
         """Return by path how what is absent there was spelled so far."""
-        found = {name: sorted(node.spelled) for node, name in self._names.items()}
+        lists = {node: name.removesuffix("[*]") for node, name in self._names.items()}
+        found = {name: sorted(node.spelled) for node, name in lists.items()}
         # A list that is absent and an item that shows nothing are two things.
-        found |= {f"{name}[*]": sorted(node.spelled_items) for node, name in self._names.items()}
+        found |= {f"{name}[*]": sorted(node.spelled_items) for node, name in lists.items()}
         return {name: texts for name, texts in found.items() if texts}
 
     def _vertex(self, kind: int, place: RuleNode, value: Value) -> Form:
@@ -206,7 +207,7 @@ class FactReader:
             place.spelled_items.add(_NULL)
             self._fill({}, place, labels, codes, children)
         else:
-            self._scalar(value, place, labels, codes)
+            self._scalar(value, place, labels, codes, place.spelled_items)
         mark = kind, (*labels, *self._present[kind])
         code = self._shown_codes.get(mark)
         if code is None:
@@ -242,7 +243,7 @@ class FactReader:
             if below.facts:
                 self._container(value, below, labels, codes, children)
             else:
-                self._scalar(value, below, labels, codes)
+                self._scalar(value, below, labels, codes, below.spelled)
 
     def _container(
         self, value: Any, place: RuleNode, labels: list[int], codes: list[int], children: list[Form]
@@ -254,34 +255,39 @@ class FactReader:
             place.spelled.add(_spell_nothing(value))
             value = {}
         elif place.quasi >= 0 or place.sensitive >= 0:
-            self._scalar(value, place, labels, codes)
+            self._scalar(value, place, labels, codes, place.spelled)
             value = {}
         else:  # the text of an element without attributes
             value = {TEXT: value}
         self._fill(value, place, labels, codes, children)
 
-    def _scalar(self, value: Any, place: RuleNode, labels: list[int], codes: list[int]) -> None:
-        """Read a value at the place of a quasi-identifier or sensitive attribute."""
+    def _scalar(
+        self, value: Any, place: RuleNode, labels: list[int], codes: list[int], spelled: set[str]
+    ) -> None:
+        """Read a value at the place of a quasi-identifier or sensitive attribute.
+
+        ``spelled`` takes the spelling of an absent one.
+        """
         if place.quasi >= 0:
             code = place.codes.get(value) if value.__class__ is str else None
             if code is None:
-                code = self._label(value, place)
+                code = self._label(value, place, spelled)
             labels[place.slot] = code
         elif place.sensitive >= 0 and self._copies is None and value is not _NOT_THERE:
             code = self._attributes[place.sensitive].code(value)
             if code >= 0:
                 codes.append(code * self._step + place.sensitive)
 
-    def _label(self, value: Any, place: RuleNode) -> int:
+    def _label(self, value: Any, place: RuleNode, spelled: set[str]) -> int:
         """Return the code of a published value; absent ones have one code, and their spelling is noted."""
         if value is _NOT_THERE or value is None:
-            place.spelled.add(_spell_nothing(value))
+            spelled.add(_spell_nothing(value))
             return self._absent[place.quasi]
         if isinstance(value, dict | list):  # forbidden there, as the walk finds
             return self._absent[place.quasi]
         text = str(value)
         if text in place.missing or value in ("", ROOT_LABEL):
-            place.spelled.add(f"{type(value).__name__} {text}")
+            spelled.add(f"{type(value).__name__} {text}")
             return self._absent[place.quasi]
         # Numbers that are equal but spelled differently are two labels, which then stand for one value.
         key = value if value.__class__ is str else (value.__class__, text)
