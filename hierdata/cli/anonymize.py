@@ -36,21 +36,19 @@ from hierdata.cli.arguments import (
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, session
 from hierdata.cli.terminal import print_json, say, say_folded
-from hierdata.ground.errors import PolicyError, TargetError, file_error
+from hierdata.ground.errors import TargetError, file_error
 
 if TYPE_CHECKING:
     from hierdata.release.report.models import StewardReport
 
 SEED_VARIABLE = "HIERDATA_SEED"
-LEAST_SEED = 16
-"""Least number of bytes of a seed. A shorter one could be guessed, and it reveals the order of the input."""
 POLICY_HELP = (
     "The policy: roles, domains and models, and perhaps a preset: MLevCluTree (by MLevAnonytree), ClusTree, "
     "MBF, SLOMS or MSB-KACA."
 )
 SeedFile = Annotated[
     Path | None,
-    typer.Option(help=f"At least {LEAST_SEED} secret bytes; by default {SEED_VARIABLE} or random bytes."),
+    typer.Option(help=f"At least 16 secret bytes; by default {SEED_VARIABLE} or random bytes."),
 ]
 Target = Annotated[
     str | None,
@@ -155,8 +153,6 @@ def _seed(seed_file: Path | None) -> bytes | None:
         seed, origin = os.fsencode(os.environ[SEED_VARIABLE]), SEED_VARIABLE
     else:
         return None
-    if len(seed) < LEAST_SEED:
-        raise PolicyError(
-            f"{origin} holds fewer than {LEAST_SEED} bytes; head -c 32 /dev/urandom makes a seed"
-        )
-    return seed
+    from hierdata.pipeline.seeds import seed_of
+
+    return seed_of(seed, origin)

@@ -9,6 +9,7 @@ from hierdata.executors.local import processors
 from hierdata.executors.processes import Processes, Serial
 from hierdata.executors.spark import Spark
 from hierdata.ground.errors import PolicyError
+from hierdata.ground.escaping import quote
 
 EXECUTORS: dict[str, type[Executor]] = {
     "serial": Serial,
@@ -32,13 +33,20 @@ def open_executor(
     values. ``folder`` is an existing private folder (see Executor), ``master`` the address of a Spark
     cluster. Raises PolicyError for options that do not fit.
     """
+    check_options(kind, workers, master)
+    return EXECUTORS[kind](workers=workers, memory=memory, folder=folder, master=master)
+
+
+def check_options(kind: str | None, workers: int | None, master: str | None) -> None:
+    """Raise PolicyError for an executor that does not exist, or options that do not fit it."""
     if workers is not None and workers < 1:
         raise PolicyError("an executor needs at least one worker")
+    if kind is None:
+        return
     if kind not in EXECUTORS:
-        raise PolicyError(f"there is no executor {kind!r}; there are {', '.join(EXECUTORS)}")
+        raise PolicyError(f"there is no executor {quote(kind)}; there are {', '.join(EXECUTORS)}")
     if master is not None and not EXECUTORS[kind].takes_master:
         raise PolicyError("a master is only for Spark: use the executor `spark` with it")
-    return EXECUTORS[kind](workers=workers, memory=memory, folder=folder, master=master)
 
 
 __all__ = [
@@ -48,6 +56,7 @@ __all__ = [
     "HeldHere",
     "Watch",
     "WorkerError",
+    "check_options",
     "ignore_progress",
     "open_executor",
     "processors",

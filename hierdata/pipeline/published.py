@@ -13,7 +13,8 @@ from itertools import chain, repeat
 from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
-from hierdata.documents.document import Document, single, whole
+from hierdata.documents.document import Document, Siblings, Value, single, whole
+from hierdata.domains.base import ROOT_LABEL
 from hierdata.executors import Held
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
@@ -91,7 +92,9 @@ class ReadPart:
         shown = None if watch.encoder is None else watch.encoder.take()
         known = len(watch.rewritten) == len(splits) and None not in watch.rewritten
         rewritten = all(watch.rewritten) if known else None
-        return PartReading(number, judged, watch.surveyor.take(), rewritten, shown)
+        survey = watch.surveyor.take()
+        survey.empty = watch.empty
+        return PartReading(number, judged, survey, rewritten, shown)
 
 
 class _Watch:
@@ -101,6 +104,7 @@ class _Watch:
         self.surveyor = Surveyor(wanted.declared, derived=wanted.derived)
         self.encoder = None if wanted.prepared is None else ShownEncoder(wanted.prepared, beside())
         self.rewritten: list[bool | None] = []
+        self.empty = 0
         self._bytes = wanted.bytes
         self._classes = wanted.classes
 
@@ -109,13 +113,28 @@ class _Watch:
         with ExitStack() as opened:
             rewriting = opened.enter_context(split.open_rewriting()) if self._bytes else None
             for batch in batches(split.documents()):
-                self.surveyor.add(list(_members(batch)) if self._classes else batch)
+                shown = list(_members(batch)) if self._classes else batch
+                self.surveyor.add(shown)
+                self.empty += sum(map(is_empty, shown))
                 if rewriting is not None:
                     rewriting.add(batch)
                 if self.encoder is not None:
                     self.encoder.add(batch)
                 yield from batch
             self.rewritten.append(None if rewriting is None else rewriting.are_equal())
+
+
+def is_empty(value: Value | Siblings) -> bool:
+    """Return whether a published record, or a part of it, shows nothing but the coarsest values.
+
+    >>> is_empty({"major": "*", "home": {"zip": None}, "courses": []}), is_empty({"courses": [{"year": "*"}]})
+    (True, False)
+    """
+    if isinstance(value, dict):
+        return all(map(is_empty, value.values()))
+    if isinstance(value, Siblings):
+        return len(value) == 1 and is_empty(value[0])
+    return value is None or value == ROOT_LABEL or value == []
 
 
 def _members(documents: Iterable[Document]) -> Iterator[Document]:

@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from hierdata.executors import Executor, Held, Watch, ignore_progress, open_executor, processors
+from hierdata.executors import (
+    Executor,
+    Held,
+    Watch,
+    check_options,
+    ignore_progress,
+    open_executor,
+    processors,
+)
+from hierdata.ground.errors import PolicyError
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.ground.progress import Progress, silent
 
@@ -31,6 +40,12 @@ class Resources:
     workers: int | None = None
     memory: int | None = None
     master: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise PolicyError for options that do not fit, before anything is read."""
+        check_options(self.executor, self.workers, self.master)
+        if self.memory is not None and self.memory < 1:
+            raise PolicyError("memory must be a number of bytes")
 
     def kind(self, splits: int) -> str:
         """Return the name of the executor for an input in ``splits`` parts."""

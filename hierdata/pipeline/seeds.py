@@ -28,13 +28,19 @@ if TYPE_CHECKING:
 BYTES = 16
 
 
-def seed_of(stated: object) -> bytes:
-    """Return the stated seed, or a random one from the system. Raises PolicyError for another type."""
+def seed_of(stated: object, origin: str = "the seed") -> bytes:
+    """Return the stated seed, or a random one from the system.
+
+    Raises PolicyError for another type, or fewer than 16 bytes: a shorter seed could be guessed, and it
+    reveals the order of the input. ``origin`` says where it is from.
+    """
     if stated is None:
         return os.urandom(BYTES)
     if not isinstance(stated, bytes):
         kind = type(stated).__name__
         raise PolicyError(f"a seed must be secret bytes, such as os.urandom({BYTES}); it has the type {kind}")
+    if len(stated) < BYTES:
+        raise PolicyError(f"{origin} holds fewer than {BYTES} bytes; head -c 32 /dev/urandom makes a seed")
     return stated
 
 

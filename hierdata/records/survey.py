@@ -103,10 +103,12 @@ class Survey:
     each value of a field in a list. ``labels`` has by derived field the labels of the values of its source,
     ``dependences`` are, for lint alone, those of pairs of fields. ``persons`` has what says whose the records
     are, where that was watched. ``coarsened`` are the sensitive fields whose published form hides detail.
+    ``empty`` counts, in published records alone, those that show nothing but the coarsest values.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
     records: int = 0
+    empty: int = 0
     values: dict[Keys, Values] = field(default_factory=dict)
     pseudonyms: Counter[Keys] = field(default_factory=Counter)
     repeated: dict[str, int] = field(default_factory=dict)
@@ -123,6 +125,7 @@ class Survey:
         """Add another part of the collection; the declared fields of both must be the same."""
         self.shape.merge(other.shape)
         self.records += other.records
+        self.empty += other.empty
         for keys, values in other.values.items():
             self.values.setdefault(keys, Values()).merge(values)
         self.pseudonyms.update(other.pseudonyms)

@@ -73,7 +73,7 @@ def write_files(
     """
     tables = tallies[count_part].tables.value
     public = build_release_file(published)
-    report = build_report(public, prepared, tallies, verdict, gates, stated)
+    report = build_report(public, prepared, tallies, verdict, gates, stated, published.survey.empty)
     bound = digest_files(public.files).hex() if public.files else None
     kept = {"drawn_by": shaped.drawn_by, "public": bound}
     facts = freeze(prepared, __version__, tables).model_copy(update=kept)
@@ -106,8 +106,12 @@ def build_report(
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
     stated: tuple[str, ...] = (),
+    empty: int = 0,
 ) -> StewardReport:
-    """Build the steward's report: what is public, and what was achieved and lost against the original."""
+    """Build the steward's report: what is public, and what was achieved and lost against the original.
+
+    ``empty`` of the published records show nothing but the coarsest values.
+    """
     policy = prepared.policy
     every = metrics_of(policy.metrics)
     measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in every.items()}
@@ -123,7 +127,7 @@ def build_report(
             "limitations": (*public.limitations, *rounded, *stated),
         },
         class_size=prepared.constraints.min_class_size,
-        counts=_counts(prepared.schema, counts, verdict),
+        counts=_counts(prepared.schema, counts, verdict, empty),
         metrics=figures({name: found for name, found in measured.items() if found}),
         kept=_kept_shares(tallies),
         attackers=attacker_risks(attackers, tallies),
@@ -178,9 +182,10 @@ def _role_of(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) ->
     return f"quasi-identifier: {traits.quasi_identifiers.format(kind=book['kind'])}"
 
 
-def _counts(schema: Schema, counts: Counted, verdict: Verdict) -> Counts:
+def _counts(schema: Schema, counts: Counted, verdict: Verdict, empty: int) -> Counts:
     return Counts(
         records=_tally(counts.records, counts.published_records),
+        empty_records=empty,
         vertices={
             kind.path: _tally(counts.vertices[kind.index], counts.published[kind.index])
             for kind in schema.types

@@ -41,6 +41,7 @@ from hierdata.release.report.models import (
 )
 from hierdata.release.report.sentences import (
     certain_sentences,
+    count_empty,
     state_forms,
     unique_sentences,
     unlimited_sentences,
@@ -95,7 +96,7 @@ def build_release_file(published: ReadBack) -> ReleaseFile:
         fineness=dict(_fineness(published)),
         metrics=figures(_published_figures(published)),
         gates=tuple(PublicGate(**describe_gate(policy, gate), passed=True) for gate in policy.gates),
-        limitations=describe_limitations(policy, verdict),
+        limitations=describe_limitations(policy, verdict, published.survey.empty),
     )
 
 
@@ -144,8 +145,8 @@ def build_codebook(published: ReadBack) -> Codebook:
     )
 
 
-def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
-    """Return what is not promised, one sentence each."""
+def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tuple[str, ...]:
+    """Return what is not promised, one sentence each; ``empty`` published records show nothing."""
     exempt, absent = _reasons_given(policy)
     apart = policy.recoding_traits.partitions_each_type
     scopes = [path for paths in verdict.tables.values() for path in paths] if apart else []
@@ -159,6 +160,7 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         {str(policy.rules_by_keys[keys][0]): describe_form(policy, keys) for keys in policy.sensitive}
     )
     stated += unlimited_sentences([str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)])
+    stated += count_empty(empty)
     stated += certain_sentences([path for path, share in verdict.worst_guess.items() if share == 1])
     stated += suppression
     if policy.knowledge is not None:

@@ -58,6 +58,7 @@ def lm_cost() -> tuple[Figure, ...]:
 def counts(suppressed: int = 3) -> Counts:
     return Counts(
         records=Tally(input=600 + suppressed, published=600, suppressed=suppressed),
+        empty_records=0,
         vertices={
             "$": Tally(input=600 + suppressed, published=600, suppressed=suppressed),
             "$.courses[*]": Tally(input=9100, published=9000, suppressed=100),

@@ -79,7 +79,7 @@ def test_the_verdict_comes_first_in_plain_words() -> None:
         "Next: read on, then sign",
         "Contents",
         "9,100",
-        "records suppressed because fewer than a class were left",
+        "records without a class, since fewer than a class were left",
         "neighbouring levels meet at 5/3.",
         "All that is known of one individual",
     ]

@@ -60,7 +60,7 @@ def test_a_summary_tells_promised_achieved_and_lost() -> None:
     assert line(text, "lm_cost") == (
         "lm_cost total 1,234, per_record 2.047, per_value 0.1235 (lower is better)"
     )
-    assert line(text, "3") == "3 records suppressed because fewer than a class were left"
+    assert line(text, "3") == "3 records without a class, since fewer than a class were left"
     assert line(text, "warning:") == "warning: $.gpa: the smallest level is never reached"
     assert "0 records" not in text
 

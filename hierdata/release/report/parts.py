@@ -283,9 +283,13 @@ class PublishedValues(Plain):
 
 
 class Counts(ClassCounts):
-    """Records and vertices, before and after; ``vertices`` by path of the vertex type, the root's first."""
+    """Records and vertices, before and after; ``vertices`` by path of the vertex type, the root's first.
+
+    ``empty_records`` are the published records that show nothing but the coarsest values.
+    """
 
     records: Tally
+    empty_records: Whole
     vertices: dict[str, Tally]
 
 

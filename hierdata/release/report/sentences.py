@@ -147,10 +147,10 @@ _COSTS = {
     "exchanges": "exchanges of records between classes that were aligned",
     "exchanges_made": "exchanges that lowered the loss and were made",
     "records_taken_in": "records that had been suppressed so far and found room in a class",
-    "records_lost_with_a_seed": "records suppressed because no record near their seed could join it",
-    "records_lost_in_a_dead_end": "records suppressed because their class could not be filled",
-    "records_left_over": "records suppressed because fewer than a class were left",
-    "records_lost_at_closing": "records suppressed because a model failed at the root of their class",
+    "records_lost_with_a_seed": "records without a class, since no record near their seed could join it",
+    "records_lost_in_a_dead_end": "records without a class, since their class could not be filled",
+    "records_left_over": "records without a class, since fewer than a class were left",
+    "records_lost_at_closing": "records without a class, since a model failed at the root of their class",
     "vertices_lost_at_closing": "vertices suppressed in published records because a model failed there when "
     "the class was finished",
     "rows_in_the_nearest_class": "records or vertices for which the search left no class, and which joined "
@@ -161,14 +161,14 @@ _COSTS = {
     "lattice_nodes": "combinations of depths, one for each quasi-identifier, of which the best was taken",
     "lattice_nodes_of_least_loss": "combinations of depths that lose as little as the one that was taken, "
     "itself included",
-    "records_that_no_class_accepts": "records suppressed because no class accepts them",
-    "records_that_no_group_accepts": "records suppressed because no group of a sensitive table, or no class, "
-    "accepts them",
+    "records_that_no_class_accepts": "records without a class, since no class accepts them",
+    "records_that_no_group_accepts": "records without a class, since no group of a sensitive table, or no "
+    "class, accepts them",
     "vertices_that_no_class_accepts": "vertices suppressed because no class accepts them",
     "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "
     "their group",
-    "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "
-    "failed in both together",
+    "records_lost_in_a_union": "records without a class, since their class came out like another, and a "
+    "model failed in both together",
     "records_of_classes_given_up": "records or vertices of classes that were dissolved so that the "
     "suppressed ones as a whole satisfy the models",
     "records_published_at_roots": "records without a class, those of dissolved classes among them, "
@@ -218,6 +218,14 @@ def state_forms(forms: Mapping[str, str | None]) -> tuple[str, ...]:
         for path, form in forms.items()
         if form is not None
     )
+
+
+def count_empty(records: int) -> tuple[str, ...]:
+    """Return the sentence on published records that show nothing but the coarsest values."""
+    if not records:
+        return ()
+    who = "one shows" if records == 1 else f"{records:,} show"
+    return (f"Of the published records, {who} nothing but *. They count as published.",)
 
 
 def certain_sentences(paths: Sequence[str]) -> tuple[str, ...]:

@@ -141,6 +141,7 @@ def _counts(report: StewardReport) -> tuple[ReportTable, ...]:
     counts = report.counts
     facts = [
         ("records published", of(counts.records)),
+        *([("of these, show nothing but *", count(counts.empty_records))] if counts.empty_records else []),
         ("groups" if report.groups_persons else "classes", sizes(report)),
     ]
     if counts.k_raw is not None:

@@ -221,7 +221,9 @@ def publishes_nothing(outcome: StewardReport) -> bool:
 def describe_outcome(outcome: StewardReport) -> str:
     """Describe in one sentence what was published."""
     published = of(outcome.counts.records)
-    return f"{published[0].upper()}{published[1:]} records are published, in {sizes(outcome)}."
+    empty = outcome.counts.empty_records
+    nothing = f"; {count(empty)} of them {'shows' if empty == 1 else 'show'} nothing but *" if empty else ""
+    return f"{published[0].upper()}{published[1:]} records are published, in {sizes(outcome)}{nothing}."
 
 
 def of(tally: Tally) -> str:
