@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hierdata.domains.base import Hierarchy
+    from hierdata.engines.compiler.ahead import KernelCall
     from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
@@ -256,6 +257,14 @@ class Engine(ABC, BaseModel):
     @abstractmethod
     def find_classes(self, given: StepInput) -> Partition:
         """Return a partition of the scope in which all classes satisfy the constraints."""
+
+    def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
+        """Return calls that this step makes of kernels that take long to compile, the longest first.
+
+        While an earlier step compiles its own kernels, a second process compiles these. Arguments need only
+        have the right types.
+        """
+        return []
 
     def take_in(self, given: StepInput) -> Partition | None:
         """Return the previous partition with all suppressed records in classes, even where that loses more.

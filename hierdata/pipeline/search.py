@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -24,12 +25,14 @@ from hierdata.engines.buckets.attainable import (
     explain_shortage,
     keep_most,
 )
+from hierdata.engines.compiler.ahead import KernelCall, compiling_ahead
 from hierdata.engines.compiler.cache import is_first_compilation
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.guarding.contents import GroupContents
 from hierdata.engines.guarding.guard import contents_of, kept_by_record, suppressed_are_safe
 from hierdata.engines.jit import announcing_compilation
 from hierdata.executors import Held, HeldHere
+from hierdata.executors.local import processors
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 from hierdata.forest.worth import NOTHING
@@ -89,7 +92,8 @@ def search(
         if prepared.policy.recoding_traits.separates_values:
             # Ties depend on the order of rows, so groups would reveal neighbours in the input.
             scope = scope.shuffle_rows(rng)
-        found = run_steps(original, scope, stage, rng, report_progress)
+        with compiling_ahead(partial(_calls_of_later_steps, original, stage), processors() if alone else 1):
+            found = run_steps(original, scope, stage, rng, report_progress)
         of_stage = _StageSearch(block, stage, scope, prepared, recoding)
         forest, partition = of_stage.prepare(found)
         if alone and partition.class_count == 0:
@@ -121,6 +125,11 @@ def run_steps(
         partition = engine.step(forest, scope, constraints, partition, rng, progress)
     assert partition is not None, "a stage has at least one step"
     return partition
+
+
+def _calls_of_later_steps(forest: Forest, stage: Stage) -> list[KernelCall]:
+    _, *later = stage.work()
+    return [call for engine, constraints in later for call in engine.calls(forest, constraints)]
 
 
 Found: TypeAlias = tuple[Forest, Partition]

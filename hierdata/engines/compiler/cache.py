@@ -45,6 +45,12 @@ def folder_of_code() -> Path | None:
     return build_folder(_stamp(""), _config.CACHE_DIR)
 
 
+def is_kept() -> bool:
+    """Return whether other processes of this user find the code that this one compiles."""
+    folder = folder_of_code()
+    return folder is not None and not _FRESH and os.access(folder, os.W_OK)
+
+
 def is_first_compilation() -> bool:
     """Return whether this build compiles here for the first time, and note that it does."""
     folder = folder_of_code()

@@ -121,7 +121,7 @@ class Kernel(CPUDispatcher):
 
     def is_compiled_for(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether there is compiled code for arguments of these types, in the process or on disk."""
-        return bool(self.overloads) or self.load(_typeof(argument) for argument in arguments)
+        return bool(self.overloads) or self.load(types_of(arguments))
 
     def load(self, types: Iterable[Any]) -> bool:
         """Load the code for arguments of these types from disk; return whether there is code now."""
@@ -239,6 +239,11 @@ def _make_kernel(function: Function, compiler: Any = KernelCompiler, **options: 
 def _widen(argument: Any) -> Any:
     plain = _unliteral(argument)
     return numba.int64 if isinstance(plain, _integer) and plain.signed else plain
+
+
+def types_of(arguments: Iterable[object]) -> tuple[Any, ...]:
+    """Return the types that a kernel is compiled for where it is called with these arguments."""
+    return tuple(_widen(_typeof(argument)) for argument in arguments)
 
 
 def signature_of(answer: object, *arguments: object) -> Any:

@@ -11,6 +11,7 @@ from hierdata.engines.alignment.alignment import Alignment, Caps, pack_caps
 from hierdata.engines.alignment.kernels.arrays import QUASI_COUNT
 from hierdata.engines.alignment.kernels.closeness import ClosenessChecks
 from hierdata.engines.alignment.lower_bounds import node_paths
+from hierdata.engines.local_search.kernel_closeness import close_code
 from hierdata.engines.local_search.kernel_moves import EXCHANGE
 from hierdata.engines.local_search.kernel_state import (
     NOBODY,
@@ -38,6 +39,7 @@ def pack_input(alignment: Alignment, caps: Caps, checks: ClosenessChecks, room: 
         paths=np.zeros((forest.record_count, longest, 2), np.int32),
         lengths=np.zeros(forest.record_count, np.int64),
         checks=checks,
+        close=close_code(checks),
     )
     trace_all(data, np.zeros((0, 0), np.int64), np.zeros(len(alignment.rules.losses), np.int64))
     return data

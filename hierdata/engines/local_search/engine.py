@@ -10,6 +10,8 @@ from hierdata.domains.bounds import Compared, Passes
 from hierdata.engines.base import WIDE, Constraints, Engine, StepInput
 
 if TYPE_CHECKING:
+    from hierdata.engines.compiler.ahead import KernelCall
+    from hierdata.forest.forest import Forest
     from hierdata.forest.partition import Partition
 
 
@@ -91,6 +93,12 @@ class LocalSearch(Engine):
         return descend_partition(
             *given.problem, given.previous, self.passes, near, self.pairing, given.progress
         )
+
+    def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
+        """Return calls of the kernels that take longest to compile."""
+        from hierdata.engines.local_search.run import calls_of
+
+        return calls_of(forest, constraints, self.pairing) if self.passes else []
 
     def take_in(self, given: StepInput) -> Partition | None:
         """Let each suppressed record join the class that loses least by it, even at a loss."""

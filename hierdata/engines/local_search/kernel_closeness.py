@@ -2,13 +2,23 @@
 
 The **open** values of a vertex are those that may join its present values: with such a value in addition
 every check holds. They are bits, so that an exchange is decided by looking up the values of the newcomer.
+Kernels call this code by address, so that it is compiled only where a policy asks for closeness.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from hierdata.engines.alignment.kernels.anonytree import align, join
+from hierdata.engines.alignment.kernels.anonytree import (
+    NO_ROWS,
+    NO_RULES,
+    NO_SCRATCH,
+    NO_SETTINGS,
+    align,
+    join,
+)
 from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
     FIRST_CHILD,
@@ -23,7 +33,7 @@ from hierdata.engines.alignment.kernels.arrays import (
 from hierdata.engines.alignment.kernels.closeness import BITS, FOREIGN_SET, ClosenessChecks, count_held
 from hierdata.engines.alignment.kernels.representative import Ordinals, Rows, vertex_saving
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
-from hierdata.engines.jit import call_by_symbol, lean, part, shared
+from hierdata.engines.jit import address_of, call_by_symbol, call_of, lean, part, shared, signature_of
 
 
 @part
@@ -190,3 +200,49 @@ def close_saving(
             continue
         saved += vertex_saving(rep, v, scale, losses)
     return saved
+
+
+class CloseCode(NamedTuple):
+    """The addresses of the code for closeness; 0 without checks, and then nothing calls it."""
+
+    find_open: int = 0
+    close_saving: int = 0
+    close_saving_with: int = 0
+
+
+_NUMBERS = np.empty(0, np.int64)
+_MATRIX = np.empty((0, 0), np.int64)
+_NO_CHECKS = ClosenessChecks(
+    words=0,
+    first_check=_NUMBERS,
+    first_value=_NUMBERS,
+    paths=np.empty((0, 0, 0), np.int32),
+    counts=_NUMBERS,
+    first_set=_NUMBERS,
+    weight=_NUMBERS,
+    expected=_NUMBERS,
+    total=_NUMBERS,
+    limit=_NUMBERS,
+    bottom=_NUMBERS,
+    values=NO_ROWS,
+    held=_NUMBERS,
+)
+_FIND_OPEN = signature_of(None, NO_ROWS, 0, 0, _MATRIX, _NO_CHECKS, _MATRIX)
+_SAVING = signature_of(0, NO_ROWS, 0, 0, _MATRIX, _MATRIX, 0, _NUMBERS, _NO_CHECKS)
+_SAVING_WITH = signature_of(
+    0, NO_ROWS, _MATRIX, 0, 0, _MATRIX, NO_SETTINGS, NO_SCRATCH, NO_ROWS, NO_RULES, _NO_CHECKS
+)
+call_find_open = call_of(_FIND_OPEN)
+call_close_saving = call_of(_SAVING)
+call_close_saving_with = call_of(_SAVING_WITH)
+
+
+def close_code(checks: ClosenessChecks) -> CloseCode:
+    """Return the addresses of the code for these checks; compile it if there are any."""
+    if checks.words == 0:
+        return CloseCode()
+    return CloseCode(
+        address_of(find_open, _FIND_OPEN),
+        address_of(close_saving, _SAVING),
+        address_of(close_saving_with, _SAVING_WITH),
+    )

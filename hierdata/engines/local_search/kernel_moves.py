@@ -16,9 +16,9 @@ import numpy as np
 
 from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import WEIGHT
-from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
+from hierdata.engines.alignment.kernels.representative import Ordinals, Rows, representative_saving
 from hierdata.engines.jit import lean, part
-from hierdata.engines.local_search.kernel_closeness import close_saving, close_saving_with
+from hierdata.engines.local_search.kernel_closeness import call_close_saving, call_close_saving_with
 from hierdata.engines.local_search.kernel_state import (
     NOBODY,
     CurrentClasses,
@@ -46,13 +46,35 @@ def _saving_with(rep: Rows, open_: Ordinals, size: int, record: int, search: Exc
     larger = at_size(rules, data.caps_of, size + 1)
     root = data.roots[record]
     if data.checks.words > 0:
-        return close_saving_with(
-            rep, open_, size, root, buffers.queue, settings, work, data.rows, larger, data.checks
+        saved: np.int64 = call_close_saving_with(
+            data.close.close_saving_with,
+            (rep, open_, size, root, buffers.queue, settings, work, data.rows, larger, data.checks),
         )
+        return saved
     loss = align(0, 1, root, 1, size, True, settings, work, rep, data.rows, larger)
     if work.mates[0, 0] < 0:
         return np.int64(-1)
     return (settings.scale * np.int64(rep[0, WEIGHT] + data.rows[root, WEIGHT]) - loss) // 2
+
+
+@part
+def _saving_of(
+    rep: Rows,
+    count: int,
+    have: int,
+    behind: Ordinals,
+    open_: Ordinals,
+    scale: int,
+    losses: Ordinals,
+    data: SearchInput,
+) -> np.int64:
+    """Return what members keep of a representative of ``have`` records; -1 if a check fails at the root."""
+    if data.checks.words == 0:
+        return representative_saving(rep, count, scale, losses)
+    saved: np.int64 = call_close_saving(
+        data.close.close_saving, (rep, count, have, behind, open_, scale, losses, data.checks)
+    )
+    return saved
 
 
 @lean
@@ -64,10 +86,9 @@ def _gain_without(record: int, this_class: int, search: ExchangeSearch) -> np.in
     vertices = build(classes.order[this_class], 0, stay, record, 0, 0, settings, work, smaller, data, buffers)
     if vertices == 0:
         return np.int64(_UNFIT)
-    saved = close_saving(
-        buffers.rep, vertices, stay - 1, buffers.behind, buffers.open_, settings.scale, rules.losses,
-        data.checks,
-    )  # fmt: skip
+    saved = _saving_of(
+        buffers.rep, vertices, stay - 1, buffers.behind, buffers.open_, settings.scale, rules.losses, data
+    )
     return (stay - 1) * saved - stay * classes.saved[this_class] if saved >= 0 else np.int64(_UNFIT)
 
 
@@ -78,7 +99,6 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
     The target class is aligned again only if the move gains something with the record aligned to it as it is.
     """
     settings, work, rules, data, classes, buffers = search
-    scale, losses = settings.scale, rules.losses
     size = classes.sizes[to]
     joined = _saving_with(classes.rows[to], classes.open_[to], size, record, search)
     left = np.int64(0)
@@ -98,8 +118,8 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
     vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, settings, work, larger, data, buffers)
     if vertices == 0:
         return np.int64(0)
-    saved = close_saving(
-        buffers.rep, vertices, size + 1, buffers.behind, buffers.open_, scale, losses, data.checks
+    saved = _saving_of(
+        buffers.rep, vertices, size + 1, buffers.behind, buffers.open_, settings.scale, rules.losses, data
     )
     return (size + 1) * saved - here if saved >= 0 else np.int64(0)
 
@@ -350,9 +370,9 @@ def _find_party(position: int, record: int, count: int, largest: int, search: Ex
             continue
         party[size - first] = joining
         size += 1
-        saved = close_saving(
-            buffers.rep, vertices, size, buffers.behind, buffers.open_, settings.scale, rules.losses, checks,
-        )  # fmt: skip
+        saved = _saving_of(
+            buffers.rep, vertices, size, buffers.behind, buffers.open_, settings.scale, rules.losses, data
+        )
         gain = size * saved - kept
         if gain > buffers.party_gains[position]:
             buffers.party_gains[position] = gain

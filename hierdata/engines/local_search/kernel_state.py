@@ -37,7 +37,7 @@ from hierdata.engines.alignment.kernels.representative import (
 )
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
 from hierdata.engines.jit import lean, part, shared
-from hierdata.engines.local_search.kernel_closeness import find_open
+from hierdata.engines.local_search.kernel_closeness import CloseCode, call_find_open
 
 
 @part
@@ -134,6 +134,7 @@ class SearchInput(NamedTuple):
     paths: NDArray[np.int32]  # [record, position, 2]: node and count of values that pass it
     lengths: Ordinals  # [record]: length of its paths
     checks: ClosenessChecks
+    close: CloseCode
 
 
 class CurrentClasses(NamedTuple):
@@ -352,7 +353,14 @@ def enter(
             classes.rest_saved[record] = representative_saving(
                 buffers.rep, vertices, settings.scale, rules.losses
             )
-            find_open(buffers.rep, vertices, size - 1, buffers.behind, data.checks, classes.rest_open[record])
+            if data.checks.words > 0:
+                call_find_open(
+                    data.close.find_open,
+                    (
+                        buffers.rep, vertices, size - 1, buffers.behind, data.checks,
+                        classes.rest_open[record],
+                    ),
+                )  # fmt: skip
             classes.rest_lengths[record] = trace(
                 buffers.rep, 0, vertices, classes.rest_open[record], data.worth, data.passes,
                 buffers.passed, classes.rest_paths[record],

@@ -15,6 +15,8 @@ from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE
 from hierdata.engines.alignment.kernels.representative import representative_saving
 from hierdata.engines.base import Constraints
+from hierdata.engines.compiler.ahead import KernelCall
+from hierdata.engines.compiler.plain import without_compiler
 from hierdata.engines.local_search.arrays import Prefixes, begin_classes, buffers_of, pack_input
 from hierdata.engines.local_search.kernel_closeness import find_open
 from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, gather, seek
@@ -119,7 +121,8 @@ class ExchangedClasses(Alignment):
     def _copy_aligned(self, count: int, size: int, saved: int) -> _Aligned:
         """Copy the representative of ``size`` records in the buffers, with its open values."""
         rows, open_ = self.representative[:count].copy(), self._buffers.open_[:count].copy()
-        find_open(rows, count, size, self.members, self._data.checks, open_)
+        if self._data.checks.words:
+            find_open(rows, count, size, self.members, self._data.checks, open_)
         return rows, open_, saved
 
     def _enter(self, this_class: int, aligned: _Aligned, newcomer: int) -> None:
@@ -133,6 +136,16 @@ class ExchangedClasses(Alignment):
             newcomer,
             self._search,
         )
+
+    def calls(self) -> list[KernelCall]:
+        """Return the calls of kernels, those first that take longest to compile."""
+        visits, found = np.zeros(1, np.int64), (self._search, self._found, self._tried)
+        rows, open_ = self.representative[:0], self._buffers.open_[:0]
+        return [
+            KernelCall(seek, (visits, 0, self.least, self.largest, *found)),
+            KernelCall(enter, (0, rows, 0, open_, 0, NOBODY, self._search)),
+            KernelCall(gather, (0, visits, self.largest, self._search, self._tried)),
+        ]
 
     @property
     def exchange_count(self) -> int:
@@ -359,6 +372,23 @@ def descend_partition(
         if classes.exchange_count == made:
             break
     return classes.partition()
+
+
+def calls_of(forest: Forest, constraints: Constraints, pairing: Pairing) -> list[KernelCall]:
+    """Return the calls of the kernels that take longest to compile; their types are the same for all records.
+
+    So they are made for a class of the first record, without the compiler.
+    """
+    end, last = int(forest.roots[1]), len(forest.type)
+    of_vertices = {
+        name: getattr(forest, name)[:end]
+        for name in ("type", "parent", "first_child", "child_count", "first_node", "first_sensitive")
+    }
+    nodes = forest.nodes[: forest.first_node[end] if end < last else None]
+    first = replace(forest, roots=forest.roots[:2], nodes=nodes, **of_vertices)
+    alone = Partition(np.zeros(1, np.int64), np.arange(end), nodes.copy())
+    with without_compiler():
+        return ExchangedClasses(first, constraints, alone, pairing, 1).calls()
 
 
 def take_in_suppressed(

@@ -295,8 +295,8 @@ def align_in_turn(
         task = _RETURN
 
 
-_ROWS = np.empty((0, 0), np.int32)
-_RULES = Rules(
+NO_ROWS = np.empty((0, 0), np.int32)
+NO_RULES = Rules(
     pair_row=np.empty(0, np.int64),
     pair_losses=np.empty(0, np.int64),
     caps=np.empty((0, 0), np.int64),
@@ -304,9 +304,10 @@ _RULES = Rules(
     ancestors=np.empty((0, 0), np.int32),
     nests=np.empty(0, np.bool_),
 )
-_SIGNATURE = signature_of(
-    0, 0, 0, 0, 0, 0, False, Settings(0, 0, 0, 0, 0), scratch(0, 1, 1, 1, FRAME, True), _ROWS, _ROWS, _RULES
-)  # fmt: skip
+NO_SETTINGS = Settings(0, 0, 0, 0, 0)
+NO_SCRATCH = scratch(0, 1, 1, 1, FRAME, True)
+"""Examples of what kernels are given, for the signatures of those that are called by address."""
+_SIGNATURE = signature_of(0, 0, 0, 0, 0, 0, False, NO_SETTINGS, NO_SCRATCH, NO_ROWS, NO_ROWS, NO_RULES)
 _call = call_of(_SIGNATURE)
 
 
