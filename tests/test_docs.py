@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
-import shlex
-import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from hierdata.cli import app, main
+from hierdata.cli import app
 from hierdata.domains.taxonomy import read_tree
 from hierdata.ground import errors
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data, load
 from hierdata.policy.load.json_schema import is_schema, policy_of
 from hierdata.policy.load.yaml import read
+from tests.docs import (
+    DOCS,
+    ENVIRONMENT,
+    EXAMPLES,
+    PAGES,
+    ROOT,
+    blocks,
+    differing,
+    fits,
+    follow,
+    plain,
+    prepare,
+    rewrite,
+)
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
@@ -216,24 +221,6 @@ def test_the_page_on_a_paper_has_every_erratum(code: str, page: str) -> None:
 # Examples
 
 
-@dataclass(frozen=True)
-class Block:
-    """A code block: its language, the words behind it, and its text."""
-
-    language: str
-    words: tuple[str, ...]
-    text: str
-
-    @property
-    def file(self) -> str | None:
-        return next((word.removeprefix("file=") for word in self.words if word.startswith("file=")), None)
-
-
-def blocks(page: Path) -> list[Block]:
-    found = re.findall(r"^```(\S+)([^\n]*)\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    return [Block(language, tuple(words.split()), text) for language, words, text in found]
-
-
 COMPLETE = {
     "version": 1,
     "models": [{"kind": "k-anonymity", "k": 2}],
@@ -263,50 +250,6 @@ def test_policies_load(page: Path, tmp_path: Path) -> None:
             from_data(stated if "version" in stated else {**COMPLETE, **stated})
 
 
-NOT_RUN = ("pip ", "git ", "cd ", "python ", "export ", ".venv/")
-SHELL = ("cat ", "cmp ", "head ", "sed ")
-SEED = "the-seed-of-the-documentation"
-KEY = "00112233445566778899aabbccddeeff" * 2
-
-
-def run(line: str, folder: Path) -> str:
-    """Run one line of an example; what it prints, stderr last."""
-    command, _, code = line.partition("  # exit code ")
-    if command.startswith(NOT_RUN):
-        return ""
-    if command.startswith(SHELL):
-        done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=True)
-        return done.stdout
-    assert command.startswith("hierdata "), command
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        exit_code = main(shlex.split(command)[1:])
-    assert exit_code == int(code or 0), f"{command}\n{err.getvalue()}"
-    return out.getvalue() + err.getvalue()
-
-
-def words(line: str) -> str:
-    """A line without its figures: they depend on the seed and the build, the words do not."""
-    line = re.sub(r"[─\s]+", " ", line).strip()
-    return re.sub(r"\d[\d,.]*(e-\d+)?", "#", line)
-
-
-def fits(shown: str, printed: str) -> bool:
-    """Whether what is shown is what was printed, ``...`` standing for anything."""
-    lines = " ".join(filter(None, map(words, shown.splitlines())))
-    pattern = ".*".join(re.escape(part.strip()) for part in lines.split("..."))
-    return re.fullmatch(pattern, " ".join(filter(None, map(words, printed.splitlines())))) is not None
-
-
-ON_SERVERS = ("mongodb.md", "postgresql.md")
-"""Pages whose examples need a server: tests/stores runs them."""
-EXAMPLES = [
-    page
-    for page in PAGES
-    if page.name not in ON_SERVERS and any(block.language == "sh" for block in blocks(page))
-]
-
-
 LONG = (
     *("attack-a-release.md", "choose-m.md", "choose-parameters.md", "cli.md", "large-collections.md"),
     *("overview.md", "tutorial.md", "use-in-ci.md"),
@@ -324,25 +267,26 @@ LONG = (
 def test_examples_run_and_print_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for folder in ("fixtures", "schemas"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    """Whole, with all figures. ``python -m tests.docs --write`` writes the outputs anew."""
+    prepare(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HIERDATA_SEED", SEED)
-    monkeypatch.setenv("HIERDATA_KEY", KEY)
-    monkeypatch.setenv("COLUMNS", "160")
-    printed = None
-    for block in blocks(page):
-        if block.file is not None:
-            Path(block.file).parent.mkdir(exist_ok=True)
-            Path(block.file).write_text(block.text, "utf-8")
-        elif block.language == "sh":
-            printed = "".join(run(line, tmp_path) for line in block.text.splitlines() if line)
-        elif block.language == "text" and printed is not None:
-            assert fits(block.text, printed), printed
-            printed = None
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    for block, printed in differing([*follow(page, tmp_path)]):
+        assert plain(block.text) == printed, "run `python -m tests.docs --write` if this is meant"
 
 
 def test_what_does_not_fit_is_noticed() -> None:
-    assert fits("...\nheld (k = 5)", "first\n  held   (k = 7)\n")
+    assert fits("...\nheld (k = 5)", "first\n  held   (k = 5)\n")
     assert not fits("held (k = 5)", "first\nheld (k = 5)")
     assert not fits("held (k = 5)", "FAILED (k = 5)")
+    assert not fits("held (k = 5)", "held (k = 6)"), "a figure"
+    assert fits("in 3.2 s by hierdata 1.0", "in 14 s by hierdata 1.1"), "a time and a version"
+
+
+def test_what_was_printed_is_written_where_it_was_shown() -> None:
+    assert rewrite("a\nk is 5\n", "a\nk is 6\n") == "a\nk is 6\n"
+    assert rewrite("...\nk is 5\n...\nleft 1,000 of ... (0.2 %)\n", "a\nk is 6\nb\nleft 2 of 3 (4 %)\n") == (
+        "...\nk is 6\n...\nleft 2 of ... (4 %)\n"
+    )
+    assert rewrite("...\nm is 5\n", "k is 5\n") is None, "a line is gone: a person decides"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +15,9 @@ import pytest
 import sqlalchemy
 from pymongo.database import Database
 
+from tests.docs import DOCS, ROOT, SEED, WRITE, Shown, blocks, differing, run, write
 from tests.stores.postgresql_server import Running
 from tests.stores.test_mongodb_store import address_of
-from tests.test_docs import DOCS, ROOT, SEED, blocks, fits, run
 
 
 def replaced(text: str, words: Mapping[str, str]) -> str:
@@ -29,6 +30,7 @@ def follow(page: Path, words: Mapping[str, str], folder: Path) -> dict[str, Any]
     """Run all examples of a page in a folder with the fixtures; the names that its Python leaves."""
     shutil.copytree(ROOT / "fixtures", folder / "fixtures")
     known: dict[str, Any] = {}
+    shown: list[Shown] = []
     printed = ""
     for block in blocks(page):
         text = replaced(block.text, words)
@@ -42,7 +44,11 @@ def follow(page: Path, words: Mapping[str, str], folder: Path) -> dict[str, Any]
                 exec(compile(text, page.name, "exec"), known)
             printed = out.getvalue()
         elif block.language == "text":
-            assert fits(text, printed), printed
+            shown.append((block, replaced(printed, {by: word for word, by in words.items()})))
+    if os.environ.get(WRITE) == "write":
+        assert write(page, shown) == []
+    else:
+        assert differing(shown) == []
     return known
 
 
