@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
 
+import hierdata
 from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError
+from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.policy.presets import PRESETS
-from hierdata.privacy import MODELS, FrequencyLDiversity, KAnonymity, LevelAlphaK, TCloseness
+from hierdata.privacy import (
+    MODELS,
+    DistinctLDiversity,
+    FrequencyLDiversity,
+    KAnonymity,
+    LevelAlphaK,
+    TCloseness,
+)
 from hierdata.release.recodings import RECODINGS
 
 LEVELS = {"domain": [0, 4], "sensitive": "low"}
@@ -66,8 +77,8 @@ def test_groups_that_tables_share_are_those_of_msb_merged_by_kaca() -> None:
 
 
 def test_t_closeness_goes_on_in_each_table_where_msb_kaca_ends() -> None:
-    below, swap = policy("MSB-KACA"), policy("t-closeness over MSB-KACA")
-    swarm = policy("t-closeness over MSB-KACA with swarm")
+    below, swap = policy("MSB-KACA"), policy("t-closeness over MSB-KACA with swap")
+    swarm = policy("t-closeness over MSB-KACA")
     for above, kind in ((swap, "swap"), (swarm, "swarm")):
         assert above.sensitive_steps[:-1] == below.sensitive_steps
         assert above.sensitive_steps[-1].kind == kind
@@ -111,6 +122,41 @@ def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:
     both = policy("MLevCluTree", models=[{"kind": "k-anonymity", "k": 7}])
     assert both.models == (KAnonymity(k=7), LevelAlphaK(k=5))
     assert policy("MLevCluTree", models=[KAnonymity(k=7)]).models == both.models
+
+
+def test_a_stated_model_stands_for_the_one_that_a_preset_would_add() -> None:
+    """distinct-l 2 on a binary attribute is not refused by a frequency-l 3 that nobody wrote."""
+    fields = {
+        "$.a": {"role": "quasi", "flat": True},
+        "$.s": {"role": "sensitive"},
+        "$.t": {"role": "sensitive"},
+    }
+    distinct = {"kind": "distinct-l-diversity", "l": 2}
+    every = policy("SLOMS", fields=fields, models=[distinct])
+    assert every.models == (DistinctLDiversity(l=2), KAnonymity(k=5))
+    some = policy("SLOMS", fields=fields, models=[{**distinct, "on": ["$.s"]}])
+    added = FrequencyLDiversity(l=3, on=["$.t"])
+    assert some.models == (DistinctLDiversity(l=2, on=["$.s"]), KAnonymity(k=5), added)
+    rows = [{"a": "x", "s": "mf"[at % 2], "t": "mf"[at // 2 % 2]} for at in range(12)]
+    assert hierdata.anonymize(rows, every, seed=bytes(16)).report.counts.records.published == 12
+
+
+def test_what_a_preset_adds_is_named_by_lint_refusal_and_report() -> None:
+    models = "k-anonymity (k = 5), frequency-l-diversity (l = 3)"
+    said = f"of the preset SLOMS, unless the policy states others: {models}"
+    asked = policy("SLOMS", fields={"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive"}})
+    assert [one.message for one in lint(asked) if one.path == "engine.preset"] == [f"models {said}"]
+    few = [{"a": "x", "s": "mf"[at % 2]} for at in range(12)]
+    for rows in (few, few[:4]):
+        with pytest.raises(hierdata.PromiseError, match=re.escape(f"models {said}")):
+            hierdata.anonymize(rows, asked, seed=bytes(16))
+    release = hierdata.anonymize([{"a": "x", "s": at % 3} for at in range(12)], asked, seed=bytes(16))
+    assert (
+        f"These models are {said}"
+        in json.loads((release.folder / "public" / "release.json").read_text("utf-8"))["limitations"]
+    )
+    stated = [{"kind": "k-anonymity", "k": 3}, {"kind": "distinct-l-diversity", "l": 2}]
+    assert not policy("SLOMS", models=stated).models_of_preset
 
 
 @pytest.mark.parametrize(

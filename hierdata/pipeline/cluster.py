@@ -83,7 +83,10 @@ class ClusterBlock:
         records = join_encoded(pieces)
         find_classes = partial(self._find_classes, records, _ReportOnce(self.progress))
         with announcing(self.notice):
-            return run_small(len(records.type), find_classes)
+            try:
+                return run_small(len(records.type), find_classes)
+            except PromiseError as error:
+                raise _with_preset(self.prepared, error) from None
 
     def _find_classes(self, records: Encoded, progress: _ReportOnce) -> Block:
         progress.begin()
@@ -94,6 +97,13 @@ class ClusterBlock:
             forest, partitions = search_tables(forest, self.prepared, self.recoding, rng, progress)
             return replace(block, forest=forest, partitions=partitions)
         return search(block, self.prepared, self.recoding, rng, self.alone, progress)
+
+
+def _with_preset(prepared: Prepared, error: PromiseError) -> PromiseError:
+    """Return the error with the models that the preset added, so that nobody looks for them in the policy."""
+    added = prepared.policy.models_of_preset
+    message = f"{error.message}; models {added}" if added else error.message
+    return PromiseError(message, path=error.path, record=error.record, revealed=error.revealed)
 
 
 class _ReportOnce:

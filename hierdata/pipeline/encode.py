@@ -146,9 +146,10 @@ def encode_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: R
         raise InputError("there are no records: the input has nothing to anonymize")
     if total < fewest:
         asking = " and ".join(largest(prepared.policy, prepared.survey, fewest))
+        added = prepared.policy.models_of_preset
         raise PromiseError(
             f"under {asking} a class needs at least {fewest} records, but the collection has {total}: "
-            "collect more records or ask for less"
+            f"collect more records or ask for less{f'; models {added}' if added else ''}"
         )
     size = block_size(prepared.policy, prepared.schema, prepared.constraints)
     made = None

@@ -16,6 +16,7 @@ from hierdata.domains.bounds import MOST_PARTS, MOST_STEPS, Count, FileName, Nam
 from hierdata.engines import Engine
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.recodings import DEFAULT, RecodingTraits, traits_of
+from hierdata.policy.presets import PRESETS, describe_model
 from hierdata.policy.problems import InconsistencyError, PolicyFile, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule, maps_of, read_path, unusable_paths
@@ -30,7 +31,7 @@ from hierdata.policy.spec.values import (
     PathText,
     SensitiveTables,
 )
-from hierdata.privacy import BoundedKnowledge, PrivacyModel
+from hierdata.privacy import MODELS, BoundedKnowledge, PrivacyModel
 from hierdata.records.derived import DerivedField
 from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, PseudonymSpec
@@ -163,6 +164,23 @@ class Policy(BaseModel):
     def preset(self) -> str | None:
         """The name of the preset, if one is used."""
         return self.engine.preset if self.engine is not None else None
+
+    @cached_property
+    def models_of_preset(self) -> str:
+        """Say which models are those that the preset fills in; "" for none."""
+        if self.preset is None:
+            return ""
+        stated = [(model.kind, model.model_dump(exclude={"on"})) for model in self.models]
+        filled = [
+            describe_model(own)
+            for own in PRESETS[self.preset].models
+            if (own["kind"], MODELS[own["kind"]](**own).model_dump(exclude={"on"})) in stated
+        ]
+        return (
+            f"of the preset {self.preset}, unless the policy states others: {', '.join(filled)}"
+            if filled
+            else ""
+        )
 
     @cached_property
     def steps(self) -> tuple[Engine, ...]:

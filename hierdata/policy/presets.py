@@ -17,15 +17,15 @@ policy may state ``sensitive_tables``.
 
 t-closeness over MSB-KACA is TC section 4: whole records change their groups (erratum TC-6) until each group
 of each table is within t. A record has one group for each table, so it changes that of one table, with its
-values there. Exchanges of two records find the groups; in the preset with swarm it is particle swarm
-optimization as in section 4.2, with the readings of erratum TC-5. With shared groups records move between
-classes, for all tables at once. t = 0.3 is ours too; TC uses the least distance of any class, which cannot
-be reached (TC-4).
+values there. Particle swarm optimization finds the groups, as in section 4.2, with the readings of erratum
+TC-5; in the preset with swap it is exchanges of two records, which find closer groups of many records
+sooner. With shared groups records move between classes, for all tables at once, by exchanges. t = 0.3 is ours
+too; TC uses the least distance of any class, which cannot be reached (TC-4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,10 +34,11 @@ from typing import Any
 class Preset:
     """What the name of a preset means.
 
-    ``models`` are added where the policy states none of their kinds; ``kinds`` are the models that a policy
-    with this preset may have. ``steps``, ``sensitive_steps`` and ``recoding`` are fixed; ``sensitive_steps``
-    make the groups of each sensitive table, where tables have groups of their own. ``sensitive_tables`` is
-    that of a policy that states none. ``with_shared_groups`` is the preset that gives all tables one id.
+    ``models`` are added where the policy states none of their kinds, or of ``ALTERNATIVES``; ``kinds`` are
+    the models that a policy with this preset may have. ``steps``, ``sensitive_steps`` and ``recoding`` are
+    fixed; ``sensitive_steps`` make the groups of each sensitive table, where tables have groups of their own.
+    ``sensitive_tables`` is that of a policy that states none. ``with_shared_groups`` is the preset that gives
+    all tables one id.
     """
 
     paper: str
@@ -48,6 +49,40 @@ class Preset:
     sensitive_steps: tuple[Mapping[str, Any], ...] = ()
     sensitive_tables: str | None = None
     with_shared_groups: str | None = None
+
+    def add_models(
+        self, stated: Collection[tuple[str, Collection[str] | None]], sensitive: Collection[str]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the models that the preset adds to the stated ones, given by kind and the paths it is on.
+
+        A model for which others are alternatives is added on those ``sensitive`` paths that none of them is
+        on, and not at all where there is none.
+        """
+        for model in self.models:
+            others = ALTERNATIVES if model["kind"] in ALTERNATIVES else (model["kind"],)
+            found = [on for kind, on in stated if kind in others]
+            if not found:
+                yield dict(model)
+            elif model["kind"] in ALTERNATIVES and None not in found:
+                covered = {path for on in found for path in on or ()}
+                if left := [path for path in sensitive if path not in covered]:
+                    yield {**model, "on": left}
+
+
+def describe_model(model: Mapping[str, Any]) -> str:
+    """Return a model of a preset in words: its kind, and the parameters that the preset states."""
+    stated = (
+        f"{name} = {' '.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for name, value in model.items()
+        if name not in ("kind", "on")
+    )
+    return f"{model['kind']} ({', '.join(stated)})"
+
+
+ALTERNATIVES = (
+    "frequency-l-diversity", "distinct-l-diversity", "entropy-l-diversity", "recursive-cl-diversity",
+)  # fmt: skip
+"""Models that a policy may state instead of the one among them that a preset would add."""
 
 
 _MSB: Mapping[str, Any] = {"kind": "msb", "order": "multi"}
@@ -115,9 +150,11 @@ PRESETS: dict[str, Preset] = {
         paper="Slicing on multiple sensitive attributes, by MSB-KACA, as TC section 3 describes it (code TC)",
     ),
     "MSB-KACA with shared groups": _SHARED,
+    "t-closeness over MSB-KACA": replace(_CLOSE, sensitive_steps=(_MSB, {"kind": "swarm"})),
     # Groups of a table are not generalized: further swaps, which lower the loss, would gain nothing.
-    "t-closeness over MSB-KACA": replace(_CLOSE, sensitive_steps=(_MSB, {"kind": "swap", "passes": 0})),
-    "t-closeness over MSB-KACA with swarm": replace(_CLOSE, sensitive_steps=(_MSB, {"kind": "swarm"})),
+    "t-closeness over MSB-KACA with swap": replace(
+        _CLOSE, sensitive_steps=(_MSB, {"kind": "swap", "passes": 0})
+    ),
     "t-closeness over MSB-KACA with shared groups": replace(
         _CLOSE,
         steps=(*_SHARED.steps, {"kind": "swap"}),

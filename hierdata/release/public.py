@@ -173,6 +173,8 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
         for keys, field in policy.derived_fields.items()
         if field.source in policy.quasi
     )
+    if policy.models_of_preset:
+        stated += (f"These models are {policy.models_of_preset}",)
     stated += limit_individuals(policy)
     stated += unique_sentences(policy.accept.unique)
     substitutes = [keys for keys, spec in policy.pseudonyms.items() if spec.keeps_form]

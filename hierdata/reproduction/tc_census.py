@@ -54,8 +54,8 @@ _RARE = ("salary-class", "workclass")
 DISTANCES = ("equal", "ordered", "hierarchical")
 K, L = 5, 2
 CHAINS = {
-    "swaps": "t-closeness over MSB-KACA",
-    "a swarm": "t-closeness over MSB-KACA with swarm",
+    "swaps": "t-closeness over MSB-KACA with swap",
+    "a swarm": "t-closeness over MSB-KACA",
     "shared groups, swaps": "t-closeness over MSB-KACA with shared groups",
 }
 BASES = {"groups by table": "MSB-KACA", "shared groups": "MSB-KACA with shared groups"}

@@ -19,7 +19,7 @@ from tests.cases import examples
 
 CLOSED = [model for model in MODELS if model["kind"] not in ("l-e-diversity", "delta-l-diversity")]
 
-CHAINS = ("t-closeness over MSB-KACA", "t-closeness over MSB-KACA with swarm")
+CHAINS = ("t-closeness over MSB-KACA with swap", "t-closeness over MSB-KACA")
 
 
 def case_of(number: int) -> Case:

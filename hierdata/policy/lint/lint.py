@@ -83,8 +83,14 @@ def lint(
     return sorted(found, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
+def _name_models_of_preset(policy: Policy) -> Iterator[Finding]:
+    if policy.models_of_preset:
+        yield Finding("note", "engine.preset", f"models {policy.models_of_preset}")
+
+
 def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _files(policy)
+    yield from _name_models_of_preset(policy)
     yield from _models(policy)
     for keys, what in chain(judged_apart(policy), moved_dates(policy)):
         yield Finding("warning", _text(policy, keys), what)

@@ -200,14 +200,22 @@ def with_preset(data: Any) -> Any:
     stated = data.get("models", [])
     if preset is None or not isinstance(stated, list | tuple):
         return data
-    kinds = [
-        model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None) for model in stated
+    rules = data.get("fields")
+    sensitive = [
+        path
+        for path, rule in (rules.items() if isinstance(rules, dict) else ())
+        if _entry(rule, "role") == "sensitive"
     ]
-    added = [dict(model) for model in preset.models if model["kind"] not in kinds]
+    kinds = [(str(_entry(model, "kind")), _entry(model, "on")) for model in stated]
+    added = [*preset.add_models(kinds, sensitive)]
     tables = {}
     if preset.sensitive_tables is not None and data.get("recoding", preset.recoding) == preset.recoding:
         tables["sensitive_tables"] = preset.sensitive_tables
     return {"recoding": preset.recoding, **tables, **data, "models": [*stated, *added]}
+
+
+def _entry(part: Any, key: str) -> Any:
+    return part.get(key) if isinstance(part, dict) else getattr(part, key, None)
 
 
 def list_tabular_presets() -> list[str]:

@@ -52,8 +52,8 @@ PRESETS = {
     "MSB-KACA": "slicing_by_table",
     "SLOMS": "slicing_by_table",
     "MSB-KACA with shared groups": "slicing",
+    "t-closeness over MSB-KACA with swap": "slicing_by_table",
     "t-closeness over MSB-KACA": "slicing_by_table",
-    "t-closeness over MSB-KACA with swarm": "slicing_by_table",
     "t-closeness over MSB-KACA with shared groups": "slicing",
 }
 """The presets with the recoding that each fixes."""
