@@ -22,35 +22,51 @@ ABSENT = None
 
 
 class Shown(NamedTuple):
-    """A published vertex: what its fields show, its sensitive values by attribute, and its children."""
+    """A published vertex: what its fields show, its sensitive values by attribute, and its children.
+
+    Sensitive values that may be known are fields. Of the root, only the first ``vector`` fields, by default
+    all, make its vector; the others are facts of depth 0.
+    """
 
     kind: str
     fields: tuple[Any, ...] = ()
     values: tuple[tuple[str, Any], ...] = ()
     children: tuple[Shown, ...] = ()
+    vector: int | None = None
+
+
+def vector_of(record: Shown) -> tuple[Any, ...]:
+    """The fields of a root by which records are told apart."""
+    return record.fields[: record.vector]
 
 
 @dataclass(frozen=True)
 class Outline:
-    """How documents of one vertex type are read: fields, sensitive attributes, and children by key."""
+    """How documents of one vertex type are read: fields, sensitive attributes, and children by key.
+
+    ``known`` are the sensitive attributes whose values may be known.
+    """
 
     kind: str
     fields: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     children: Mapping[str, Outline] | None = None
+    known: tuple[str, ...] = ()
 
     def read(self, document: Mapping[str, Any]) -> Shown:
         """Read a document; a missing key, null and ``*`` are absent."""
         shown = (document.get(name) for name in self.fields)
+        known = (document.get(name) for name in self.known)
         return Shown(
             self.kind,
-            tuple(ABSENT if value == "*" else value for value in shown),
+            (*(ABSENT if value == "*" else value for value in shown), *known),
             tuple((name, document[name]) for name in self.sensitive if document.get(name) is not None),
             tuple(
                 below.read(item)
                 for key, below in (self.children or {}).items()
                 for item in document.get(key, [])
             ),
+            len(self.fields),
         )
 
 
@@ -71,9 +87,9 @@ def facts_of(record: Shown, *, counted: bool) -> list[Fact]:
     """All facts of a record; those of the root only where they are counted."""
     found: list[Fact] = []
     for path, vertex in vertices(record):
-        if path == () and not counted:
-            continue
-        found += ((path, (vertex.kind, at, value)) for at, value in enumerate(vertex.fields))
+        first = 0 if path or counted else len(vector_of(record))
+        shown = [*enumerate(vertex.fields)][first:]
+        found += ((path, (vertex.kind, at, value)) for at, value in shown)
         if path and not vertex.fields:
             found.append((path, (vertex.kind, -1, PRESENT)))
     return found
@@ -115,7 +131,7 @@ def by_root(records: Iterable[Shown], *, counted: bool) -> dict[Any, list[Shown]
     """Records by published root vector; all together where root values are counted."""
     found: defaultdict[Any, list[Shown]] = defaultdict(list)
     for record in records:
-        found[() if counted else record.fields].append(record)
+        found[() if counted else vector_of(record)].append(record)
     return found
 
 

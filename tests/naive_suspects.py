@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from tests.naive_knowledge import ABSENT, PRESENT, Parents, Path, Shown, facts_of, vertices
+from tests.naive_knowledge import ABSENT, PRESENT, Parents, Path, Shown, facts_of, vector_of, vertices
 
 REMOVED = "removed"
 
@@ -86,7 +86,7 @@ def fits_root(known: Known, record: Shown, above: Parents) -> bool:
     """Whether all root values of a published record may be those of the person."""
     return all(
         label is ABSENT or (raw is not ABSENT and label in (raw, *above(record.kind, at, raw)))
-        for at, (label, raw) in enumerate(zip(record.fields, known.record.fields, strict=True))
+        for at, (label, raw) in enumerate(zip(vector_of(record), vector_of(known.record), strict=True))
     )
 
 
@@ -117,7 +117,7 @@ def best_guesses(
         for outcome, image in ways(known, record, (), above):
             for path, target in image.items():
                 assert target is not None, "no vertex was removed"
-                places[() if counted else record.fields, outcome, path].add(target)
+                places[() if counted else vector_of(record), outcome, path].add(target)
         for place, targets in places.items():
             for name, values in values_around(record, targets).items():
                 showing[place, name] += 1
@@ -142,7 +142,7 @@ def candidates(
     """The published records that may be the person, by root vector and what became of each fact."""
     found: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     for number, record in enumerate(published):
-        root = () if counted else record.fields
+        root = () if counted else vector_of(record)
         if counted or fits_root(known, record, above):
             for outcome in outcomes(known, record, removable, above):
                 found[(root, outcome)].append(number)

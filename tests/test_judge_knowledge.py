@@ -37,6 +37,34 @@ FIELDS: dict[str, Any] = {
 COURSE = naive.Outline("c", ("x", "y"), ("g",), {"e": naive.Outline("e", ("z",), ("h",))})
 OUTLINE = naive.Outline("", ("r",), ("s",), {"c": COURSE, "f": naive.Outline("f")})
 
+_EXAM = naive.Outline("e", ("z",), ("h",), None, ("h",))
+KNOWN = [
+    (
+        naive.Outline(
+            "",
+            ("r",),
+            ("s",),
+            {"c": naive.Outline("c", ("x", "y"), ("g",), {"e": _EXAM}, ("g",)), "f": naive.Outline("f")},
+            ("s",),
+        ),
+        "all",
+    ),
+    (
+        naive.Outline("", ("r",), ("s",), {"c": COURSE, "f": naive.Outline("f")}, ("s",)),
+        ("$.s",),
+    ),
+    (
+        naive.Outline(
+            "",
+            ("r",),
+            ("s",),
+            {"c": naive.Outline("c", ("x", "y"), ("g",), COURSE.children, ("g",)), "f": naive.Outline("f")},
+        ),
+        ("$.c[*].g",),
+    ),
+]
+"""Records of which sensitive values are facts too, and how a policy says so."""
+
 
 def rules_of(model: dict[str, Any], fields: dict[str, Any] = FIELDS, *others: dict[str, Any]) -> JudgeRules:
     models = [{"kind": "bounded-knowledge", **model}, *others]
@@ -333,13 +361,16 @@ def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int
             "root": random.choice(["known", "counted"]),
         }
         whole, counted = stated["vertex"] == "whole", stated["root"] == "counted"
-        shown = [OUTLINE.read(record) for record in records]
+        outline, facts = random.choice([(OUTLINE, None), (OUTLINE, None), *KNOWN])
+        if facts is not None:
+            stated["facts"] = facts
+        shown = [outline.read(record) for record in records]
         m = int(stated["m"])
         expected: dict[str, Any] = dict(naive.smallest_counts(shown, m, whole=whole, counted=counted))
         presence = random.random() < 0.4
         asked = {"role": "sensitive", "asks": "presence" if presence else "value"}
         fields = {path: asked if "asks" in own else own for path, own in FIELDS.items()}
-        alpha = random.choice([None, Fraction(1, 2), Fraction(2, 3)])
+        alpha = None if facts is not None else random.choice([None, Fraction(1, 2), Fraction(2, 3)])
         named = None
         if alpha is not None:
             stated["alpha"] = alpha

@@ -65,7 +65,8 @@ class Constraints:
     the policy's population table that match the nodes of a root, if a model needs that count. No class may
     be smaller than ``least``. ``guarded``: what is suppressed must be none or satisfy them too, as a whole
     (see engines.guarding). ``bounded`` are the values that alpha of bounded knowledge limits,
-    ``counts`` the vertices that it counts.
+    ``counts`` the vertices that it counts, ``facts`` by vertex type the sensitive attributes with values that
+    somebody may know.
     """
 
     on_records: tuple[Constraint, ...]
@@ -75,6 +76,7 @@ class Constraints:
     guarded: bool = False
     bounded: tuple[BoundedValues, ...] = ()
     counts: tuple[CountedVertices, ...] = ()
+    facts: tuple[tuple[int, ...], ...] = ()
 
     def all(self) -> Iterator[Constraint]:
         """Iterate over all constraints."""

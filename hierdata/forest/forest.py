@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -40,7 +40,9 @@ class Forest:
     or rounded to 2^-40. ``losses[t][i][node]`` is what a search minimizes: LM' times the
     weight in ``sought``, times ``scale``; ``weight[v]`` times ``scale`` is the loss of suppressing the
     subtree of v. ``sought`` None are the weights of LM. ``worth`` are the weights of the policy, None where
-    it states none. For a part of a collection ``heaviest`` is that of the whole, so that all parts have one
+    it states none. ``facts`` are by vertex type the sensitive attributes that are among its quasi-identifiers
+    too, as the last ones. ``given`` are the ``sensitive`` codes of the input, if some were left out since.
+    For a part of a collection ``heaviest`` is that of the whole, so that all parts have one
     scale.
     """
 
@@ -62,6 +64,8 @@ class Forest:
     heaviest: Heaviest = NOTHING
     worth: Worth | None = None
     sought: Worth | None = None
+    facts: tuple[tuple[int, ...], ...] = ()
+    given: NDArray[np.int32] | None = None
 
     @property
     def record_count(self) -> int:
@@ -72,6 +76,27 @@ class Forest:
     def vertex_count(self) -> int:
         """Number of vertices of all records."""
         return len(self.type)
+
+    @cached_property
+    def own_widths(self) -> tuple[int, ...]:
+        """By vertex type the number of quasi-identifiers that are no sensitive values."""
+        added = self.facts or ((),) * len(self.hierarchies)
+        return tuple(len(own) - len(more) for own, more in zip(self.hierarchies, added, strict=True))
+
+    @property
+    def input_values(self) -> NDArray[np.int32]:
+        """The codes of the sensitive values of the input, also of those that were left out."""
+        return self.sensitive if self.given is None else self.given
+
+    @property
+    def as_given(self) -> Forest:
+        """The forest with the sensitive values of the input."""
+        return self if self.given is None else replace(self, sensitive=self.given, given=None)
+
+    @property
+    def root_hierarchies(self) -> tuple[Hierarchy, ...]:
+        """The hierarchies of the root vector: without sensitive values."""
+        return self.hierarchies[0][: self.own_widths[0]]
 
     @cached_property
     def record_of(self) -> NDArray[np.int64]:

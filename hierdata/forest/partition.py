@@ -23,7 +23,8 @@ class Partition:
     ``costs`` counts, for the report, what the engine had to give up, in records or vertices; ``reason`` says
     in one sentence why no more could be published, if the engine knows. ``by_root``: a class is the records
     of one published root vector, every published vertex represents itself, and a value that is missing is
-    published like one that was deleted, by the root of its hierarchy.
+    published like one that was deleted, by the root of its hierarchy. ``hidden`` are the sensitive values
+    that are left out, in the layout of ``Forest.sensitive``; None if none may be.
     """
 
     equivalence_class: NDArray[np.int64]
@@ -33,6 +34,7 @@ class Partition:
     kind: int = 0
     reason: str = ""
     by_root: bool = False
+    hidden: NDArray[np.bool_] | None = None
 
     @property
     def class_count(self) -> int:

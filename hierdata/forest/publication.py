@@ -142,7 +142,7 @@ def group_by_root(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.int64]
     first = forest.first_node[forest.roots[:-1]]
     columns = [
         np.array(first_alike(tree.labels), np.int64)[nodes[first + position]]
-        for position, tree in enumerate(forest.hierarchies[0])
+        for position, tree in enumerate(forest.root_hierarchies)
     ]
     if not columns:
         return np.zeros(forest.record_count, np.int64)

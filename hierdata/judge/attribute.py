@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
-from hierdata.domains.number import identity, spelling
+from hierdata.domains.number import canonical, identity, spelling
 from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.judge.checks import REMEMBERED, Pattern
 from hierdata.judge.rules import SensitiveRule
@@ -75,6 +76,14 @@ class SensitiveValues:
             except Uncovered:
                 self.uncovered += 1
         return code
+
+    def label_of(self, code: int) -> Scalar:
+        """Return the one spelling of a value by its code."""
+        value = self.rule.same.value_of(self.values[code])
+        found = self._canonical(value)
+        if isinstance(found, int | Fraction):
+            return canonical(found)
+        return found if isinstance(found, str) else value
 
     def findings(self) -> dict[str, int]:
         """Return how many values must not be published, by what is wrong with them."""

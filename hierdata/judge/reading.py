@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -174,6 +175,8 @@ class Reading:
             facts_of_record = None
             if facts is not None:
                 root, vertices, values, counts = facts.read(record)
+                if facts.content:  # sensitive values are no part of the class
+                    key = blake2b(key + facts.content, digest_size=len(key)).digest()
                 facts_of_record = key, vertices, values, counts
                 key, children = root, pool_types(children)
             yield key, raw, bare, members * times, times, fitting, codes, facts_of_record, children

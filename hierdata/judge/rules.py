@@ -115,6 +115,7 @@ class JudgeRules:
     - ``bounded_values``: the sensitive values that bounded knowledge bounds, by path; None for all.
     - ``counts``: by the path of vertices the field of the record that has the bin of their number, and where
       bins begin. Any other value there is forbidden.
+    - ``known_values``: the sensitive paths with values that somebody may know, under bounded knowledge.
     - ``not_judged``: models without the facts they need: they never pass.
     """
 
@@ -136,6 +137,7 @@ class JudgeRules:
     steady: frozenset[Keys] = frozenset()
     bounded_values: Mapping[Keys, tuple[Scalar, ...]] | None = None
     counts: Mapping[Keys, tuple[Keys, tuple[int, ...]]] = field(default_factory=dict)
+    known_values: frozenset[Keys] = frozenset()
     derived: tuple[DerivedRule, ...] = ()
 
     @property

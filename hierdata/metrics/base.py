@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
+from hierdata.forest.partition import SUPPRESSED
 from hierdata.forest.publication import Publication
 
 Key = TypeVar("Key")
@@ -219,11 +220,10 @@ def columns(publication: Publication, forest: Forest) -> Iterator[PublishedColum
     for kind, domains in enumerate(forest.domains):
         vertices = np.flatnonzero(forest.type == kind)
         for position, domain in enumerate(domains):
-            codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+            entries = forest.first_sensitive[vertices] + position
+            codes = forest.input_values[entries]
             there = codes >= 0
             if there.any():
-                yield PublishedColumn(
-                    Site(kind, position, domain.path),
-                    publication.positions_of(domain.path)[vertices[there]],
-                    codes[there],
-                )
+                shown = publication.positions_of(domain.path)[vertices]
+                shown = np.where(forest.sensitive[entries] < 0, SUPPRESSED, shown)
+                yield PublishedColumn(Site(kind, position, domain.path), shown[there], codes[there])

@@ -163,12 +163,14 @@ def _weigh_kept(publication: Publication, forest: Forest) -> Sums[Part, _Weighed
             found[part] = _Weighed(len(vertices), lost, least, Same(weight))
         sensitive = zip(kind.sensitive, worth.sensitive[kind.index], forest.domains[kind.index], strict=True)
         for position, (attribute, weight, domain) in enumerate(sensitive):
-            codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+            entries = forest.first_sensitive[vertices] + position
+            codes = forest.input_values[entries]
             there = codes >= 0
+            left = there & ~gone & (forest.sensitive[entries] >= 0)
             part = Part(kind.index, "sensitive", position, kind.path, attribute.path)
-            found[part] = _suppression(there.sum(), (there & gone).sum(), weight)
+            found[part] = _suppression(there.sum(), (there & ~left).sum(), weight)
             if domain.losses is not None:
-                lost = _sum_losses(codes[there & ~gone], domain.losses) + found[part].lost
+                lost = _sum_losses(codes[left], domain.losses) + found[part].lost
                 least = _sum_losses(codes[there], domain.losses)
                 found[part] = replace(found[part], lost=lost, least=least)
     return found

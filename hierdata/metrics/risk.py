@@ -79,7 +79,7 @@ class Usual:
         original = forest if publication.original is None else publication.original
         vertices = np.flatnonzero(original.type == own.kind)
         key = original_keys(publication, original, own.kind, own.keys)
-        value = blocks_of(original, own.kind, own.position, vertices, own.blocks)
+        value = blocks_of(original.as_given, own.kind, own.position, vertices, own.blocks)
         return tie_values(key, value, count_sharing(original, vertices, own.weight))
 
 

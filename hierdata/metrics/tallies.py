@@ -100,7 +100,7 @@ def _levels(forest: Forest) -> Sums[str, Sums[int, int]]:
         vertices = np.flatnonzero(forest.type == kind)
         for position, domain in enumerate(own):
             if domain.levels:
-                codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+                codes = forest.input_values[forest.first_sensitive[vertices] + position]
                 levels = np.array(domain.levels, np.int64)[codes[codes >= 0]]
                 counts = np.bincount(levels, minlength=domain.level_count + 1).tolist()
                 found += Sums({domain.path: Sums(enumerate(counts[1:], 1))})

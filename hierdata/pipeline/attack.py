@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import PolicySource
-from hierdata.pipeline.read_release import read_release
+from hierdata.pipeline.read_release import ReadRelease, read_release
 from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.risks import IsolationYardstick, measure_read, require_control
 from hierdata.policy.checks.sensitive import class_size
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hierdata.measurement.adversary.attack import Adversary, Attacked, Findings
     from hierdata.measurement.adversary.forms import Forms
     from hierdata.measurement.adversary.knowledge import Knowledge
+    from hierdata.measurement.release import Rebuilt
     from hierdata.measurement.risks.rates import MeasuredRisk
-    from hierdata.pipeline.read_release import ReadRelease
 
 MOST_FACTS = 8
 """Of each victim: the ways to lay facts into a record are tried for every set of them."""
@@ -139,17 +139,18 @@ def _attack_read(read: ReadRelease, plan: AttackPlan, resources: Resources, prog
     model = read.prepared.policy.knowledge
     by_facts = model is not None and model.root == "counted"
     curiosity = Curiosity(plan.facts, plan.counts, plan.negative, by_facts)
+    original, rebuilt = _add_known_values(read)
     others = read.is_control
     inside = None if others is None else ~others
-    known = draw_victims(read.original, plan.victims, curiosity, plan.draw, whose, inside)
+    known = draw_victims(original, plan.victims, curiosity, plan.draw, whose, inside)
     strangers = []
     if others is not None:
-        strangers = draw_victims(read.original, plan.victims, curiosity, plan.draw, whose, others)
+        strangers = draw_victims(original, plan.victims, curiosity, plan.draw, whose, others)
     least = class_size(read.prepared.policy)
-    forms = Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form, shown)
-    search = partial(_search, read.original, facts=plan.facts, least=least, on=(resources, progress))
+    forms = Forms.of(rebuilt.forest, rebuilt.publication, rebuilt.form, shown)
+    search = partial(_search, original, facts=plan.facts, least=least, on=(resources, progress))
     of_release = search("attacking the release", forms, known)
-    of_original = search("attacking the original", Forms.of_original(read.original, whose, inside), known)
+    of_original = search("attacking the original", Forms.of_original(original, whose, inside), known)
     of_control = search("attacking the control", forms, strangers) if strangers else None
     measured = measure_read(read, of_release, of_control, (plan.facts, plan.victims, plan.draw))
     return Attack(
@@ -187,6 +188,23 @@ def _search(
         search = AttackPart(original, forms, facts, lambda done: inner(stage, done, len(victims)))
         held = spread.executor.hold(parts)
         return reduce(add, held.map(search, watch).collect()).summarize(least)
+
+
+def _add_known_values(read: ReadRelease) -> tuple[Forest, Rebuilt]:
+    """Return the original and the release with the sensitive values that may be known as facts."""
+    from hierdata.forest.publication import group_by_form
+    from hierdata.forest.sensitive_facts import add_sensitive_facts
+
+    facts, rebuilt = read.prepared.constraints.facts, read.rebuilt
+    if not facts:
+        return read.original, rebuilt
+    forest = add_sensitive_facts(rebuilt.forest, facts, published=True)
+    shown = rebuilt.publication.shown
+    publication = replace(rebuilt.publication, nodes=forest.nodes)
+    form, _ = group_by_form(forest, shown, forest.nodes)
+    return add_sensitive_facts(read.original, facts), replace(
+        rebuilt, forest=forest, publication=publication, form=form
+    )
 
 
 @dataclass(frozen=True)

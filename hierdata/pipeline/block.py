@@ -10,6 +10,7 @@ from typing import Any
 from hierdata.forest.encoded import Encoded, Frame
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
+from hierdata.forest.sensitive_facts import hide
 from hierdata.forest.worth import NOTHING, Heaviest
 from hierdata.ground.errors import PolicyError
 from hierdata.pipeline.resources import RunContext
@@ -35,7 +36,7 @@ class Block:
     def at(self, frame: Frame, heaviest: Heaviest) -> Forest:
         """Return the forest of the records, built if needed; a recoding may have added nodes to it."""
         if self.forest is None:
-            self.forest = frame.forest(self.encoded, heaviest)
+            self.forest = hide(frame.forest(self.encoded, heaviest), self.partitions)
         return self.forest
 
 

@@ -35,6 +35,7 @@ from hierdata.executors import Held, HeldHere
 from hierdata.executors.local import processors
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
+from hierdata.forest.sensitive_facts import hide
 from hierdata.forest.worth import NOTHING
 from hierdata.ground.errors import PromiseError
 from hierdata.ground.progress import Progress
@@ -109,7 +110,7 @@ def search(
             forest, partition = of_stage.guard(found, (forest, partition), rng)
         gone |= partition.representative < 0
         partitions.append(partition)
-    return replace(block, forest=forest, partitions=tuple(partitions))
+    return replace(block, forest=hide(forest, partitions), partitions=tuple(partitions))
 
 
 def run_steps(

@@ -18,6 +18,7 @@ from hierdata.measurement.release.links import OTHER_RELEASE, LinkedRecords, Sho
 from hierdata.pipeline.published import PartReading
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.survey import Located, Overview
+from hierdata.policy.checks.knowledge import known_values
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.treatment import dropped_references
 from hierdata.records.binding import bind_records
@@ -167,6 +168,7 @@ class TruthCheck:
                 for keys, spec in policy.pseudonyms.items()
                 if not spec.keeps_form  # these are computed again, and must be equal
             },
+            known=frozenset(str(policy.rules_by_keys[keys][0]) for keys in known_values(policy)),
             references=frozenset(str(policy.rules_by_keys[keys][0]) for keys in dropped_references(policy)),
         )
 

@@ -35,6 +35,8 @@ class BoundedKnowledge(PrivacyModel):
 
     With ``vertex: whole`` the same is promised of all fields of one vertex, instead of the m facts. With
     ``root: counted`` root values are facts like others, and records of all root vectors are counted together.
+    With ``facts`` sensitive values are facts too, in the form in which they are published, or that there is
+    none: also those of the root, which are no part of its vector.
     ``alpha`` is the largest share, among the records that match a pattern, of a sensitive value at what the
     pattern speaks of: at the record, at a vertex of a fact, or at an ancestor of one. ``values`` names by
     path the values that it bounds, by default all. ``counts`` gives by vertex type the edges of the bins in
@@ -83,6 +85,15 @@ class BoundedKnowledge(PrivacyModel):
         | None
     ) = Field(default=None, description="by vertex type, the edges of the bins in which its number is known")
 
+    facts: Annotated[
+        Literal["quasi", "all"] | Annotated[tuple[PathName, ...], Field(min_length=1, max_length=MOST_PARTS)],
+        Field(exclude_if=lambda facts: facts == "quasi"),
+    ] = Field(
+        default="quasi",
+        description="what may be known: values of quasi-identifiers, of all sensitive fields too, or of the "
+        "listed ones",
+    )
+
     _rows: bool = PrivateAttr(default=False)
 
     @model_validator(mode="after")
@@ -121,13 +132,15 @@ class BoundedKnowledge(PrivacyModel):
         return self._state_facts()
 
     def _state_facts(self) -> str:
-        if self._rows:
+        if self._rows and self.facts == "quasi":
             values = "one quasi-identifier value" if self.m == 1 else f"any {self.m} quasi-identifier values"
             return (
                 f"Whoever knows {values} of a person, or that one is missing, finds at least {self.k} "
                 "published records that agree with that."
             )
         facts = "one fact" if self.m == 1 else f"{self.m} facts"
+        if self.facts != "quasi":
+            return self._state_values(facts)
         if self.root == "known":
             bins = (f", the stated bin of how many {path} it has" for path in self.counts or ())
             known = (
@@ -141,6 +154,26 @@ class BoundedKnowledge(PrivacyModel):
             f"Whoever knows {known},{also} finds at least {self.k} published records that agree with that. "
             "A fact is one quasi-identifier value at one vertex, or that it has none, with the vertices that "
             "it shares with the other facts."
+        )
+
+    def _state_values(self, facts: str) -> str:
+        """Return the promise where sensitive values are facts too."""
+        bins = "".join(f", the stated bin of how many {path} it has" for path in self.counts or ())
+        root = (
+            f"all quasi-identifier values of a person's record itself{bins} and any "
+            if self.root == "known"
+            else ""
+        )
+        also = (
+            ", or instead of the facts all that one vertex shows,"
+            if self.vertex == "whole" and not self._rows
+            else ""
+        )
+        fields = "any sensitive field" if self.facts == "all" else " or ".join(self.facts)
+        return (
+            f"Someone who knows {root or 'any '}{facts} of a person{also} still finds at least {self.k} "
+            "published records that fit. A fact is one published value, of a quasi-identifier or of "
+            f"{fields}, or that it is missing, together with the vertices that it shares with other facts."
         )
 
     def _state_shares(self, sentence: str) -> str:

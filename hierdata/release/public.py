@@ -18,7 +18,7 @@ from hierdata.policy.plan.treatment import dropped_references, kept_references, 
 from hierdata.policy.policy import Policy
 from hierdata.release.gates import describe_gate
 from hierdata.release.labels import spell_labels
-from hierdata.release.report.knowledge import READ_BY, knowledge_sentences
+from hierdata.release.report.knowledge import knowledge_sentences, read_missing
 from hierdata.release.report.models import (
     Codebook,
     CodebookField,
@@ -141,7 +141,7 @@ def build_codebook(published: ReadBack) -> Codebook:
         fields=tuple(fields),
         groups=policy.recoding_traits.groups,
         **({} if spelled is None else {"generalized": spelled}),
-        **({} if policy.knowledge is None else READ_BY),
+        **({} if policy.knowledge is None else read_missing(policy.knowledge)),
     )
 
 

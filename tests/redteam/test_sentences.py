@@ -27,6 +27,7 @@ PRESENCE = "privacy/test_presence.py::test_holds_like_the_twin"
 LISTS = "redteam/test_sets.py::test_random_lists_show_no_value_of_more_than_one_in_l"
 BY_TABLE = "redteam/test_slicing_by_table.py"
 KNOWLEDGE = "redteam/test_bounded_knowledge.py"
+KNOWN_VALUES = "end_to_end/test_known_values.py"
 POPULATION = "privacy/test_ten_million.py::test_presence_in_a_population"
 
 TESTED: dict[str, tuple[str, ...]] = {
@@ -116,6 +117,8 @@ TESTED: dict[str, tuple[str, ...]] = {
         f"{HERE}::test_a_missing_value_tells",
         f"{HERE}::test_two_attributes_together_tell_more",
     ),
+    "_KNOWN_VALUES": (f"{KNOWN_VALUES}::test_nobody_is_found_by_any_facts_whatever_was_left_out",),
+    "_LEFT_OUT_VALUES": (f"{KNOWN_VALUES}::test_nobody_is_found_by_any_facts_whatever_was_left_out",),
     "_LEFT_OUT": (f"{KNOWLEDGE}::test_what_a_record_lacks_may_have_been_left_out",),
     "_MORE_FACTS": (
         f"{KNOWLEDGE}::test_more_facts_tell_apart_as_many_as_is_said",

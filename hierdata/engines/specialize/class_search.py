@@ -19,6 +19,7 @@ from hierdata.engines.specialize.splitting import Cutter, RootClasses, cut_nodes
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
+from hierdata.forest.sensitive_facts import find_hidden
 from hierdata.privacy import BoundedKnowledge
 
 MendedClasses: TypeAlias = "dict[int, tuple[NDArray[np.int64], Mended]]"
@@ -76,7 +77,7 @@ class ClassSearch:
         """Return what ``size`` records lose at the root by its vector; 0 where root values are facts."""
         if self.knowledge.root == "counted":
             return 0
-        losses = zip(self.forest.losses[0], vector, strict=True)
+        losses = zip(self.forest.losses[0], vector, strict=False)  # facts of the root follow
         return size * sum(int(own[node]) for own, node in losses)
 
     def mend_all(
@@ -215,6 +216,9 @@ class ClassSearch:
         removed = self._find_removed([mended[one] for one in numbers])
         forest = self.forest
         sensitive = forest.sensitive.copy()
+        if any(forest.facts):
+            nodes = self._find_nodes([mended[one] for one in numbers])
+            sensitive[find_hidden(forest, nodes)] = MISSING
         for kind, own in enumerate(forest.domains):
             vertices = np.flatnonzero((forest.type == kind) & removed)
             for position in range(len(own)):
@@ -235,6 +239,20 @@ class ClassSearch:
         better = {number: (own, improve(one, self.knowledge)) for number, (own, one) in mended.items()}
         return better | {one: mended[one] for one in self.find_failing(class_of, [*better], better)}
 
+    def _find_nodes(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.int32]:
+        """Return the published nodes of all facts of some classes, 0 elsewhere."""
+        forest, facts = self.forest, self.facts
+        nodes = np.zeros_like(forest.nodes)
+        for own, one in mended:
+            group = one.group
+            published = np.where(group.label == group.shown, one.published, 0)
+            for number, column in enumerate(facts.columns):
+                if column.position is not None:
+                    there = facts.column[own] == number
+                    at = forest.first_node[facts.owner[own[there]]] + column.position
+                    nodes[at] = published[there]
+        return nodes
+
     def _find_removed(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.bool_]:
         """Return which vertices are removed."""
         removed = np.zeros(self.forest.vertex_count, np.bool_)
@@ -246,20 +264,12 @@ class ClassSearch:
         """Return the partition by root classes."""
         division, class_of, _ = mending
         mended = self._improve_classes(mending)
-        forest, facts = self.forest, self.facts
-        nodes = np.zeros_like(forest.nodes)
-        for own, one in mended.values():
-            group = one.group
-            published = np.where(group.label == group.shown, one.published, 0)
-            for number, column in enumerate(facts.columns):
-                if column.position is not None:
-                    there = facts.column[own] == number
-                    at = forest.first_node[facts.owner[own[there]]] + column.position
-                    nodes[at] = published[there]
+        forest = self.forest
+        nodes = self._find_nodes([*mended.values()])
         roots = forest.first_node[forest.roots[:-1]]
         if self.knowledge.root == "known":
             vectors = np.array(division.vectors, np.int64).reshape(len(division.vectors), -1)[class_of]
-            for position in range(len(forest.hierarchies[0])):
+            for position in range(forest.own_widths[0]):
                 nodes[roots + position] = vectors[:, position]
         shown = np.arange(forest.vertex_count)
         removed = self._find_removed(list(mended.values()))

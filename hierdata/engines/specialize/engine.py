@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, PrivateAttr
@@ -44,7 +45,8 @@ class Specialize(Engine):
     - **Shares.** Under alpha the share of each bounded value is counted at each anchor of each pattern. Where
       one is too large, records that add to it lose a fact of the pattern, until it is not.
 
-    With ``root: counted`` all records are one group, and root values are facts.
+    With ``root: counted`` all records are one group, and root values are facts. Sensitive values that may be
+    known are facts too: quasi-identifiers of a flat domain.
     """
 
     aligns: ClassVar[bool] = True
@@ -62,8 +64,10 @@ class Specialize(Engine):
     def find_classes(self, given: StepInput) -> Partition:
         """Divide all records into root classes, and delete what must not be published."""
         from hierdata.engines.specialize.run import specialize
+        from hierdata.forest.sensitive_facts import take_out_facts
 
-        return specialize(given, self.effort, self._way)
+        given = _with_facts(given)
+        return take_out_facts(given.forest, specialize(given, self.effort, self._way))
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
@@ -71,7 +75,8 @@ class Specialize(Engine):
         """Return what each division loses by each factor, where that is not much more than the least."""
         from hierdata.engines.specialize.run import try_ways
 
-        return dict(try_ways(StepInput(forest, scope, constraints, None, rng, silent), self.effort).items())
+        given = _with_facts(StepInput(forest, scope, constraints, None, rng, silent))
+        return dict(try_ways(given, self.effort).items())
 
     def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Specialize:
         """Return a copy that searches by what loses least; an equal one if nothing was good in all blocks."""
@@ -80,3 +85,10 @@ class Specialize(Engine):
         own = self.model_copy()
         own._way = choose_way({way: trial for way, trial in trials.items() if isinstance(way, Way)})
         return own
+
+
+def _with_facts(given: StepInput) -> StepInput:
+    """Return the input with the sensitive values that may be known as facts."""
+    from hierdata.forest.sensitive_facts import add_sensitive_facts
+
+    return replace(given, forest=add_sensitive_facts(given.forest, given.constraints.facts))

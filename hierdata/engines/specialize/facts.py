@@ -51,13 +51,15 @@ class Column(NodeNesting):
 
 
 def columns_of(forest: Forest, *, counted: bool) -> list[Column]:
-    """Return the columns of all vertex types below the root; ``counted``: of the root too."""
+    """Return the columns of all vertex types below the root, and of its sensitive values that are facts.
+
+    ``counted``: of all values of the root.
+    """
     columns = []
     weights = None if forest.sought is None else forest.sought.quasi
     for kind, own in enumerate(forest.hierarchies):
-        if not kind and not counted:
-            continue
-        for position, tree in enumerate(own):
+        first = 0 if kind or counted else forest.own_widths[0]
+        for position, tree in enumerate(own[first:], first):
             weight = 1 if weights is None else weights[kind][position]
             nest = nest_nodes(tree)
             columns.append(

@@ -21,6 +21,7 @@ from hierdata.engines.specialize.splitting import Cutter, RootClasses, Splitter,
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
+from hierdata.forest.sensitive_facts import hide, take_out_facts
 
 _MOST_WORK = 5 * 10**8
 """The most pairs of vertices that are aligned before it is known what they must not lose: some seconds."""
@@ -106,7 +107,8 @@ def align_whole_trees(given: StepInput, drafted: Partition, most: int | None) ->
         return None
     partition = _publish_by_root(forest, partition)
     classes = partition.class_count
-    contents = count_groups(forest, constraints, 0, partition.equivalence_class, classes)
+    shown = hide(forest, [take_out_facts(forest, partition)])
+    contents = count_groups(shown, constraints, 0, partition.equivalence_class, classes)
     return partition if all(one.satisfies(constraints) for one in contents) else None
 
 

@@ -27,7 +27,10 @@ _KEPT = 256
 
 
 class ShownRecord:
-    """A published record: its hash, its facts, how many vertices of each type it has, how often it occurs."""
+    """A published record: its hash, its facts, how many vertices of each type it has, how often it occurs.
+
+    Of what the root shows facts begin at ``first``.
+    """
 
     def __init__(
         self,
@@ -36,14 +39,14 @@ class ShownRecord:
         counts: tuple[int, ...],
         times: int,
         told: Callable[[int], Words],
-        counted: bool,
+        first: int,
     ) -> None:
         self.digest = digest
         self.counts = counts
         self.times = times
         self._vertices = vertices
         self._told = told
-        self._counted = counted
+        self._first = first
 
     @cached_property
     def facts(self) -> list[tuple[str, Path, bool]]:
@@ -60,9 +63,9 @@ class ShownRecord:
         found: list[tuple[str, Path, bool]] = []
 
         def visit(at: int, path: Path) -> None:
-            if path or self._counted:
-                _, labels, values = self._told(shown[at])
-                found.extend((label, path, value) for label, value in zip(labels, values, strict=True))
+            _, labels, values = self._told(shown[at])
+            own = [*zip(labels, values, strict=True)][0 if path else self._first :]
+            found.extend((label, path, value) for label, value in own)
             for child in below[at]:
                 visit(child, (*path, child))
 
@@ -71,8 +74,9 @@ class ShownRecord:
 
     @property
     def codes(self) -> set[int]:
-        """The codes of what its vertices show, that of the root only where its facts are counted."""
-        return set(self._vertices[1 if self._counted else 3 :: 2])
+        """The codes of what its vertices show, that of the root only if some of that are facts."""
+        root = len(self._told(self._vertices[1])[1]) > self._first
+        return set(self._vertices[1 if root else 3 :: 2])
 
     @cached_property
     def places(self) -> dict[str, list[Path]]:

@@ -21,14 +21,17 @@ class VertexTypes:
     """The vertex types of records, the root first, parents before children.
 
     ``types`` are their paths, ``parents`` the number of the type above (-1 for the root). ``quasi`` are by
-    type the quasi-identifiers, as numbers in ``JudgeRules.quasi``; ``sensitive`` the sensitive attributes, as
-    numbers in ``JudgeRules.sensitive``.
+    type the fields that make facts: quasi-identifiers, as numbers in ``JudgeRules.quasi``, then the sensitive
+    attributes ``known``, with the numbers that follow. ``sensitive`` are the sensitive attributes, as numbers
+    in ``JudgeRules.sensitive``. ``root_width`` is how many of the first type's fields make its root vector.
     """
 
     types: tuple[Keys, ...]
     parents: tuple[int, ...]
     quasi: tuple[tuple[int, ...], ...]
     sensitive: tuple[tuple[int, ...], ...]
+    known: tuple[int, ...] = ()
+    root_width: int = 0
 
     @classmethod
     def of(cls, rules: JudgeRules) -> VertexTypes:
@@ -45,12 +48,20 @@ class VertexTypes:
                 found[innermost(keys)].append(index)
             return tuple(map(tuple, found))
 
+        known = tuple(at for at, rule in enumerate(rules.sensitive) if rule.keys in rules.known_values)
+        quasi = [rule.keys for rule in rules.quasi]
         return cls(
             types,
             (-1, *(innermost(keys[:-1]) for keys in types[1:])),
-            list_by_type(rule.keys for rule in rules.quasi),
+            list_by_type([*quasi, *(rules.sensitive[at].keys for at in known)]),
             list_by_type(rule.keys for rule in rules.sensitive),
+            known,
+            sum(innermost(keys) == 0 for keys in quasi),
         )
+
+    def root_facts(self, counted: bool) -> int:
+        """Return from which field of the record itself on values are facts; ``counted``: all are."""
+        return 0 if counted else self.root_width
 
     def is_above(self, one: int, other: int) -> bool:
         """Return whether a type is another one, or an ancestor of it."""
@@ -85,7 +96,8 @@ class FactReader:
     """Reads what the vertices of records show.
 
     ``labels`` are the labels seen so far, by code; ``shown`` is by code what a vertex shows: its type and its
-    labels. ``found`` counts lists where there is a single value. Of equal siblings at most ``copies`` are
+    labels. ``content`` is a digest of what the last record shows, where sensitive values are facts, else
+    empty. ``found`` counts lists where there is a single value. Of equal siblings at most ``copies`` are
     kept, since nobody is asked about more facts; None keeps all, with their sensitive values.
     """
 
@@ -110,7 +122,10 @@ class FactReader:
         self._root = tree.root
         self._names: dict[RuleNode, str] = {}
         self._plan(rules, types)
-        self._absent = [self._code((index, None)) for index, _ in enumerate(rules.quasi)]
+        fields = len(rules.quasi) + len(types.known)
+        self._absent = [self._code((index, None)) for index in range(fields)]
+        self._words: dict[int, str] = {}
+        self.content = b""
         self._nothing = [[self._absent[index] for index in own] for own in types.quasi]
         self._present = [
             () if own or not kind else (self._code((-1 - kind, None)),)
@@ -126,11 +141,17 @@ class FactReader:
             node = self._node_at(rule.keys)
             node.quasi, node.missing = index, rule.missing
             self._names[node] = rule.path
-        for quasi_of_type in types.quasi:
-            for slot, index in enumerate(quasi_of_type):
-                self._node_at(rules.quasi[index].keys).slot = slot
         for index, sensitive in enumerate(rules.sensitive):
             self._node_at(sensitive.keys).sensitive = index
+        fields = [rule.keys for rule in rules.quasi]
+        for number in types.known:
+            node = self._node_at(rules.sensitive[number].keys)
+            node.quasi = len(fields)
+            self._names[node] = rules.sensitive[number].path
+            fields.append(rules.sensitive[number].keys)
+        for quasi_of_type in types.quasi:
+            for slot, index in enumerate(quasi_of_type):
+                self._node_at(fields[index]).slot = slot
 
     def _node_at(self, keys: Keys) -> RuleNode:
         """Return the node of a path, and have it read."""
@@ -160,17 +181,29 @@ class FactReader:
         self._counts = [0] * len(self._types.types)
         form = self._vertex(0, self._root, record)
         labels = self.shown[form[0]][1]
-        told = "\0".join(
-            f"{index}\1{type(value).__name__}\1{value}" for index, value in map(self._label_of, labels)
-        )
+        told = self._tell(labels[: self._types.root_width])
+        if self._types.known:
+            self.content = _digest(self._spell(form))
         for kind, slot, edges, path in self._bins:
             if self._label_of(labels[slot])[1] != label_count(self._counts[kind], edges):
                 self.found[f"{path}{MISCOUNTED}"] += 1
         vertices: list[int] = []
         values: list[int] = []
         _flatten(form, -1, vertices, values)
-        root = blake2b(told.encode("utf-8", "surrogatepass"), digest_size=ROOT_DIGEST).digest()
-        return root, vertices, values, self._counts
+        return _digest(told), vertices, values, self._counts
+
+    def _tell(self, labels: Iterable[int]) -> str:
+        """Return some labels as one text."""
+        told = map(self._label_of, labels)
+        return "\0".join(f"{index}\1{type(value).__name__}\1{value}" for index, value in told)
+
+    def _spell(self, form: Form) -> str:
+        """Return what a vertex and all below it show as one text, whatever the order of siblings."""
+        code, _, children = form
+        if code not in self._words:
+            kind, labels = self.shown[code]
+            self._words[code] = f"{kind}\2{self._tell(labels)}"
+        return f"{self._words[code]}\3{''.join(sorted(map(self._spell, children)))}\4"
 
     def _label_of(self, label: int) -> Label:
         return self.labels[label]
@@ -268,15 +301,34 @@ class FactReader:
 
         ``spelled`` takes the spelling of an absent one.
         """
-        if place.quasi >= 0:
+        if place.sensitive >= 0:
+            self._value(value, place, labels, codes, spelled)
+        elif place.quasi >= 0:
             code = place.codes.get(value) if value.__class__ is str else None
             if code is None:
                 code = self._label(value, place, spelled)
             labels[place.slot] = code
-        elif place.sensitive >= 0 and self._copies is None and value is not _NOT_THERE:
-            code = self._attributes[place.sensitive].code(value)
-            if code >= 0:
-                codes.append(code * self._step + place.sensitive)
+
+    def _value(
+        self, value: Any, place: RuleNode, labels: list[int], codes: list[int], spelled: set[str]
+    ) -> None:
+        """Read a sensitive value; it makes a label too where it may be known."""
+        if self._copies is not None and place.quasi < 0:
+            return
+        code = -1 if value is _NOT_THERE else self._attributes[place.sensitive].code(value)
+        if code >= 0 and self._copies is None:
+            codes.append(code * self._step + place.sensitive)
+        if place.quasi < 0:
+            return
+        if code < 0:
+            nothing = value is _NOT_THERE or value is None
+            spelled.add(_spell_nothing(value) if nothing else f"{type(value).__name__} {value}")
+            return
+        label = place.codes.get(code)
+        if label is None:
+            own = self._attributes[place.sensitive].label_of(code)
+            label = place.codes[code] = self._code((place.quasi, own))
+        labels[place.slot] = label
 
     def _label(self, value: Any, place: RuleNode, spelled: set[str]) -> int:
         """Return the code of a published value; absent ones have one code, and their spelling is noted."""
@@ -299,6 +351,10 @@ class FactReader:
     def _code(self, label: Label) -> int:
         self.labels.append(label)
         return len(self.labels) - 1
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=ROOT_DIGEST).digest()
 
 
 def _at_most(forms: list[Form], copies: int) -> Iterator[Form]:

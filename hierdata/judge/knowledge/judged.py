@@ -149,7 +149,7 @@ class JudgedKnowledge:
             for code in codes:
                 for label in self.shown[code][1]:
                     index, value = self.labels[label]
-                    if index >= 0 and value is not None:
+                    if 0 <= index < len(self._rules.quasi) and value is not None:
                         by_index.setdefault(index, set()).add(label)
             for index, labels in by_index.items():
                 case = index, frozenset(labels)
@@ -177,8 +177,7 @@ class JudgedKnowledge:
             [layout or self._shape[root, whole][0] for root, whole, layout, _ in forms],
             [0 if counted else roots[root] for root, *_ in forms],
             [self._forms[form] for form in forms],
-            [labels for _, labels in self.shown],
-            counted,
+            [self._list_facts(*shown) for shown in self.shown],
         )
         facts = list_facts(records, RecordTrees(records))
         whole = list_facts(records, facts.trees, whole=True) if model.vertex == "whole" else None
@@ -199,15 +198,21 @@ class JudgedKnowledge:
             self._judge_shares(model.alpha, forms, facts, whole, achieved, failing)
         return Judgement(model.kind, None, not failing, achieved, len(failing), resolved=resolved)
 
+    def _list_facts(self, kind: int, labels: tuple[int, ...]) -> tuple[int, ...]:
+        """Return which labels of a vertex are facts: below the root all."""
+        first = 0 if kind else self._types.root_facts(self._model.root == "counted")
+        return labels[first:]
+
     def tell_apart(self) -> ToldApart:
         """Return what more knowledge than is promised tells of sampled persons."""
         counted = self._model.root == "counted"
         told = lru_cache(None)(self._tell)
+        first = self._types.root_facts(counted)
         crowds: dict[bytes, list[ShownRecord]] = {}
         persons = []
         for (root, whole), (vertices, counts) in sorted(self._shape.items()):
             own = ShownRecord(
-                root + whole, array("i", vertices), counts, self._whole[root, whole], told, counted
+                root + whole, array("i", vertices), counts, self._whole[root, whole], told, first
             )
             persons.append(own)
             crowds.setdefault(b"" if counted else root, []).append(own)

@@ -27,14 +27,13 @@ class Records:
     """Different records of some groups, in the order of the groups, each with its number of occurrences.
 
     ``vertices`` are by record those of ``FactReader.read``, as 32-bit integers. ``labels`` are by code what a
-    vertex shows. With ``counted`` the root's labels are facts too. A record is matched within its group.
+    vertex shows, those of roots only as far as they are facts. A record is matched within its group.
     """
 
     vertices: Sequence[bytes]
     groups: Sequence[int]
     times: Sequence[int]
     labels: Sequence[tuple[int, ...]]
-    counted: bool
 
 
 class RecordTrees:
@@ -99,7 +98,7 @@ class RecordFacts:
 def list_facts(records: Records, trees: RecordTrees, *, whole: bool = False) -> RecordFacts:
     """Return the facts of the records; with ``whole`` what each vertex below the root shows is one label."""
     groups = np.array(records.groups, np.int64)
-    own = trees.level >= (0 if records.counted and not whole else 1)
+    own = trees.level >= (1 if whole else 0)
     if whole:
         vertex = np.flatnonzero(own)
         label = trees.shown[vertex]

@@ -61,9 +61,10 @@ class Curiosity:
     def learn(self, forest: Forest, record: int, rng: np.random.Generator) -> Knowledge:
         """Draw what is known of a record: distinct facts, all equally likely, missing values left out."""
         root, end = int(forest.roots[record]), int(forest.roots[record + 1])
-        known_root = () if self.by_facts else tuple(forest.nodes[_nodes_of(forest, root)].tolist())
-        first = root if self.by_facts and forest.hierarchies[0] else root + 1
-        every = [fact for vertex in range(first, end) for fact in _facts_at(forest, vertex)]
+        width = 0 if self.by_facts else forest.own_widths[0]  # what follows are facts of the record itself
+        known_root = tuple(forest.nodes[_nodes_of(forest, root)].tolist()[:width])
+        at_root = [fact for fact in _facts_at(forest, root) if fact.position >= width]
+        every = at_root + [fact for vertex in range(root + 1, end) for fact in _facts_at(forest, vertex)]
         drawn = rng.permutation(len(every))[: self.facts].tolist()
         absences = _draw_absences(forest, root, end, rng, self.facts) if self.negative else ()
         counts = None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hierdata.documents.document import Document
 from hierdata.forest.encoded import Frame
-from hierdata.forest.forest import Forest
+from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.isomorphism import exempt_types, number_keys
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.forest.publication import Publication, group_by_form
@@ -74,7 +74,8 @@ def rebuild(
         tuple(map(tuple, domains)),
         prepared.worth,
     )
-    completed = WithSuppressed(original, frame, untied, None if groups is None else groups.groups_of)
+    marked = None if groups is None else groups.groups_of
+    completed = WithSuppressed(original, frame, untied, marked, prepared.constraints.facts)
     for batch in records.bind(documents):
         completed.add(batch)
     encoded, marks = completed.take()
@@ -85,6 +86,8 @@ def rebuild(
     like = replace(original, hierarchies=trees)
     vars(forest)["_scale"] = (like.lm_scale, like.exact)
     shown = np.where(marks[:, 0] >= 0, np.arange(forest.vertex_count), SUPPRESSED)
+    if completed.left_out:
+        forest = replace(forest, given=put_back(forest, shown, completed.left_out))
     form, classes = group_by_form(forest, shown, forest.nodes)
     publication = Publication((), shown, forest.nodes, form, classes, original=original)
     if groups is not None:
@@ -92,6 +95,18 @@ def rebuild(
     uncounted = exempt_types(schema) if traits.publishes_classes else ()
     paths = [tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted)]
     return Rebuilt(publication, forest, form, paths[0], paths[1], completed.places)
+
+
+def put_back(
+    forest: Forest, shown: NDArray[np.int64], left_out: Mapping[tuple[int, int], NDArray[np.integer]]
+) -> NDArray[np.int32]:
+    """Return the sensitive codes with those that were left out, by type and attribute, at any vertices."""
+    given = forest.sensitive.copy()
+    for (kind, position), codes in left_out.items():
+        entries = forest.first_sensitive[np.flatnonzero((forest.type == kind) & (shown >= 0))] + position
+        lacking = entries[given[entries] == MISSING][: len(codes)]
+        given[lacking] = codes[: len(lacking)]
+    return given
 
 
 def _find_untied_types(

@@ -154,6 +154,8 @@ class _Pair:
                 shown, stated = self._spellings(own, position)
                 number = self.original.domains[kind.index][position].number
                 failing = _failing(shown, stated, self._same(terms, number))
+                if attribute.path in terms.known:
+                    failing &= shown >= 0
                 if failing.any():
                     yield self.difference(self._wrong(own[failing]), SENSITIVE, attribute.path)
 

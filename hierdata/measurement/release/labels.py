@@ -204,7 +204,7 @@ class Terms:
     the original; else 5, "5" and 5.0 are equal. A ``typed`` format has one spelling for a number. In
     ``textual`` formats and columns numbers are spelled as text. ``tables`` are by part the paths of the
     sensitive attributes that share its rows. ``tokens`` are the domains of pseudonyms, by the paths of their
-    fields; at ``references`` they may have been dropped.
+    fields; at ``references`` they may have been dropped. Sensitive values at ``known`` paths may be left out.
     """
 
     traits: RecodingTraits
@@ -215,6 +215,7 @@ class Terms:
     tables: Mapping[str, Collection[str]] = field(default_factory=dict)
     tokens: Mapping[str, str] = field(default_factory=dict)
     references: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
 
     def same(self, shown: Scalar, stated: Scalar, number: bool = False) -> bool:
         """Return whether a value is published as it is; with ``number`` a text is the number it spells."""

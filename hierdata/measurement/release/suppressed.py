@@ -13,6 +13,7 @@ from hierdata.forest.encoding import RecordEncoder
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.isomorphism import number_keys
 from hierdata.forest.partition import SUPPRESSED
+from hierdata.forest.sensitive_facts import Positions
 from hierdata.ground.errors import VerificationError
 from hierdata.records.record import BoundRecords, Vertex, bind_by_column, together, vertices
 from hierdata.records.schema import Role, VertexType
@@ -26,13 +27,22 @@ class WithSuppressed:
     """Encodes published records, and completes them by the suppressed vertices, which are not linked to them.
 
     ``frame`` reads the labels and knows the original's values; for the types ``untied`` nothing links the
-    values of one vertex. ``groups`` has the groups of each published vertex, None without groups.
+    values of one vertex. ``groups`` has the groups of each published vertex, None without groups. By type,
+    the values of ``known`` attributes may be left out at published vertices: ``left_out`` are their codes.
     """
 
     def __init__(
-        self, original: Forest, frame: Frame, untied: Collection[int], groups: Sequence[Marks] | None
+        self,
+        original: Forest,
+        frame: Frame,
+        untied: Collection[int],
+        groups: Sequence[Marks] | None,
+        known: Positions = (),
     ) -> None:
-        self._original, self._frame, self._untied, self._groups = original, frame, untied, groups
+        self._original, self._frame, self._groups = original, frame, groups
+        self._known_values = known or ((),) * len(frame.domains)
+        self._untied = {*untied, *(kind for kind, own in enumerate(self._known_values) if own)}
+        self.left_out: dict[tuple[int, int], NDArray[np.integer]] = {}
         self._encoder = RecordEncoder(frame, 0)
         self._records = 0
         self._known: dict[int, Vertex] = {}
@@ -127,8 +137,26 @@ class WithSuppressed:
             ]
         )
         tables = [codes[:, [at]] for at in range(width)] if kind.index in self._untied else [codes]
-        parts = [self._subtract(kind, table, len(own[0])) for table in tables]
+        gone = 2 * len(own[0]) - len(codes)
+        parts = [
+            self._divide_left(kind, table, len(own[0]), gone, at)
+            if at in self._known_values[kind.index]
+            else self._subtract(kind, table, len(own[0]))
+            for at, table in enumerate(tables)
+        ]
         return (sum(each, ()) for each in zip(*parts, strict=True))
+
+    def _divide_left(
+        self, kind: VertexType, codes: NDArray[np.integer], before: int, gone: int, at: int
+    ) -> list[_Codes]:
+        """Give the values that the release lacks to the ``gone`` vertices first, then to published ones."""
+        there = codes[:, 0] != MISSING
+        first = there.copy()
+        first[before:] = False
+        shown = np.concatenate((codes[first], codes[there & ~first]))
+        left = self._subtract(kind, shown, int(first.sum()))
+        self.left_out[kind.index, at] = np.array([code for (code,) in left[gone:]], np.int32)
+        return [*left[:gone], *[(MISSING,)] * (gone - len(left))]
 
     def _subtract(self, kind: VertexType, codes: NDArray[np.integer], before: int) -> list[_Codes]:
         """Return the rows that the first ``before`` have more often than the others, as often, in order."""

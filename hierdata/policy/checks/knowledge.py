@@ -26,6 +26,10 @@ NO_FACTS = (
     "counts the values of the record itself"
 )
 
+ALPHA_BESIDE = (
+    "alpha beside sensitive values that are known is not built yet: state `alpha`, or `facts`, not both"
+)
+
 
 def check_knowledge(policy: Policy) -> Iterator[Problem]:
     """Yield what cannot be combined with a model that bounds knowledge, and with its engine."""
@@ -46,10 +50,11 @@ def check_knowledge(policy: Policy) -> Iterator[Problem]:
         yield ("unlisted",), reason
     yield from _check_references(policy, kind)
     nested = any(len(path.keys) > 1 or path.steps[-1].many is not False for path in policy.paths)
-    if model.root == "known" and not nested:
+    if model.root == "known" and not nested and model.facts == "quasi":
         yield where, f"{kind}: the policy {NO_FACTS}"
     yield from _check_counts(policy, model, (*where, "counts"))
     yield from _check_values(policy, model, where)
+    yield from _check_known(policy, model, (*where, "facts"))
 
 
 def _check_engine(policy: Policy) -> Iterator[Problem]:
@@ -122,6 +127,26 @@ def _check_values(policy: Policy, model: BoundedKnowledge, where: tuple[str | in
                 yield (*where, "values"), f"{text} is not a sensitive field{nearest(text, names)}"
 
 
+def _check_known(policy: Policy, model: BoundedKnowledge, where: tuple[str | int, ...]) -> Iterator[Problem]:
+    """Yield what is wrong with the sensitive fields whose values may be known."""
+    if model.facts == "quasi":
+        return
+    if not policy.sensitive:
+        yield where, "there are no sensitive fields whose values could be known: leave `facts` out"
+        return
+    names = [str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive]
+    for text in () if model.facts == "all" else model.facts:
+        try:
+            known = policy.path(text).keys in policy.sensitive
+        except PolicyError as error:
+            yield where, str(error)
+        else:
+            if not known:
+                yield where, f"{text} is not a sensitive field{nearest(text, names)}"
+    if model.alpha is not None:
+        yield where, ALPHA_BESIDE
+
+
 def check_facts(policy: Policy, schema: Schema) -> None:
     """Raise PolicyError if a collection leaves open which facts its records have, or they have none.
 
@@ -130,7 +155,7 @@ def check_facts(policy: Policy, schema: Schema) -> None:
     model = policy.knowledge
     if model is None:
         return
-    if len(schema.types) == 1 and model.root == "known":
+    if len(schema.types) == 1 and model.root == "known" and model.facts == "quasi":
         raise PolicyError(f"{model.kind}: the collection {NO_FACTS}")
     kinds = {schema.keys(kind.index): kind for kind in schema.types[1:]}
     for text in model.counts or ():
@@ -161,6 +186,16 @@ def known_counts(policy: Policy) -> dict[Keys, tuple[Keys, tuple[int, ...]]]:
     stated = {} if policy.knowledge is None else policy.knowledge.counts or {}
     paths = {text: policy.path(text) for text in stated}
     return {path.keys: (policy.path(name_count(path)).keys, stated[text]) for text, path in paths.items()}
+
+
+def known_values(policy: Policy) -> frozenset[Keys]:
+    """Return the sensitive fields with values that somebody may know as facts."""
+    model = policy.knowledge
+    if model is None or model.facts == "quasi":
+        return frozenset()
+    if model.facts == "all":
+        return frozenset(policy.sensitive)
+    return frozenset(policy.path(text).keys for text in model.facts)
 
 
 def bounds_values_at(policy: Policy, keys: Keys) -> bool:

@@ -11,7 +11,7 @@ from hierdata.domains.derived import ValueLabels
 from hierdata.domains.levels import LevelScale
 from hierdata.ground.errors import PolicyError
 from hierdata.judge import DerivedRule, JudgeRules, Keys, QuasiRule, SensitiveRule
-from hierdata.policy.checks.knowledge import bounded_values, known_counts
+from hierdata.policy.checks.knowledge import bounded_values, known_counts, known_values
 from hierdata.policy.checks.sensitive import Readings, resolve_readings
 from hierdata.policy.plan.treatment import dropped_references, identities, steady_references, unlinked_domains
 from hierdata.policy.policy import Policy
@@ -124,6 +124,7 @@ def judge_rules(
         quasi=label_rules(policy),
         bounded_values=bounded_values(policy),
         counts=known_counts(policy),
+        known_values=known_values(policy),
         derived=derived_rules(policy, labels, vertices),
         not_judged=tuple(
             f"{policy.rules_by_keys[keys][0]}, whether it follows from its source"

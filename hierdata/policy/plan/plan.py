@@ -16,6 +16,7 @@ from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.ground.plugins import Plugin, find
 from hierdata.ground.recodings import is_built_in
 from hierdata.judge import JudgeRules, Keys
+from hierdata.policy.checks.knowledge import known_values
 from hierdata.policy.checks.records import find_rare_forms
 from hierdata.policy.checks.sensitive import Readings, bound_readings
 from hierdata.policy.plan.judging import (
@@ -256,7 +257,7 @@ def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
     has a weight.
     """
     kinds = range(len(schema.types))
-    at_root = 100 if policy.knowledge is None else _weigh_root(schema, survey)
+    at_root = 100 if policy.knowledge is None else _weigh_root(schema, survey, known_values(policy))
 
     def weigh(constants: Collection[Keys]) -> Worth:
         return Worth(
@@ -313,13 +314,17 @@ def _weights(
         yield default if rule.weight is None else rule.hundredths
 
 
-def _weigh_root(schema: Schema, survey: Survey) -> int:
-    """Return the mean number of facts of a record, 1 to 20, in hundredths."""
+def _weigh_root(schema: Schema, survey: Survey, values: frozenset[Keys]) -> int:
+    """Return the mean number of facts of a record, 1 to 20, in hundredths.
+
+    ``values`` are the sensitive fields whose values are facts.
+    """
     facts = 0
     for kind in schema.types[1:]:
         found = survey.shape.find(schema.keys(kind.index))
         vertices = 0 if found is None else found.objects + found.scalars + found.texts + found.empties
-        facts += vertices * max(1, len(kind.quasi))
+        known = sum(schema.keys(kind.index) + own.steps in values for own in kind.sensitive)
+        facts += vertices * max(1, len(kind.quasi) + known)
     return min(max(100 * facts // max(survey.records, 1), 100), 100 * _LARGEST_ROOT_WEIGHT)
 
 

@@ -14,7 +14,13 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints, Engine
 from hierdata.engines.base import BoundedValues, CountedVertices, Mended, Trial
 from hierdata.ground.errors import PolicyError
-from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at, check_facts, known_counts
+from hierdata.policy.checks.knowledge import (
+    bounded_values,
+    bounds_values_at,
+    check_facts,
+    known_counts,
+    known_values,
+)
 from hierdata.policy.checks.sensitive import Readings
 from hierdata.policy.policy import Policy
 from hierdata.privacy.base import Constraint
@@ -299,6 +305,7 @@ def bind_constraints(
         guarded=policy.guards_suppressed,
         bounded=tuple(_bound_values(policy, readings, sensitive, domains)),
         counts=tuple(_find_counted(policy, schema)),
+        facts=_find_facts(policy, sensitive),
     )
 
 
@@ -309,6 +316,14 @@ def _find_counted(policy: Policy, schema: Schema) -> Iterator[CountedVertices]:
     for keys, (field, _) in known_counts(policy).items():
         if keys in kinds:
             yield CountedVertices(kinds[keys], root.index(field))
+
+
+def _find_facts(policy: Policy, sensitive: list[list[tuple[Keys, Attribute]]]) -> tuple[tuple[int, ...], ...]:
+    """Return by vertex type the sensitive attributes with values that somebody may know."""
+    known = known_values(policy)
+    if not known:
+        return ()
+    return tuple(tuple(at for at, (keys, _) in enumerate(own) if keys in known) for own in sensitive)
 
 
 def _bound_values(

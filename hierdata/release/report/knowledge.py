@@ -13,6 +13,14 @@ _KNOWN = (
     "The promise holds against a reader who knows that a person is in the collection, no more of the "
     "person's quasi-identifier values than it says, and none of the sensitive values."
 )
+_KNOWN_VALUES = (
+    "The promise holds against a reader who knows that a person is in the collection, and no more values of "
+    "the person than it says."
+)
+_LEFT_OUT_VALUES = (
+    "A sensitive value that somebody may know is not there where it is missing or was left out: that does "
+    "not tell that the person has none."
+)
 _PRESENT_VALUES = (
     "Each sensitive attribute is judged by itself, on the values that are present: what a missing value "
     "tells, or several values together, is not limited."
@@ -57,9 +65,16 @@ READ_BY = {
 """What the codebook says instead of its usual sentences."""
 
 
-def knowledge_bounds() -> tuple[str, str]:
+def knowledge_bounds(model: BoundedKnowledge) -> tuple[str, str]:
     """Return whom the promise holds against, and what it is about, instead of the usual sentences."""
-    return _KNOWN, _PRESENT_VALUES
+    return _KNOWN if model.facts == "quasi" else _KNOWN_VALUES, _PRESENT_VALUES
+
+
+def read_missing(model: BoundedKnowledge) -> dict[str, str]:
+    """Return what the codebook says of what is not there instead of its usual sentences."""
+    if model.facts == "quasi":
+        return READ_BY
+    return READ_BY | {"missing": f"{READ_BY['missing']} {_LEFT_OUT_VALUES}"}
 
 
 def state_by_root(promise: str) -> str:
@@ -70,6 +85,8 @@ def state_by_root(promise: str) -> str:
 def knowledge_sentences(model: BoundedKnowledge, told_apart: ToldApart | None) -> Iterator[str]:
     """Yield what bounded knowledge does not promise, with the shares of sampled persons."""
     yield _LEFT_OUT
+    if model.facts != "quasi":
+        yield _LEFT_OUT_VALUES
     sampled = 0 if told_apart is None else len(told_apart.persons)
     if told_apart is not None and sampled:
         one, two, counts, lack = (_share(count, sampled) for count in told_apart.counts())

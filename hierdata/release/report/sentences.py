@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from hierdata.ground.escaping import quote
 from hierdata.ground.recodings import traits_of
@@ -12,6 +12,7 @@ from hierdata.release.report.knowledge import knowledge_bounds, state_by_root
 
 if TYPE_CHECKING:
     from hierdata.judge.rules import GroupIdRisk, Judgement
+    from hierdata.privacy import BoundedKnowledge
     from hierdata.privacy.base import SensitiveReading
     from hierdata.records.identifiers import DateShift
 
@@ -200,8 +201,9 @@ def limitations(
     groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
     form = traits_of(recoding).limitation
     against, about, *always = _ALWAYS
-    if any(model.bounds_knowledge for model in models):
-        against, about = knowledge_bounds()
+    for model in models:
+        if model.bounds_knowledge:
+            against, about = knowledge_bounds(cast("BoundedKnowledge", model))
     return (against, form, *groups, *_of_models(models), about, *always, *fields)
 
 
