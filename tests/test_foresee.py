@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from itertools import pairwise
+from math import comb
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -246,3 +247,16 @@ def test_pseudonyms_that_every_record_has_are_not_missed() -> None:
     assert not foresee(people, policy).failure
     del people[3]["id"]
     assert "1 of 40 have no value here" in foresee(people, policy).failure
+
+
+def test_a_sample_is_limited_by_the_patterns_that_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = people(150)
+    fields = {**nested_policy()["fields"], "$.visits[*].codes[*].code": {"role": "quasi", "flat": True}}
+    stated = nested_policy(fields=fields, models=[{"kind": "bounded-knowledge", "k": 5, "m": 2}])
+    policy = from_data({key: own for key, own in stated.items() if key != "suppressed"})
+    facts = [sum(1 + len(visit["codes"]) for visit in one["visits"]) for one in records]
+    patterns = sum(count + comb(count, 2) for count in facts)
+    monkeypatch.setattr("hierdata.pipeline.foresee._PATTERNS", patterns)
+    assert foresee_loss(records, policy, *survey_collection(records, policy)).searched == 150
+    monkeypatch.setattr("hierdata.pipeline.foresee._PATTERNS", patterns - 1)
+    assert foresee_loss(records, policy, *survey_collection(records, policy)).searched == 112

@@ -21,6 +21,8 @@ from hierdata.ground.escaping import escape
 from hierdata.records.survey import Keys
 
 WIDTH = 110
+_WIDE = 12
+"""Vertices below a record, on average."""
 _PAIRS = 5
 """Number of pairs of fields listed in the file: those that reveal most beyond either field alone."""
 _KINDS = {
@@ -75,6 +77,15 @@ class Draft:
     persons: Persons | None = None
     """How records repeat persons; ``stated`` has the key ``individual`` if they were united."""
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether records have so many vertices below that hardly two of them are alike."""
+        each: dict[str, float] = {}
+        for below in self.vertices:
+            above = max((path for path in each if below.path.startswith(path)), key=len, default="")
+            each[below.path] = below.each * each.get(above, 1)
+        return sum(each.values()) >= _WIDE
+
     def confirmed(self) -> dict[str, Any]:
         """Return the policy as a dict without the key ``draft``: call it after reviewing the draft."""
         return {
@@ -112,6 +123,7 @@ def render(draft: Draft) -> str:
 def _lines(draft: Draft) -> Iterator[str]:
     open_questions = sum(bool(one.proposal.confirm) for one in draft.fields)
     open_questions += draft.persons is not None
+    open_questions += sum(promise.is_open for promise in draft.promises)
     yield from _comment(
         f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. It contains no value of the "
         "data. A machine cannot know what your readers know: review every field, and the models.",

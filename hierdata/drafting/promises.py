@@ -34,6 +34,8 @@ class ModelProposal:
 
     model: dict[str, Any]
     why: str
+    is_open: bool = False
+    """Whether the user is asked to confirm it."""
 
 
 def propose_model(field: Field, proposal: Proposal) -> tuple[Proposal, ModelProposal | None]:
@@ -48,7 +50,7 @@ def propose_model(field: Field, proposal: Proposal) -> tuple[Proposal, ModelProp
         return guarded, _propose_levels(field, proposal.rule.get("number", False))
     share = next((share for share in _SHARES if top * _ROOM <= share), _SHARES[-1])
     model = {"kind": "frequency-l-diversity", "l": _spell_number(1 / share)}
-    return proposal, ModelProposal(model, f"no value may have more than {share} of a class")
+    return proposal, ModelProposal(model, _say_share(share))
 
 
 def promises(guards: Sequence[tuple[str, ModelProposal]]) -> list[ModelProposal]:
@@ -66,6 +68,43 @@ def promises(guards: Sequence[tuple[str, ModelProposal]]) -> list[ModelProposal]
         else:
             paths.append(path)
     return [first, *(replace(one, model={**one.model, "on": paths}) for one, paths in found)]
+
+
+KNOWLEDGE = {"kind": "bounded-knowledge", "k": K, "m": 2}
+"""What a draft proposes for records that are too wide for classes of whole trees."""
+_CLEARLY = 0.1
+
+
+def choose_by_loss(trees: float | None, facts: float | None, searched: int) -> ModelProposal | None:
+    """Return bounded knowledge in place of k-anonymity if it keeps clearly more of wide records, else None.
+
+    ``trees`` and ``facts`` are what a search of a sample keeps by the one and by the other, None if nothing.
+    """
+    if facts is None or facts < (trees or 0) + _CLEARLY:
+        return None
+    return ModelProposal(
+        KNOWLEDGE,
+        f"CONFIRM: someone who knows all of a record's own values and any {KNOWLEDGE['m']} facts of its "
+        f"lists, or one item of a list whole, finds at least {K} records that fit; can others know more? "
+        f"Records are wide: in a search of {searched:,} of them this keeps {facts:.0%}, and classes of whole "
+        f"trees, {{kind: k-anonymity, k: {K}}}, keep {trees or 0:.0%}",
+        True,
+    )
+
+
+def relax(promises: Sequence[ModelProposal]) -> list[ModelProposal]:
+    """Return the promises with the widest limits for shares that a draft proposes."""
+    share = _SHARES[1]
+    return [
+        replace(one, model={**one.model, "l": _spell_number(1 / share)}, why=_say_share(share))
+        if "l" in one.model
+        else one
+        for one in promises
+    ]
+
+
+def _say_share(share: Fraction) -> str:
+    return f"no value may have more than {share} of a class"
 
 
 def _propose_levels(field: Field, number: bool) -> ModelProposal:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,20 @@ from hierdata.drafting.build import build_draft, input_keys, notation_of, rulele
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.fields import Notation
 from hierdata.drafting.profile import profile
+from hierdata.drafting.promises import KNOWLEDGE, ModelProposal, choose_by_loss, relax
 from hierdata.drafting.relations import relate_tables
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.look_over import open_shaped, shape_collection
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
 from hierdata.sources import Collection, collect
 from hierdata.sources.columns import format_of
 from hierdata.sources.stores import store_of
+from hierdata.sources.stores.base import Store
 
+_WEIGHED = 100
+"""The most records that are searched to choose a model."""
 _TABLES = tuple(suffix for kind in FORMATS.values() if kind.is_tabular for suffix in kind.table_suffixes)
 
 
@@ -57,11 +64,11 @@ def init(
             raise PolicyError(f"{', '.join(stated)}: applies to files only, but the records are on a server")
         documents = count_items(store.documents(), "reading", None, progress or silent)
         draft = build_draft(documents, Notation(), {}, store.structure())
-        if draft.persons is None or draft.persons.rule is None:
-            return draft
-        stated = {"individual": draft.persons.rule}
-        with open_shaped(store, ruleless_policy(stated)) as (united, _):
-            return build_draft(united, Notation(), stated, store.structure(), draft.persons)
+        if draft.persons is not None and draft.persons.rule is not None:
+            stated = {"individual": draft.persons.rule}
+            with open_shaped(store, ruleless_policy(stated)) as (united, _):
+                draft = build_draft(united, Notation(), stated, store.structure(), draft.persons)
+        return _weigh_models(draft, lambda policy: _open_store(store, policy))
     finally:
         if store is not source:
             store.close()
@@ -81,7 +88,38 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         known = {**stated, "namespaces": dict(notation.namespaces)}
         collection = collect(source, ruleless_policy(known))
         notation = _notation(collection, known)
-    return _build(collection, notation, stated, progress)
+    draft = _build(collection, notation, stated, progress)
+    return _weigh_models(draft, lambda policy: shape_collection(collection, policy))
+
+
+@contextmanager
+def _open_store(store: Store, policy: Policy) -> Iterator[Iterator[Document]]:
+    with open_shaped(store, policy) as (documents, _):
+        yield documents
+
+
+def _weigh_models(
+    draft: Draft, read: Callable[[Policy], AbstractContextManager[Iterator[Document]]]
+) -> Draft:
+    """Return the draft with bounded knowledge where records are wide and it keeps more of a sample."""
+    if not draft.is_wide:
+        return draft
+    from hierdata.pipeline.foresee import SAMPLE, foresee_kept, take_sample
+
+    others = draft.promises[1:]
+    facts = ModelProposal(KNOWLEDGE, "")
+    drafts = [replace(draft, promises=(facts, *own)) for own in (others, relax(others))]
+    try:
+        policies = [from_data(one.confirmed()) for one in (draft, *drafts)]
+        with read(policies[0]) as documents:
+            sample = take_sample(documents, draft.records)[:: -(-min(draft.records, SAMPLE) // _WEIGHED)]
+    except HierdataError:
+        return draft
+    kept = [foresee_kept(sample, policy, draft.records) for policy in policies[:2]]
+    if kept[1] is None and drafts[0] != drafts[1]:
+        drafts, kept[1] = drafts[1:], foresee_kept(sample, policies[2], draft.records)
+    chosen = choose_by_loss(kept[0], kept[1], len(sample))
+    return draft if chosen is None else replace(draft, promises=(chosen, *drafts[0].promises[1:]))
 
 
 def _build(collection: Collection, notation: Notation, stated: dict[str, Any], progress: Progress) -> Draft:

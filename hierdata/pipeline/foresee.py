@@ -40,6 +40,8 @@ SAMPLE = 400
 _FEWEST = 100
 _SECONDS = 1.0
 """About how long one search may take; of wide records fewer are searched."""
+_PATTERNS = 10**6
+"""The most patterns of facts that one search counts, which takes some seconds."""
 _SEED = bytes(16)
 _LITTLE = 0.9
 """A vertex type of which less is published is named."""
@@ -144,6 +146,15 @@ def foresee_loss(
     return Forecast(first.records, survey.records, kept, places, refusal=first.refusal)
 
 
+def foresee_kept(sample: Sequence[Document], policy: Policy, total: int) -> float | None:
+    """Return the share that a release keeps by a search of shaped documents, None where none comes of it."""
+    try:
+        found = search_sample(sample, without_required_fields(policy), frozenset(), None, total)
+    except HierdataError:
+        return None
+    return None if found.refusal is not None or found.shares.total is None else float(found.shares.total.kept)
+
+
 def take_sample(documents: Iterable[Document], count: int) -> list[Document]:
     """Return at most ``SAMPLE`` of ``count`` documents, evenly spread."""
     wanted = {at * count // SAMPLE for at in range(SAMPLE)} if count > SAMPLE else None
@@ -223,14 +234,32 @@ def _limit_work(encoded: Encoded, prepared: Prepared) -> Encoded:
     total, vertices = encoded.record_count, len(encoded.type)
     heaviest, count = prepared.frame.heaviest(encoded), encoded.record_count
     fewest = max(_FEWEST, prepared.constraints.min_class_size)
+    patterns = _count_patterns(encoded, prepared)
     while count > fewest:
         load = Load(0, count, vertices * count // total, heaviest)
-        if estimate_seconds([load], prepared) <= _SECONDS:
+        few = patterns * count <= _PATTERNS * total
+        if few and estimate_seconds([load], prepared) <= _SECONDS:
             break
         count = max(fewest, count * 3 // 4)
     if count == total:
         return encoded
     return part(prepared.frame.forest(encoded), encoded.ordinals, np.arange(count) * total // count)
+
+
+def _count_patterns(encoded: Encoded, prepared: Prepared) -> float:
+    """Return about how many patterns of facts bounded knowledge counts in all records; 0 without it."""
+    knowledge = prepared.policy.knowledge
+    if knowledge is None:
+        return 0
+    each = np.array([0, *(max(1, len(kind.quasi)) for kind in prepared.schema.types[1:])])
+    record = np.repeat(np.arange(encoded.record_count), encoded.size)
+    facts = np.bincount(record, each[encoded.type], minlength=encoded.record_count)
+    ways = np.ones(len(facts))
+    total = 0.0
+    for taken in range(1, knowledge.m + 1):
+        ways = ways * np.maximum(facts - taken + 1, 0) / taken
+        total += float(ways.sum())
+    return total
 
 
 def _count_vertices(encoded: Encoded, kind: int) -> VertexNumbers:

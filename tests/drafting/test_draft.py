@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas as pd
@@ -20,6 +22,7 @@ from lxml import etree
 import hierdata
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.profile import profile
+from hierdata.drafting.promises import KNOWLEDGE
 from hierdata.ground.errors import InputError, PolicyError, TargetError
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint
@@ -110,6 +113,32 @@ def test_the_file_says_what_the_draft_says_and_is_refused_at_first(
 
 def numbered(count: int, form: str) -> list[str]:
     return [form.format(ordinal) for ordinal in range(count)]
+
+
+def test_wide_records_are_drafted_with_bounded_knowledge_and_both_figures() -> None:
+    rng = Random(3)
+
+    def record(width: int) -> dict[str, Any]:
+        tags = [{"kind": rng.choice("abcdef"), "place": rng.choice("uvwxyz")} for _ in range(width)]
+        return {"sex": rng.choice("mf"), "tags": tags, "diagnosis": rng.choice("pqr")}
+
+    records = [record(rng.randint(8, 20)) for _ in range(60)]
+    draft = hierdata.init(iter(records))
+    first, second = draft.promises
+    assert (first.model, second.model["kind"]) == (KNOWLEDGE, "frequency-l-diversity")
+    told = str(draft).replace("\n  # ", " ")
+    found = re.search(r"in a search of 60 of them this keeps (\d+)%, and classes .* keep (\d+)%", told)
+    assert found is not None
+    facts, trees = map(int, found.groups())
+    assert "marked CONFIRM" in told
+    policy = draft.confirmed()
+    release = hierdata.anonymize(records, policy, seed=SEED)
+    of_trees = {**policy, "models": [{"kind": "k-anonymity", "k": 5}, second.model]}
+    for kept, own in ((facts, release), (trees, hierdata.anonymize(records, of_trees, seed=SEED))):
+        assert own.report.kept is not None
+        assert abs(kept / 100 - float(own.report.kept.total.kept.value)) < 0.05
+    narrow = hierdata.init([record(3) for _ in range(60)])
+    assert narrow.promises[0].model["kind"] == "k-anonymity"
 
 
 def test_direct_identifiers_are_dropped() -> None:
