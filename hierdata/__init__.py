@@ -110,6 +110,16 @@ _HOMES = {
     "show_tree": "pipeline.trees",
     "verify": "pipeline.verify",
 }
+_ELSEWHERE = {
+    **{
+        name: f"it is a preset: call hierdata.anonymize with `engine: {{preset: {name}}}` in the policy"
+        for name in ("MLevCluTree", "ClusTree", "MBF", "SLOMS")
+    },
+    "MLevAnonytree": "call hierdata.mlev_anonytree(a, b, policy)",
+    "SeDR": "call hierdata.measure(table, keys=[...], sensitive=..., partition=...), and read its rates",
+    "DR": "call hierdata.measure(table, keys=[...], sensitive=...), and read its rates",
+}
+"""What to call for names of the papers that are no functions here."""
 _NAMES = {"load_policy": "load"}
 """Public names that differ from the name in their module."""
 
@@ -119,7 +129,8 @@ if not TYPE_CHECKING:  # a type checker would take any misspelled name for a pub
     def __getattr__(name: str) -> Any:
         """Import a public name on first use."""
         if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            instead = f": {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")
         value = getattr(import_module(f"hierdata.{_HOMES[name]}"), _NAMES.get(name, name))
         globals()[name] = value
         return value

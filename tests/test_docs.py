@@ -32,6 +32,7 @@ from tests.docs import (
     plain,
     prepare,
     rewrite,
+    run,
 )
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -274,6 +275,16 @@ def test_examples_run_and_print_what_is_shown(
         monkeypatch.setenv(name, value)
     for block, printed in differing([*follow(page, tmp_path)]):
         assert plain(block.text) == printed, "run `python -m tests.docs --write` if this is meant"
+
+
+@pytest.mark.full
+def test_the_commands_of_papers_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"`(hierdata [^`]+)`", text_of("reference/papers.md"))
+    assert len(commands) == 5
+    for command in commands:
+        run(command.replace("reproduce all", "reproduce DR --quick").replace("DIR", "pages"), tmp_path)
 
 
 def test_what_does_not_fit_is_noticed() -> None:

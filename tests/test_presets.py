@@ -141,6 +141,19 @@ def test_a_stated_model_stands_for_the_one_that_a_preset_would_add() -> None:
     assert hierdata.anonymize(rows, every, seed=bytes(16)).report.counts.records.published == 12
 
 
+def test_names_of_the_papers_say_what_to_call() -> None:
+    for name in ("MLevCluTree", "ClusTree", "MBF", "SLOMS"):
+        assert name in PRESETS
+        with pytest.raises(AttributeError, match=f"hierdata.anonymize with `engine: {{preset: {name}}}`"):
+            getattr(hierdata, name)
+    for name, function in (("MLevAnonytree", "mlev_anonytree"), ("SeDR", "measure"), ("DR", "measure")):
+        with pytest.raises(AttributeError, match=f"call hierdata.{function}") as caught:
+            getattr(hierdata, name)
+        assert hasattr(hierdata, function), caught
+    with pytest.raises(AttributeError, match=r"has no attribute 'Sloms'$"):
+        getattr(hierdata, "Sloms")  # noqa: B009
+
+
 def test_what_a_preset_adds_is_named_by_lint_refusal_and_report() -> None:
     models = "k-anonymity (k = 5), frequency-l-diversity (l = 3)"
     said = f"of the preset SLOMS, unless the policy states others: {models}"

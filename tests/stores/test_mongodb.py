@@ -103,6 +103,10 @@ def test_a_collection_becomes_a_collection(source: Any, database: Database) -> N
     # Equal numbers have one type, the widest of the attribute.
     assert {type(record["income"]) for record in published} == {Decimal128}
     assert not any("name" in record for record in published)
+    few = source.find({"name": {"$exists": True}}).limit(40)
+    release = hierdata.anonymize(few, POLICY, seed=SEED)
+    assert release.report.counts.records.input == 40
+    assert hierdata.verify(release.folder, POLICY, original=few).passed
     assert [list(index["key"]) for index in database.release.list_indexes()] == [["_id"], ["age"]]
 
 

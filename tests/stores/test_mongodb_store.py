@@ -105,6 +105,27 @@ def test_an_address_and_a_live_collection_are_the_same(
         store.close()
 
 
+def test_a_query_is_read_as_a_collection_with_only_these_documents(
+    database: Database, tmp_path: Path
+) -> None:
+    """Filter, order, limit, projection; ids of every type; whatever was read from the cursor before."""
+    found = database["many"]
+    found.insert_many([EVERY_TYPE | {"_id": ObjectId(), "at": at, "odd": at % 2} for at in range(9)])
+    query = found.find({"odd": 1}).sort("at", -1).limit(3)
+    next(query)
+    assert [document["at"] for document in store_of(query).documents()] == [7, 5, 3]
+    exported = store_of(query).export(tmp_path, listed=("_id",))
+    written = bson.decode_all(exported.path.read_bytes())
+    assert [one["at"] for one in written] == [7, 5, 3]
+    assert all(isinstance(one["_id"], ObjectId) for one in written)
+    (tmp_path / "few").mkdir()
+    few = store_of(found.find({"at": {"$gt": 6}}, {"at": 1})).export(tmp_path / "few")
+    assert bson.decode_all(few.path.read_bytes()) == [{"at": 7}, {"at": 8}]
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match="the query finds nothing"):
+        store_of(found.find({"at": 99})).export(tmp_path / "none")
+
+
 def test_a_custom_document_class_of_the_client_does_not_matter(mongodb: str, database: Database) -> None:
     database.people.insert_one({"n": 1})
     with pymongo.MongoClient(mongodb, document_class=bson.SON, tz_aware=True) as client:

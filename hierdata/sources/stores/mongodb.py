@@ -22,12 +22,22 @@ NO_SNAPSHOT = (
 
 
 class MongoStore(Store):
-    """A collection, given by its address ``mongodb://host/database/collection`` or as pymongo's object."""
+    """A collection, given by its address ``mongodb://host/database/collection`` or as pymongo's object.
+
+    Or a query: the cursor of a collection's ``find``. It is asked anew from its beginning, so that what was
+    read from it before does not matter.
+    """
 
     format: ClassVar[str | None] = "bson"
 
     def __init__(self, source: object, batch: int, options: Mapping[str, str]) -> None:
-        from hierdata.sources.stores.mongodb_server import connect, find_collection, plain, read_address
+        from hierdata.sources.stores.mongodb_server import (
+            connect,
+            find_collection,
+            plain,
+            read_address,
+            read_query,
+        )
 
         if options:
             raise PolicyError(
@@ -35,26 +45,29 @@ class MongoStore(Store):
             )
         self._batch = batch
         self._opened = isinstance(source, str)
+        self._query = read_query(source)
         if isinstance(source, str):
             address = read_address(source)
             self._collection = find_collection(connect(address), address)
             self.place = address.place
         else:
             self._collection = plain(source)
-            self.place = f"the collection {self._collection.full_name}"
+            what = "a query of the collection" if self._query else "the collection"
+            self.place = f"{what} {self._collection.full_name}"
 
     @classmethod
     def recognizes(cls, source: object) -> bool:
-        """Return whether something is a collection of pymongo, even asynchronous (to be refused later)."""
+        """Return whether it is a collection or query of pymongo, even asynchronous (to be refused later)."""
         names = {(base.__module__.partition(".")[0], base.__name__) for base in type(source).__mro__}
-        return bool(names & {("pymongo", "Collection"), ("pymongo", "AsyncCollection")})
+        known = ("Collection", "AsyncCollection", "Cursor", "AsyncCursor")
+        return bool(names & {("pymongo", name) for name in known})
 
     def documents(self) -> Iterator[Document]:
         """Yield the records, in one pass and in batches. Raises InputError for the first invalid one."""
         from hierdata.documents.formats.bson_codec import decode_all
         from hierdata.sources.stores.mongodb_reading import read_collection, single
 
-        with read_collection(self._collection, self.place, self._batch) as batches:
+        with read_collection(self._collection, self.place, self._batch, query=self._query) as batches:
             yield from decode_all(single(batches, self.place))
 
     def export(
@@ -74,15 +87,17 @@ class MongoStore(Store):
             )
         path = folder / "records.bson"
         ids: Ids = "numbered" if published else "kept" if "_id" in listed else "dropped"
-        with read_collection(self._collection, self.place, self._batch, ids) as batches:
+        query = self._query
+        with read_collection(self._collection, self.place, self._batch, ids, query=query) as batches:
             if not copy(batches, path, self.place):
-                raise InputError("the collection is empty or does not exist", path=self.place)
+                what = "query finds nothing" if query else "collection is empty or does not exist"
+                raise InputError(f"the {what}", path=self.place)
         return Exported(path, () if batches.snapshot else (NO_SNAPSHOT,))
 
     def structure(self) -> dict[str, Any] | None:
         """Return the ``$jsonSchema`` of the collection's validator, in MongoDB's dialect, or None."""
         schema = self._entry().get("options", {}).get("validator", {}).get("$jsonSchema")
-        return schema if isinstance(schema, dict) else None
+        return schema if isinstance(schema, dict) and not self._query.get("projection") else None
 
     def indexes(self) -> list[list[tuple[str, Any]]]:
         """Return the keys of the indexes, except those that forbid or remove records (unique, expiring)."""

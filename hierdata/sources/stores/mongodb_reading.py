@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from itertools import count
@@ -77,12 +77,24 @@ class Batches:
 
 @contextmanager
 def read_collection(
-    collection: Collection[Raw], place: str, size: int, ids: Ids = "kept", *, snapshot: bool = True
+    collection: Collection[Raw],
+    place: str,
+    size: int,
+    ids: Ids = "kept",
+    *,
+    snapshot: bool = True,
+    query: Mapping[str, Any] | None = None,
 ) -> Iterator[Batches]:
-    """Read all documents in batches of ``size``, in a snapshot if the server supports it."""
-    sort = [("_id", 1)] if ids == "numbered" else None
-    shown = {"_id": False} if ids == "dropped" else None
-    find = partial(collection.find_raw_batches, {}, shown, batch_size=size, sort=sort)
+    """Read all documents in batches of ``size``, in a snapshot if the server supports it.
+
+    ``query`` are options of ``find``: those documents only.
+    """
+    asked = dict(query or {"filter": {}})
+    if ids == "numbered":
+        asked["sort"] = asked.get("sort") or [("_id", 1)]
+    if ids == "dropped":
+        asked["projection"] = {**(asked.get("projection") or {}), "_id": False}
+    find = partial(collection.find_raw_batches, batch_size=size, **asked)
     begun = ask_server(place, partial(_find_under_snapshot, collection, find)) if snapshot else None
     if begun is None:
         session, cursor = None, find()

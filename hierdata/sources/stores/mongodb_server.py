@@ -17,6 +17,7 @@ try:
     from bson.errors import BSONError
     from pymongo import MongoClient, errors, uri_parser
     from pymongo.collection import Collection
+    from pymongo.cursor import Cursor
     from pymongo.database import Database
 except ImportError:
     raise missing_extra("MongoDB needs pymongo", "mongodb") from None
@@ -117,8 +118,21 @@ def find_collection(client: MongoClient[Raw], address: Address) -> Collection[Ra
     raise PolicyError("the address has a name that MongoDB does not allow for a database or a collection")
 
 
+def read_query(source: object) -> dict[str, Any]:
+    """Return what the cursor of a ``find`` asks for, as options of ``find``; empty for a collection."""
+    if not isinstance(source, Cursor):
+        return {}
+    # pymongo has no public way to read a cursor's question; a test notices when these names change.
+    held = vars(source)
+    names = ("projection", "skip", "limit", "collation", "hint")
+    asked = {name: held[f"_{name}"] for name in names}
+    order = held["_ordering"]
+    return {"filter": dict(held["_spec"]), "sort": [*order.items()] if order else None, **asked}
+
+
 def plain(collection: object) -> Collection[Raw]:
     """Return the collection, set to return documents as dicts, whatever its client is set to."""
+    collection = collection.collection if isinstance(collection, Cursor) else collection
     if not isinstance(collection, Collection):
         raise PolicyError("an asynchronous collection cannot be used: give a collection of a MongoClient")
     database: Database[Raw] = collection.database.with_options(codec_options=_DICTS)
