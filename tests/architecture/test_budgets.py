@@ -48,7 +48,7 @@ BUDGETS: dict[str, int] = {
     "records": 7000,
     "release": 6730,
     "reproduction": 5280,
-    "sources": 3670,
+    "sources": 3830,
     "synth": 780,
     "testing": 1480,
 }
