@@ -23,10 +23,9 @@ from hierdata.privacy.base import (
     chance,
     guess,
     require_domain,
-    show_same,
 )
 from hierdata.privacy.grouping import GroupingModel, protected_codes
-from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
+from hierdata.privacy.presence import GroupPresence, Within, limit_persons
 
 
 class AlphaK(GroupingModel):
@@ -96,7 +95,8 @@ class AlphaK(GroupingModel):
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         which = self.count_noun() if self.values is None else "protected value"
-        return f"{among(self.k, apart)} {show_same(which, self.alpha, persons_who_show(within, tied))}"
+        limited = limit_persons(self.alpha, f"have the same {which}", within, tied)
+        return f"{among(self.k, apart)} {limited}"
 
 
 class _AlphaK(Constraint):
@@ -216,21 +216,20 @@ class LevelAlphaK(PrivacyModel):
         """Return one sentence for the reader."""
         return (
             f"{among(self.k, apart)} Someone who finds a person's class can guess the level of one entry "
-            f"with a chance of at most: {self._by_level()}."
+            f"with a limited chance. The chance is at most {self._by_level()}."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
-        return (
-            f"{among(self.k, apart)} Of {persons_who_show(within, tied)}, those with a value of a level are "
-            f"at most: {self._by_level()}."
-        )
+        (most, share), *_ = reversed([*enumerate(self.alpha, 1)])
+        limited = limit_persons(share, f"have a value of level {most}, the most sensitive one", within, tied)
+        return f"{among(self.k, apart)} {limited} By level the share is at most {self._by_level()}."
 
     def _by_level(self) -> str:
         """Return the share of each level, from the most sensitive one."""
         (most, share), *others = reversed([*enumerate(self.alpha, 1)])
-        rest = "".join(f", {level}: {chance(own)}" for level, own in others)
-        return f"level {most} (most sensitive) {chance(share)}{rest}"
+        rest = "".join(f", {chance(own)} for {level}" for level, own in others)
+        return f"{chance(share)} for level {most} (most sensitive){rest}"
 
 
 class _LevelAlphaK(Constraint):

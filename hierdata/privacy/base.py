@@ -403,11 +403,6 @@ def guess(what: str, most: Fraction) -> str:
     return f"Someone who finds a person's class can guess a {what} with a chance of at most {chance(most)}."
 
 
-def show_same(what: str, most: Fraction, persons: str) -> str:
-    """Return the promise that a limited share of some persons have the same value, or one of a group."""
-    return f"At most {chance(most)} of {persons} have the same {what}."
-
-
 def among(size: int, apart: bool) -> str:
     """Return the promise of a class of at least ``size`` records (see PrivacyModel.promise)."""
     if apart:

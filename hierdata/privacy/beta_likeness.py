@@ -96,7 +96,7 @@ class EnhancedBetaLikeness(PrivacyModel):
         """Return one sentence for the reader."""
         return (
             f"No sensitive value is more than {float(1 + self.beta):g} times as frequent in a class as in "
-            "the whole collection, and the more frequent it is there, the less it may gain."
+            "the whole collection. The more frequent it is there, the less it may gain."
         )
 
 

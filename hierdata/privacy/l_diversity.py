@@ -28,10 +28,9 @@ from hierdata.privacy.base import (
     Positive,
     guess,
     require_domain,
-    show_same,
 )
 from hierdata.privacy.grouping import GroupingModel
-from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
+from hierdata.privacy.presence import GroupPresence, Within, limit_persons
 
 _STEPS = 1_000_000
 _LARGE = 20_000
@@ -125,7 +124,7 @@ class FrequencyLDiversity(GroupingModel):
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
-        return show_same(self.count_noun(), 1 / self.l, persons_who_show(within, tied))
+        return limit_persons(1 / self.l, f"have the same {self.count_noun()}", within, tied)
 
 
 class _Frequency(Constraint):

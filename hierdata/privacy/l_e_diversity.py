@@ -17,11 +17,10 @@ from hierdata.privacy.base import (
     FrequencyCaps,
     NotNegative,
     PrivacyModel,
-    chance,
     guess,
     require_domain,
 )
-from hierdata.privacy.presence import ApartPresence, GroupPresence, Within, persons_who_show
+from hierdata.privacy.presence import ApartPresence, GroupPresence, Within, limit_persons
 
 
 class LEDiversity(PrivacyModel):
@@ -105,13 +104,11 @@ class LEDiversity(PrivacyModel):
         """Return one sentence for the reader."""
         if self.repeats == "forbid":
             return (
-                f"At least {self.l} persons of a class show values wherever it shows any, and values of two "
+                f"At least {self.l} persons of a class show values wherever it shows any. Values of two "
                 f"persons are more than {plain(self.e)} apart in the taxonomy."
             )
-        return (
-            f"At most {chance(Fraction(1, self.l))} of {persons_who_show(within, tied)} have values of one "
-            f"group: values linked by steps of at most {plain(self.e)} in the taxonomy."
-        )
+        limited = limit_persons(Fraction(1, self.l), "have values of one group", within, tied)
+        return f"{limited} A group is values linked by steps of at most {plain(self.e)} in the taxonomy."
 
 
 class _Apart(Constraint):

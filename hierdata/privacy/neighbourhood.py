@@ -26,7 +26,7 @@ from hierdata.privacy.base import (
     chance,
     require_domain,
 )
-from hierdata.privacy.presence import NearPresence, Within, persons_who_show
+from hierdata.privacy.presence import NearPresence, Within, limit_persons
 
 _BETWEEN_NUMBERS = (
     "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
@@ -90,16 +90,13 @@ class DeltaLDiversity(PrivacyModel):
         near = plain(2 * self.delta)
         return (
             f"Someone who finds a person's class can guess a sensitive value to within {near} with a chance "
-            f"of at most {chance(1 / self.l)}, around values that the class shows."
+            f"of at most {chance(1 / self.l)}. That is said of guesses at values that the class shows."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         near = plain(2 * self.delta)
-        return (
-            f"At most {chance(1 / self.l)} of {persons_who_show(within, tied)} have a sensitive value "
-            f"within {near} of any one that is shown there."
-        )
+        return limit_persons(1 / self.l, f"have one within {near} of any one shown there", within, tied)
 
 
 def safe_to_merge(values: Sequence[Number], delta: Fraction, l: Fraction) -> bool:  # noqa: E741
@@ -174,16 +171,13 @@ class EpsilonMAnonymity(PrivacyModel):
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
         return (
             f"Someone who finds a person's class can guess a sensitive value to within {near} with a chance "
-            f"of at most {chance(1 / self.m)}, around values that the class shows."
+            f"of at most {chance(1 / self.m)}. That is said of guesses at values that the class shows."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
-        return (
-            f"At most {chance(1 / self.m)} of {persons_who_show(within, tied)} have a sensitive value "
-            f"within {near} of any one that is shown there."
-        )
+        return limit_persons(1 / self.m, f"have one within {near} of any one shown there", within, tied)
 
 
 class _Uncrowded(Constraint):

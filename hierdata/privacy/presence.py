@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from hierdata.domains.proximity import Neighbourhoods
 from hierdata.domains.similarity import NodePath, components, least_distance
-from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, SensitiveReading
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, SensitiveReading, chance
 
 Within: TypeAlias = Literal["place", "record"]
 
@@ -215,10 +215,11 @@ class ApartPresence(PresenceConstraint):
         return {"l": Fraction(total)} if total and self._are_apart(records) else {}
 
 
-def persons_who_show(within: Within, tied: bool) -> str:
-    """Return whose share is limited, and where they show a value, for sentences on presence."""
+def limit_persons(most: Fraction, have: str, within: Within, tied: bool) -> str:
+    """Return the promise that a limited share of the persons who show a value ``have`` something."""
+    limited = f"At most {chance(most)} of the persons of a class who show any value"
     if not tied:
-        return "the persons of a class who show any value, taking the fewest that the published counts allow"
+        return f"{limited} {have}. These are taken to be the fewest persons that the published counts allow."
     if within == "record":
-        return "the persons of a class who show any value, all places of a record taken together"
-    return "the persons of a class who show any value at a place"
+        return f"{limited} {have}. Here all places of a record taken together are one."
+    return f"{limited} at a place {have}."

@@ -117,8 +117,8 @@ class TCloseness(GroupingModel):
         if stated is None:
             distance = "hierarchical distance with a taxonomy, ordered for numbers, else equal"
         return (
-            f"The {what} of a class are distributed as in the whole collection, up to an earth "
-            f"mover's distance of {float(self.t):g} (0 equal, 1 as far as can be; {distance})."
+            f"In every class, the {what} are distributed nearly as in the whole collection. The earth "
+            f"mover's distance of the two is at most {float(self.t):g}, from 0 (equal) to 1 ({distance})."
         )
 
     @property

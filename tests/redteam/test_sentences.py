@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import hierdata
 from hierdata.ground.recodings import TRAITS
-from hierdata.privacy import MODELS
+from hierdata.privacy import MODELS, PrivacyModel
 from hierdata.release.report import knowledge, sentences
 
 TESTS = Path(__file__).parents[1]
@@ -253,6 +254,33 @@ def test_two_groups_of_one_person_tell_more_than_each() -> None:
     groups = [visit["group"] for record in records if record["town"] == "a" for visit in record["visits"]]
     assert len(set(groups)) == 2
     assert any("groups of one person" in sentence for sentence in release.report.limitations)
+
+
+def test_promises_are_short_sentences() -> None:
+    """At most 25 words each, and no word of the field that a reader would have to look up first."""
+    for model in stated_models():
+        texts = [model.promise(), model.promise(apart=True)]
+        if "bind_presence" in vars(type(model)):
+            texts += [
+                model.promise_presence(within, tied=tied)
+                for within in ("place", "record")
+                for tied in (True, False)
+            ]
+        for sentence in (one for text in texts for one in re.split(r"(?<=[.:]) (?=[A-Z])", text)):
+            words = re.findall(r"[A-Za-z][\w'-]*", sentence)
+            assert len(words) <= 25, sentence
+            assert not re.search(r"quasi-identifier|equivalence|tuple|its share", sentence), sentence
+
+
+def stated_models() -> Iterator[PrivacyModel]:
+    """Each model with some parameters."""
+    some = {"k": 5, "l": 3, "m": 2, "p": 2, "c": 2, "e": 1, "t": "1/5", "alpha": "1/2"}
+    some |= {"beta": 2, "delta": 1, "epsilon": 1, "delta_max": "1/2"}
+    for kind, model in MODELS.items():
+        if model.bounds_knowledge:
+            continue
+        stated = {name: some[name] for name, field in model.model_fields.items() if field.is_required()}
+        yield model(kind=kind, **stated)
 
 
 def test_a_field_that_no_model_limits_may_have_one_value_in_a_class() -> None:

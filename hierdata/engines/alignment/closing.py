@@ -208,7 +208,8 @@ def _undecided_constraints(forest: Forest, constraints: Constraints, size: int) 
 
     Sufficient caps are settled if every record has a value (erratum ML-8) and a second record has joined; a
     single record is never checked against them. Presence below the root is a matter of all vertices that will
-    look alike, which ``coalesce`` judges.
+    look alike, which ``coalesce`` judges, where the file ties values to records; else each vertex has values
+    of its own, which must do by themselves.
     """
     unsettled: AskedModels = {}
     for kind, attributes in enumerate(constraints.on_values):
@@ -220,7 +221,7 @@ def _undecided_constraints(forest: Forest, constraints: Constraints, size: int) 
                 one
                 for one in bound
                 if (open_ or one.caps is None or not one.caps.sufficient)
-                and (kind == 0 or one.reading.asks == "value")
+                and (kind == 0 or one.reading.asks == "value" or not one.tied)
             )
             if asked:
                 unsettled.setdefault(kind, []).append((position, asked))
