@@ -195,6 +195,9 @@ def _scatter_entries(
     return spread
 
 
+_LISTED = "; if it is a list in some records only, state `shape: [{{listed: {path}}}]`"
+
+
 def _items(slot: Slot, value: Value) -> Sequence[Value]:
     """Return the items at a path of children, at most one unless the path is many."""
     if type(value) is Siblings:
@@ -205,7 +208,8 @@ def _items(slot: Slot, value: Value) -> Sequence[Value]:
         return ()
     if slot.many:
         if type(value) is not list:
-            raise _RecordMisfitError(slot.path, f"expected an array, found {_kind(value)}")
+            due = "" if isinstance(value, dict) else _LISTED.format(path=slot.path.removesuffix("[*]"))
+            raise _RecordMisfitError(slot.path, f"expected an array, found {_kind(value)}{due}")
         return value
     return (value,)
 
@@ -226,7 +230,12 @@ def _single(slot: Slot, value: Value) -> Value:
         items = _items(slot, value)
         return _single(slot, items[0] if items else None)
     if type(value) not in SCALARS:
-        raise _RecordMisfitError(slot.path, f"expected a single value, found {_kind(value)}")
+        due = (
+            _LISTED.format(path=slot.path)
+            if isinstance(value, list) and not slot.path.endswith("[*]")
+            else ""
+        )
+        raise _RecordMisfitError(slot.path, f"expected a single value, found {_kind(value)}{due}")
     return value
 
 

@@ -220,7 +220,11 @@ MISFITS = [
     ({"o": {"zzz": 2}}, "record 2, $.o.<key>: the field is not listed in the policy"),
     ({"m": [{"k": 1, "zzz": 2}]}, r"record 2, $.m[*].<key>: the field is not listed in the policy"),
     ({"a": {"zzz": 1}}, "record 2, $.a: expected a single value, found an object"),
-    ({"a": ["zzz"]}, "record 2, $.a: expected a single value, found an array"),
+    (
+        {"a": ["zzz"]},
+        "record 2, $.a: expected a single value, found an array; if it is a list in some records only, state "
+        "`shape: [{listed: $.a}]`",
+    ),
     ({"a": Siblings(["zzz", "zzz"])}, "record 2, $.a: the element occurs 2 times instead of once"),
     ({"a": Siblings([{"#text": "zzz"}])}, "record 2, $.a: expected a single value, found an object"),
     ({"o": "zzz"}, "record 2, $.o: expected an object, found a single value"),
@@ -231,7 +235,11 @@ MISFITS = [
     ({"m": ["zzz"]}, "record 2, $.m[*]: expected an object, found a single value"),
     ({"m": [None]}, "record 2, $.m[*]: expected an object, found null"),
     ({"m": [[{"k": 1}]]}, "record 2, $.m[*]: expected an object, found an array"),
-    ({"t": "zzz"}, "record 2, $.t[*]: expected an array, found a single value"),
+    (
+        {"t": "zzz"},
+        "record 2, $.t[*]: expected an array, found a single value; if it is a list in some records only, "
+        "state `shape: [{listed: $.t}]`",
+    ),
     ({"t": [["zzz"]]}, "record 2, $.t[*]: expected a single value, found an array"),
     (["zzz"], "record 2, $: expected an object, found an array"),
 ]

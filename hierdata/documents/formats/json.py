@@ -18,6 +18,7 @@ from hierdata.documents.formats.base import (
 from hierdata.documents.formats.decoder import decoder_with
 from hierdata.documents.formats.json_reading import (
     Window,
+    find_arrays,
     find_extent,
     ranges,
     read_array,
@@ -47,10 +48,13 @@ class Json(Format):
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Use the policy's path, or check that the file begins with an array."""
-        if not records and Window(stream).peek() == "{":
+        window = Window(stream)
+        if not records and window.peek() == "{":
+            found = find_arrays(window)
+            where = f" ({', '.join(found)})" if found else ""
             raise InputError(
-                "the file is an object, not an array: state with `records` where its records are; if each "
-                "file is a record, name their folder"
+                f"the file is an object, not an array: state with `records` where its records are{where}; if "
+                "each file is a record, name their folder"
             )
         return Layout(records, stated=bool(records))
 

@@ -42,6 +42,8 @@ NO_OBJECT = "the record is not an object"
 _SPACE = re.compile(r"[ \t\n\r]*")
 _COMMENTS = ("/", "#")
 _BLANKS = " \t\r\n"
+_NAME = re.compile(r"[A-Za-z_]{2,40}")
+_FEW_ARRAYS = 5
 
 
 def read_array(
@@ -89,6 +91,34 @@ def _below(window: Window, keys: tuple[str, ...], depth: int, alone: bool) -> It
             _skip(window, depth + 1)
     if not found:
         window.fail("the path of the records does not exist")
+
+
+def find_arrays(window: Window) -> list[str]:
+    """Return the paths of arrays of objects in the object that a file is, if they are few; else none.
+
+    Keys that do not look like names of fields may be data, and are not told.
+    """
+    found: list[str] = []
+    try:
+        _note_arrays(window, "$", found)
+    except InputError:
+        return []
+    return found if len(found) <= _FEW_ARRAYS else []
+
+
+def _note_arrays(window: Window, path: str, found: list[str]) -> None:
+    for key in _members(window):
+        below = f"{path}.{key}"
+        named = _NAME.fullmatch(key) is not None
+        if named and window.peek() == "{" and path == "$":
+            _note_arrays(window, below, found)
+        elif named and window.peek() == "[":
+            for place, _ in enumerate(_items(window)):
+                if place == 0 and window.peek() == "{":
+                    found.append(below)
+                _skip(window, 2)
+        else:
+            _skip(window, 2)
 
 
 def _skip(window: Window, depth: int) -> None:
@@ -301,5 +331,7 @@ def _record_of(text: str, record: int, decoder: json.JSONDecoder | None) -> Docu
     else:
         if end == len(text) and isinstance(value, dict):
             return value
-        message = "text follows the record on its line" if end < len(text) else "the record is not an object"
+        message = NO_OBJECT if end == len(text) else "text follows the record on its line"
+        if text[end : end + 1] == "\r":
+            message = "lines end in CR alone: JSON Lines ends them in LF or CR LF, so convert the file"
     raise InputError(message, record=record)

@@ -5,12 +5,12 @@ pyarrow is an extra (``hierdata[parquet]``) and imported on first use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
 
 from hierdata.documents.document import Document, Scalar, Value
@@ -18,6 +18,7 @@ from hierdata.documents.formats.base import BESIDE, WHOLE, Layout, Rowwise, Spli
 from hierdata.documents.formats.decoder import LONE_SURROGATE
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import literal
+from hierdata.documents.scalars import DoubleWord
 from hierdata.ground.errors import InputError, PolicyError, VerificationError, missing_extra
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ _ARROWS_OWN = {b"ARROW:schema"}  # repeats the types of the columns: the only me
 class Parquet(Rowwise):
     """Apache Parquet. Integers, floats, decimals, booleans, text, dates and timestamps; no nested columns.
 
-    Floats become the decimals of their repr, dates and timestamps ISO text. Null is a missing value; NaN is
-    not, and is refused. When written, a column keeps its type if all its values still have it, and is text
-    otherwise. ``paths`` are the policy's paths by column; errors name no other column.
+    Floats become the decimals of their repr, dates and timestamps ISO text. Null is a missing value; NaN
+    and infinity are refused but for ``words``, which some rule counts as missing. When written, a column
+    keeps its type if all its values still have it, and is text otherwise. ``paths`` are the policy's paths by
+    column; errors name no other column.
     """
 
     name: ClassVar[str] = "parquet"
@@ -46,12 +48,17 @@ class Parquet(Rowwise):
     types_numbers: ClassVar[bool] = True
 
     paths: Mapping[str, str] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+
+    def with_marks(self, comment: str | None, decimal: str, words: Collection[str]) -> Parquet:
+        """Return Parquet that reads some words of NaN and infinity (see Format.with_marks)."""
+        return replace(self, words=frozenset(words))
 
     def with_options(
         self, delimiter: str | None, columns: tuple[str, ...], paths: Mapping[str, str]
     ) -> Parquet:
         """Return Parquet whose errors use the policy's paths of columns (see Format.with_options)."""
-        return Parquet(paths)
+        return replace(self, paths=paths)
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Read the schema. Raises InputError for a column of an unsupported type, with the type's name."""
@@ -79,7 +86,7 @@ class Parquet(Rowwise):
         file = _open_file(stream)
         if layout.alone and _says_more(file):
             raise VerificationError(BESIDE)
-        yield from documents(_batches(file, split))
+        yield from documents(_batches(file, split), self.words)
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
@@ -144,12 +151,12 @@ def column_kinds(schema: pa.Schema) -> Kinds:
     return kinds
 
 
-def documents(batches: Iterable[Any]) -> Iterator[Document]:
-    """Yield the rows of Arrow record batches (or of one table) as documents."""
+def documents(batches: Iterable[Any], words: Collection[str] = ()) -> Iterator[Document]:
+    """Yield the rows of Arrow record batches (or of one table) as documents; ``words`` as in Parquet."""
     first = 1
     for batch in batches:
         names = batch.schema.names
-        columns = [_values(column, first) for column in batch.columns]
+        columns = [_values(column, first, words) for column in batch.columns]
         for row in zip(*columns, strict=True):
             if None in row:
                 yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
@@ -205,7 +212,7 @@ def _is_known_type(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (*others, *texts, types.is_date, types.is_timestamp))
 
 
-def _values(column: Any, first: int) -> list[Scalar]:
+def _values(column: Any, first: int, words: Collection[str] = ()) -> list[Scalar]:
     """Return the values of a column of a batch whose first row is record ``first``."""
     lib = arrow()
     kind = column.type
@@ -226,11 +233,17 @@ def _values(column: Any, first: int) -> list[Scalar]:
         raise InputError("a text column is not UTF-8")
     if kind.bit_width < 64:  # 0.1 in 32 bits must become 0.1, not the double nearest to the 32-bit value
         column = column.cast(lib.string()).cast(lib.float64())
-    numbers = column.to_pylist()
-    for place, number in enumerate(numbers):
-        if number is not None and not isfinite(number):
-            raise InputError("a number is NaN or infinite: a missing value is null", record=first + place)
-    return [None if number is None else Decimal(repr(number)) for number in numbers]
+    return [_read_double(number, first + place, words) for place, number in enumerate(column.to_pylist())]
+
+
+def _read_double(number: float | None, record: int, words: Collection[str]) -> Scalar:
+    if number is None or isfinite(number):
+        return None if number is None else Decimal(repr(number))
+    word = "NaN" if isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    if word not in words:
+        reads = f"`missing: [{word}]` reads it as missing"
+        raise InputError(f"a number is NaN or infinite: a missing value is null, or {reads}", record=record)
+    return DoubleWord(word)
 
 
 def _iso(column: Any) -> Any:

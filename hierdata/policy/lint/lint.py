@@ -359,4 +359,5 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
         if repeated:
             message, revealed = _describe_values(list(repeated), "of this identifier repeat")
             due = "k counts records, not individuals; `individual` unites the records of each"
-            yield Finding("warning", str(path), f"{message}: {due}", revealed)
+            # What is dropped shows nothing, and whose records are is asked elsewhere.
+            yield Finding("note" if rule.is_dropped else "warning", str(path), f"{message}: {due}", revealed)
