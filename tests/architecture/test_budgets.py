@@ -35,7 +35,7 @@ BUDGETS: dict[str, int] = {
     "documents": 5280,
     "domains": 4505,
     "drafting": 3090,
-    "engines": 21240,
+    "engines": 21730,
     "executors": 1800,
     "forest": 2030,
     "ground": 950,

@@ -202,3 +202,37 @@ def test_a_value_of_everybody_in_the_record_itself_is_refused_with_the_reason() 
     records = [{"town": "ab"[at % 2], "ill": "x", "visits": [{"day": "1"}]} for at in range(8)]
     with pytest.raises(PromiseError, match="among all records a sensitive value has a share above alpha"):
         hierdata.anonymize(records, policy, seed=b"a seed of sixteen bytes")
+
+
+@pytest.mark.parametrize("persons", [60, pytest.param(250, marks=pytest.mark.full)])
+def test_values_that_too_many_have_are_left_out_first(persons: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two conditions that seven in ten persons have: the others are kept, and nearly nothing without that."""
+    rng = Random(3)
+
+    def conditions() -> list[str]:
+        rare = rng.sample([f"c{number}" for number in range(12)], rng.choice([1, 1, 2]))
+        return [*(common for common in ("flu", "cold") if rng.random() < 0.7), *rare]
+
+    people = [
+        {"sex": rng.choice("mf"), "ill": [{"code": own} for own in conditions()]} for _ in range(persons)
+    ]
+    fields = {
+        "$.sex": {"role": "quasi", "flat": True},
+        "$.ill[*].code": {"role": "sensitive", "asks": "presence"},
+    }
+    model = {"kind": "bounded-knowledge", "k": 4, "m": 1, "alpha": "0.5"}
+    policy = {"version": 1, "models": [model], "fields": fields}
+    release = hierdata.anonymize(people, policy, seed=bytes(16))
+    records: list[Any] = list(release.records())
+    assert hierdata.verify(records, policy).passed
+    shown = [one["code"] for record in records for one in record.get("ill", [])]
+    rare = sum(one["code"] not in ("flu", "cold") for person in people for one in person["ill"])
+    assert len(shown) > 0.8 * rare
+    assert not {"flu", "cold"} & set(shown)
+    left_out = release.report.costs["vertices_with_a_frequent_value"].count
+    assert left_out == sum(len(person["ill"]) for person in people) - rare
+    assert "2 values of $.ill[*].code" in str(release.report.reasons)
+    nothing = np.zeros(0, np.bool_), ""
+    monkeypatch.setattr("hierdata.engines.specialize.run.find_frequent", lambda *_: nothing)
+    others: list[Any] = list(hierdata.anonymize(people, policy, seed=bytes(16)).records())
+    assert sum(len(record.get("ill", [])) for record in others) < 0.8 * len(shown)

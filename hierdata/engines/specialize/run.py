@@ -17,8 +17,9 @@ from hierdata.engines.local_search.engine import LocalSearch
 from hierdata.engines.specialize.class_search import ClassSearch
 from hierdata.engines.specialize.division_search import DivisionSearch
 from hierdata.engines.specialize.facts import SensitiveEntries, columns_of, find_facts
+from hierdata.engines.specialize.frequent import ForestWithout, find_frequent
 from hierdata.engines.specialize.splitting import Cutter, RootClasses, Splitter, Supports
-from hierdata.forest.forest import Forest
+from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import group_by_root
 from hierdata.forest.sensitive_facts import hide, take_out_facts
@@ -189,7 +190,23 @@ class Way(NamedTuple):
 
 
 def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partition:
+    """Return the classes and deletions that lose least, with too frequent values left out first or not."""
+    forest, _, constraints = given.problem
+    frequent, reason = find_frequent(forest, constraints, _removable_types(forest, constraints))
+    if not frequent.any():
+        return _specialize(given, effort, way)
+    less = ForestWithout.of(forest, frequent)
+    left = replace(given, forest=less.forest, scope=Scope.of(less.forest))
+    found = less.take_back(_specialize(left, effort, way), reason)
+    lost = loss_by_root(forest, found) if found.class_count else np.inf
+    other = _specialize(given, effort, way, lost)
+    return other if other.class_count and loss_by_root(forest, other) < lost else found
+
+
+def _specialize(given: StepInput, effort: int, way: Way | None, allowed: float = np.inf) -> Partition:
     """Return the classes and deletions that lose least of all divisions tried.
+
+    Divisions that are estimated to lose more than is ``allowed`` are given up.
 
     With a ``way`` only its division is mended, unless it cannot be. Where records have more occurrences of
     patterns than are judged, none are counted: all are in classes of whole trees, or nothing is found.
@@ -212,13 +229,14 @@ def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partiti
     # What takes longer comes last, so that it can be given up.
     first = search.occurrences[-1] > _MANY_OCCURRENCES
     drafted = draft_whole_trees(given, None) if first else None
-    found = search.mend_divisions(divisions, np.inf if drafted is None else lose_whole_trees(forest, drafted))
+    limit = np.inf if drafted is None else lose_whole_trees(forest, drafted)
+    found = search.mend_divisions(divisions, min(limit, allowed))
     most = None if found is None else loss_by_root(forest, found)
     if drafted is None:
         drafted = draft_whole_trees(given, most)
     whole = None if drafted is None else align_whole_trees(given, drafted, most)
     if first and most is None and whole is None:  # the draft does not serve
-        found = search.mend_divisions(divisions, np.inf)
+        found = search.mend_divisions(divisions, allowed)
     answers = [
         (loss_by_root(forest, one), at, one) for at, one in enumerate([found, whole]) if one is not None
     ]

@@ -177,7 +177,8 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
             codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[keys])
             shares = _shares(domain.reference or ())
             what = "of the values"
-            if readings[keys].asks == "presence" and keys in survey.shown:
+            at_persons = readings[keys].asks == "presence"
+            if at_persons and keys in survey.shown:
                 shown = {value: Fraction(0) for value in domain.values}
                 sets = survey.shown[keys]
                 showing = sum(count for values, count in sets.items() if values)
@@ -190,11 +191,12 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
             above = {domain.values[code]: shares[code] for code in codes if shares[code] > model.alpha}
             if above:
                 some = "1 value has" if len(above) == 1 else f"{len(above)} values have"
+                first = "; they are left out first where that keeps more" if at_persons else ""
                 yield (
                     keys,
                     f"{model.kind}: in the whole collection {some} more than alpha = {number(model.alpha)} "
                     f"{what}, up to {number(max(above.values()))}: name under `values` those that matter, or "
-                    "raise alpha",
+                    f"raise alpha{first}",
                     tuple(sorted(map(str, above))),
                 )
 

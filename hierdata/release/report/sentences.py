@@ -176,6 +176,8 @@ _COSTS = {
     "published together with every quasi-identifier generalized to * and nothing below",
     "rows_published_as_one_group": "records or vertices that no class accepts and that are a class "
     "together, if need be with those of classes that were dissolved for them",
+    "vertices_with_a_frequent_value": "vertices left out because their sensitive value is one that more than "
+    "alpha of all persons have, so that no release can show it, and what lies below them",
     "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "
     "siblings that cannot be told apart",
 }
