@@ -174,7 +174,7 @@ class QuasiDomain(ABC, BaseModel):
     policy does not determine them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     called: ClassVar[str]
     takes: ClassVar[str] = ""

@@ -30,7 +30,7 @@ __all__ = ["FuzzySet", "LevelScale", "Levels", "scale_from_facts"]
 class FuzzySet(BaseModel):
     """A fuzzy set of the policy: a trapezoid of four ascending corners or a triangle of three."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     level: Level
     shape: tuple[Exact, ...] = Field(min_length=3, max_length=4)
@@ -59,7 +59,7 @@ class Levels(BaseModel):
     ``outside: clamp`` gives a number beyond the domain or the sets the level of the nearest end or set.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     domain: tuple[Exact, Exact] | None = None
     by: Literal["frequency"] | Annotated[dict[Spelling, Level], Field(max_length=MOST_ENTRIES)] | None = None

@@ -25,7 +25,7 @@ class Publish(BaseModel):
     - ``depth: 2``: the ancestor of the value in its taxonomy, so many steps below the root.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     interval: Exact | None = Field(default=None, description="the width of the bins that numbers fall into")
     decimals: bool = Field(

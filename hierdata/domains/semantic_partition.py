@@ -44,7 +44,7 @@ class SemanticPartition(BaseModel):
     (0, 1, 0)
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     blocks: dict[Name, Block] | None = Field(
         default=None, min_length=1, max_length=MOST_ENTRIES, description="the values of each block"

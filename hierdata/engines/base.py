@@ -219,7 +219,7 @@ class Engine(ABC, BaseModel):
     ``bounds_knowledge``: it keeps bounded knowledge, and serves no other purpose.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     aligns: ClassVar[bool] = False
     begins: ClassVar[bool] = True

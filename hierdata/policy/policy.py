@@ -49,7 +49,7 @@ class Policy(BaseModel):
     policy has none of their kinds. Without ``engine`` the engines of the best measured quality are used.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     version: Literal[1] = Field(description="version of this policy format")
     dataset: Name = Field(default="records", description="name of the release")

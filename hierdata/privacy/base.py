@@ -240,7 +240,7 @@ class PrivacyModel(ABC, BaseModel):
     largest (alpha) over all vertices.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     per_attribute: ClassVar[bool] = True
     needs_population: ClassVar[bool] = False

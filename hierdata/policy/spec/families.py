@@ -160,7 +160,7 @@ else:
 class EngineSpec(BaseModel):
     """How classes are searched: a preset by its name, or steps."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     preset: PresetName | None = None
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=16)] | None = None

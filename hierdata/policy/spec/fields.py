@@ -43,7 +43,7 @@ from hierdata.records.survey import Keys
 class _ActionSpec(BaseModel):
     """What happens to the values of a field: one action, as a name or with its parameters."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @property
     def stated_action(self) -> Action:
@@ -141,7 +141,7 @@ class _FieldRule(BaseModel):
     ``map`` an object whose keys are data becomes the array of its entries.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     role: Literal["quasi", "sensitive", "insensitive", "identifier", "free_text"] | None = Field(
         default=None, description="the part that the field plays in the promise"

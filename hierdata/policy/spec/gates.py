@@ -91,7 +91,7 @@ class AttackerModel(BaseModel):
     and of its ancestors. Without ``partition`` the target is the single value.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     on: PathName | None = Field(default=None, description="path of the targeted sensitive attribute")
     keys: KeyForm | Known = Field(
@@ -118,7 +118,7 @@ class Gate(BaseModel):
     ``kept``, ``on`` is a field or a vertex type.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: Reason | None = Field(default=None, description="what the report calls it")
     metric: MetricName = Field(description="the metric that is measured")

@@ -32,7 +32,7 @@ from hierdata.records.shape import STEPS, CountItems, ShapeStep
 class _StepSpec(BaseModel):
     """A step of the shape: its key, and what it needs."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @property
     def step(self) -> ShapeStep:
@@ -119,7 +119,7 @@ def _stated_counts(models: list[Any] | tuple[Any, ...]) -> list[tuple[str, Any]]
 class IndividualRule(BaseModel):
     """The value that says whose a document is, and which of the rest is the person's own."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     by: PathName | Annotated[tuple[PathName, ...], Field(min_length=2, max_length=MOST_PARTS)] = Field(
         description="the value that says whose a document is, or the values that do so together"
@@ -146,7 +146,7 @@ class IndividualRule(BaseModel):
 class NoIndividual(BaseModel):
     """Each record counts as one person, whatever repeats; the release states the reason."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     none: Reason = Field(description="why each record counts as one person although its name or key repeats")
 
@@ -154,7 +154,7 @@ class NoIndividual(BaseModel):
 class ControlRule(BaseModel):
     """A part of the individuals who are kept out of the release, to measure the risk of those in it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     share: Exact = Field(
         description="share of the individuals, above 0 and at most 1/2, drawn by a keyed hash"

@@ -29,7 +29,7 @@ Columns = Annotated[
 class CsvOptions(BaseModel):
     """How CSV is read and written."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     delimiter: Annotated[str, Field(pattern=r'^[^"\r\n\x00]$', max_length=1)] | None = Field(
         default=None, description="what separates cells, by default found from the header"
@@ -51,7 +51,7 @@ class CsvOptions(BaseModel):
 class TableRule(BaseModel):
     """One of several keyed tables: how its rows refer to those of its parent."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     key: Name | None = Field(default=None, description="the column that identifies a row")
     parent: TableName | None = Field(
@@ -89,7 +89,7 @@ class PopulationTable(BaseModel):
     nested one, the names are joined by dots. With ``columns`` only those listed are compared.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     file: FileName = Field(description="the CSV file")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(

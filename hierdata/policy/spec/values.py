@@ -60,7 +60,7 @@ class Keep(BaseModel):
     Unlisted fields become quasi-identifiers with a flat domain; values keep the spelling of the input.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     keep: Reason
 
@@ -68,7 +68,7 @@ class Keep(BaseModel):
 class AcceptedRisks(BaseModel):
     """Risks that a policy accepts, each with the reason, which the release repeats."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
 
     group_ids: Reason | None = Field(
         default=None,

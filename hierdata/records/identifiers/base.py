@@ -146,7 +146,7 @@ class Action(BaseModel, ABC):
     ``takes_exempt`` the rule may say under ``exempt`` why the absence of a value cannot identify anybody.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: ClassVar[str]
     roles: ClassVar[tuple[str, ...]] = ("quasi", "sensitive", "insensitive", "identifier", "free_text")

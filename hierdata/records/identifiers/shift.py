@@ -34,7 +34,7 @@ _TIMELESS = r"(?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}(?:T00:00:00Z(?:,0)?)
 class ByDay(BaseModel):
     """Dates move by days; the weekdays that the collection knows tell the shift modulo 7."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     day: Reason
 
@@ -42,7 +42,7 @@ class ByDay(BaseModel):
 class KeepTime(BaseModel):
     """The time of day and the time zone are published as they are written."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     keep: Reason
 

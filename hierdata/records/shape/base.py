@@ -72,7 +72,7 @@ Choose: TypeAlias = Callable[[Sequence[Value], Document, StepTally], "Sequence[V
 class ShapeStep(BaseModel, ABC):
     """A step of ``shape``. Each member has its own file and its key in the policy."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: ClassVar[str]
     changes_lists: ClassVar[bool] = True

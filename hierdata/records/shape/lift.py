@@ -38,7 +38,7 @@ class Lift(ShapeStep):
     between the two lists, which are copied into the item, or maps new names to such fields.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
     kind: ClassVar[str] = "lift"
 
     from_: PathName = Field(alias="from", description="path of the nested list")

@@ -28,7 +28,7 @@ Shown: TypeAlias = Annotated[str, AfterValidator(escape)]
 class Plain(BaseModel):
     """Base of all parts: frozen, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Exact(Plain):
@@ -60,7 +60,7 @@ class Measure(BaseModel):
     ``high`` is null where a figure has no upper bound.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     __pydantic_extra__: dict[str, float]
 
     exact: dict[str, Rational]
