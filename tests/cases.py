@@ -90,6 +90,14 @@ def each_once(members: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     ]
 
 
+def first_few(few: int, cases: Iterable[Any]) -> list[Any]:
+    """Return cases of one parameter; after the first few they belong to the full tier."""
+    return [
+        pytest.param(case, marks=[] if number < few else pytest.mark.full)
+        for number, case in enumerate(cases)
+    ]
+
+
 def with_worlds(fast: int, full: int) -> pytest.MarkDecorator:
     """Give a test its number of ``worlds``: few in the fast tier, many in the full tier."""
     return pytest.mark.parametrize("worlds", [fast, pytest.param(full * times(), marks=pytest.mark.full)])

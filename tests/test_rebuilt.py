@@ -124,8 +124,8 @@ def test_tables_as_csv(recoding: str, tmp_path: Path) -> None:
     ("source", "policy"),
     [
         ("students.json", "students.yaml"),
-        ("students.xml", "students-xml.yaml"),
-        ("tables", "students-tables.yaml"),
+        pytest.param("students.xml", "students-xml.yaml", marks=pytest.mark.full),
+        pytest.param("tables", "students-tables.yaml", marks=pytest.mark.full),
     ],
 )
 def test_students_in_every_form(source: str, policy: str, tmp_path: Path) -> None:

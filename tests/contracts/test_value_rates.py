@@ -19,7 +19,8 @@ from hierdata.metrics.risk import Risk
 from hierdata.metrics.tallies import tally
 from hierdata.records.schema import KeyForm, Weight
 from tests import naive_risks as naive
-from tests.contracts.test_discrimination_rate import PARTITION, each_collection, published, uncertainty
+from tests.cases import first_few
+from tests.contracts.test_discrimination_rate import BUILT, PARTITION, published, uncertainty
 from tests.contracts.test_risks import as_it_stands
 from tests.naive_joint import Reader, Table
 from tests.random_collections import Collection
@@ -55,7 +56,7 @@ def listed(own: ValueRate) -> tuple[float, ...]:
     return tuple(map(float, named))
 
 
-@each_collection
+@pytest.mark.parametrize("built", first_few(2, BUILT), ids=range(len(BUILT)))
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("weight", get_args(Weight))
 def test_the_figures_are_those_of_the_twin(built: Collection, together: bool, weight: Weight) -> None:

@@ -29,7 +29,7 @@ from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data, load
 from hierdata.policy.load.yaml import read
 from hierdata.synth import students
-from tests.cases import examples
+from tests.cases import examples, first_few
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SEED = b"a seed of sixteen bytes"
@@ -39,6 +39,8 @@ BUNDLED = [
     FIXTURES / "patients" / "patients.jsonl",
     *sorted((FIXTURES / "students" / "tables").glob("*.csv")),
 ]
+DRAFTED = ("students.json", "students.xml", "university", "patients.jsonl", "courses.csv")
+"""Those that the fast tier publishes by their draft; the others hold the same records in another format."""
 
 
 def errors(draft: Draft, source: object) -> list[str]:
@@ -65,7 +67,13 @@ def shown(draft: Draft, tmp_path: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("source", BUNDLED, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(path, id=path.name, marks=[] if path.name in DRAFTED else pytest.mark.full)
+        for path in BUNDLED
+    ],
+)
 def test_drafts_of_the_bundled_collections_lint_clean_and_publish(source: Path, tmp_path: Path) -> None:
     draft = hierdata.init(source)
     assert errors(draft, source) == []
@@ -84,7 +92,7 @@ def test_drafts_of_equal_students_are_alike_in_all_formats() -> None:
     assert plain[0] == plain[1] == plain[2]
 
 
-@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("depth", first_few(1, [2, 3]))
 def test_drafts_of_generated_collections_publish(depth: int) -> None:
     records = list(students(300, depth=depth, seed=4, correlation=0.8, skew=0.5))
     draft = hierdata.init(records)

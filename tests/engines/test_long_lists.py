@@ -16,6 +16,7 @@ from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
+from tests.cases import first_few
 
 FIELDS = {
     "$.items[*].kind": {"role": "quasi", "flat": True},
@@ -123,7 +124,7 @@ class Twin:
         return whole - gain
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", first_few(1, range(3)))
 def test_long_lists_are_matched_among_candidates(seed: int) -> None:
     prepared, forest = collected(seed, [17, 16, 20, 33, 70])
     alignment = Alignment(forest, prepared.constraints, 2, "optimal")
