@@ -162,7 +162,7 @@ class TreeLabels(Labels):
 
     def is_coarser(self, label: Scalar) -> bool:
         """See Labels."""
-        return _is_among(label, self.every - self.finest)
+        return _is_among(label, self.every) and not _is_among(label, self.finest)
 
     def extent(self, label: Scalar) -> tuple[Any, Any]:
         """See Labels."""

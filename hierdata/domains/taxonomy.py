@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -92,6 +92,11 @@ class Taxonomy(QuasiDomain):
 
         Raises PolicyError for an unusable file or tree.
         """
+        version = _version(self, folder)
+        return self.build_hierarchy(folder) if version is None else _compile(version)
+
+    def build_hierarchy(self, folder: Path) -> Hierarchy:
+        """Build the hierarchy from the tree as it is now (see ``compile``)."""
         tree, floor = self._read(folder)
         kept = sorted({*floor})
         number_of = {node: number for number, node in enumerate(kept)}
@@ -108,15 +113,22 @@ class Taxonomy(QuasiDomain):
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the tree down to the finest form."""
+        version = _version(self, folder)
+        return self.find_labels(folder) if version is None else _find_labels(version)
+
+    def find_labels(self, folder: Path) -> TreeLabels:
+        """Find the labels in the tree as it is now (see ``labels``)."""
         tree, floor = self._read(folder)
-        ends = {floor[node] for node in self._values(tree).values()}
+        values = self._values(tree)
+        ends = {floor[node] for node in values.values()}
         every = {*_keys_of(tree.labels[node] for node in floor)}
+        places = _spans(tree)
         spans: dict[str | Number, tuple[int, int]] = {}
-        for label, span in zip(tree.labels, _spans(tree), strict=True):
+        for label, span in zip(tree.labels, places, strict=True):
             for key in _keys_of((label,)):
                 spans.setdefault(key, span)
-        order = [first for first, _ in _spans(tree)]
-        nodes = {key: order[node] for key, node in self._values(tree).items()}
+        order = [first for first, _ in places]
+        nodes = {key: order[node] for key, node in values.items()}
         ends_in_order = sorted(order[node] for node, count in enumerate(tree.child_counts) if not count)
         return TreeLabels(
             frozenset(_keys_of(tree.labels[node] for node in ends)),
@@ -157,12 +169,8 @@ class Taxonomy(QuasiDomain):
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; a missing value in a set counts as one leaf."""
         tree = self.compile({}, folder)
-        nodes: dict[str | Number, int] = {}
-        for node, label in enumerate(tree.labels[:-1]):
-            nodes.setdefault(str(label), node)
-        for node, label in enumerate(tree.labels[:-1]):
-            with suppress(Uncovered):
-                nodes.setdefault(exact(str(label)), node)
+        version = _version(self, folder)
+        nodes = _nodes_of(tree) if version is None else _find_nodes(version)
 
         def node_of(label: Scalar) -> int:
             found = nodes.get(identity(label), -1)
@@ -194,9 +202,66 @@ class Taxonomy(QuasiDomain):
             if label != ROOT_LABEL and (self.inner or not tree.child_counts[node])
         }
         for label, node in list(nodes.items()):
-            with suppress(Uncovered):
-                nodes.setdefault(exact(str(label)), node)
+            if (number := _number(str(label))) is not None:
+                nodes.setdefault(number, node)
         return nodes
+
+
+class _Version(NamedTuple):
+    """A state of a taxonomy's file: a changed file has another one."""
+
+    taxonomy: Taxonomy
+    folder: Path
+    state: tuple[int, ...]
+
+
+def _version(taxonomy: Taxonomy, folder: Path) -> _Version | None:
+    """Return the state of a taxonomy's file now; None for a tree in the policy, or a missing file."""
+    if taxonomy.file is None:
+        return None
+    try:
+        found = (folder / taxonomy.file).stat()
+    except OSError:
+        return None
+    return _Version(taxonomy, folder, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+# A run asks for the same tree again and again, for the records, the judge and the report: a large one takes
+# seconds. The tree itself is not kept, since what is made of it is.
+@lru_cache(maxsize=8)
+def _compile(version: _Version) -> Hierarchy:
+    return version.taxonomy.build_hierarchy(version.folder)
+
+
+@lru_cache(maxsize=8)
+def _find_labels(version: _Version) -> TreeLabels:
+    return version.taxonomy.find_labels(version.folder)
+
+
+@lru_cache(maxsize=8)
+def _find_nodes(version: _Version) -> dict[str | Number, int]:
+    return _nodes_of(_compile(version))
+
+
+def _nodes_of(tree: Hierarchy) -> dict[str | Number, int]:
+    """Return the node of each label, as text and as the number that it spells."""
+    nodes: dict[str | Number, int] = {}
+    for node, label in enumerate(tree.labels[:-1]):
+        nodes.setdefault(str(label), node)
+    for node, label in enumerate(tree.labels[:-1]):
+        if (number := _number(str(label))) is not None:
+            nodes.setdefault(number, node)
+    return nodes
+
+
+def _number(label: str) -> Number | None:
+    """Return the number that a label spells, None if it spells none."""
+    if label[:1] not in "+-.0123456789":  # most labels: an error for each takes long
+        return None
+    try:
+        return exact(label)
+    except Uncovered:
+        return None
 
 
 def _spans(tree: Tree) -> list[tuple[int, int]]:
@@ -218,8 +283,8 @@ def _spans(tree: Tree) -> list[tuple[int, int]]:
 def _keys_of(labels: Iterable[str]) -> Iterator[str | Number]:
     for label in labels:
         yield label
-        with suppress(Uncovered):
-            yield exact(label)
+        if (number := _number(label)) is not None:
+            yield number
 
 
 def _ancestors(tree: Tree, number_of: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
@@ -237,4 +302,5 @@ def _losses(tree: Tree) -> tuple[Fraction, ...]:
     leaves = [0 if count else 1 for count in tree.child_counts]
     for node in range(len(leaves) - 1, 0, -1):
         leaves[tree.parents[node]] += leaves[node]
-    return tuple(loss_of(below, leaves[0]) for below in leaves)
+    losses = {below: loss_of(below, leaves[0]) for below in {*leaves}}
+    return tuple(losses[below] for below in leaves)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -40,8 +41,8 @@ class Tree:
         self.depths = [0]
         self._deepest = {ROOT_LABEL: 0}
 
-    def add(self, parent: int, label: str, where: str) -> int:
-        """Add a node and return its number; ``where`` is the place in the file, for messages."""
+    def add(self, parent: int, label: str, where: str | int) -> int:
+        """Add a node and return its number; ``where`` is the place or line in the file, for messages."""
         if not label:
             raise self.refusal(where, "a label is empty")
         same = self._deepest.get(label)
@@ -57,6 +58,13 @@ class Tree:
         self.depths.append(self.depths[parent] + 1)
         self.child_counts[parent] += 1
         return node
+
+    def child(self, parent: int, label: str) -> int | None:
+        """Return the child of a node with a label, None if there is none."""
+        node = self._deepest.get(label)
+        while node and self.parents[node] != parent and self.labels[self.parents[node]] == label:
+            node = self.parents[node]  # in a chain of one label
+        return node if node and self.parents[node] == parent else None
 
     def check(self) -> Tree:
         """Refuse what can only be checked on the complete tree; return the tree."""
@@ -77,8 +85,9 @@ class Tree:
             heights[self.parents[node]] = max(heights[self.parents[node]], heights[node] + 1)
         return heights
 
-    def refusal(self, where: str, message: str) -> PolicyError:
-        """Return the error to raise."""
+    def refusal(self, where: str | int, message: str) -> PolicyError:
+        """Return the error to raise; a number is that of a line."""
+        where = f"line {where}" if isinstance(where, int) else where
         return PolicyError(f"taxonomy {self.source}{where and ', ' + where}: {message}")
 
 
@@ -94,27 +103,29 @@ def _from_rows(rows: Sequence[Row], source: str) -> Tree:
     if len({row[-1] for _, row in rows}) > 1:
         hint = "; rows go from leaf to root" if len({row[0] for _, row in rows}) == 1 else ""
         raise tree.refusal("", f"the rows end in different roots{hint}")
-    nodes: dict[tuple[int, str], int] = {}
-    leaves: list[tuple[int, int]] = []
+    above: dict[tuple[str, ...], int] = {}  # the node above the leaf, by all cells behind it
+    leaves = array("q")
+    lines = array("q")
     for number, row in rows:
-        node = 0
-        for label in reversed(_labels_of(row, f"line {number}", tree)):
-            child = nodes.get((node, label))
-            if child is None:
-                child = nodes[node, label] = tree.add(node, label, f"line {number}")
-            node = child
+        rest = tuple(row[1:])
+        node = above.get(rest, 0) if row[0] else 0
+        for label in row[:1] if node else reversed(_labels_of(row, number, tree)):
+            child = tree.child(node, label)
+            node = tree.add(node, label, number) if child is None else child
         if node:
-            leaves.append((number, node))
-    for number, node in leaves:
+            leaves.append(node)
+            lines.append(number)
+            above.setdefault(rest, tree.parents[node])
+    for number, node in zip(lines, leaves, strict=True):
         if tree.child_counts[node]:
             what = "the leaf of this line is an inner node of another line: rename one of them"
-            raise tree.refusal(f"line {number}", what)
+            raise tree.refusal(number, what)
     if not leaves:
         raise tree.refusal("", "the tree has no leaf")
     return tree.check()
 
 
-def _labels_of(row: Sequence[str], where: str, tree: Tree) -> list[str]:
+def _labels_of(row: Sequence[str], where: int, tree: Tree) -> list[str]:
     """Return the labels of a row from its leaf up to below the root; none for the missing value."""
     labels = list(row[:-1])
     while len(labels) > 1 and labels[-1] in ("", row[-1]):
@@ -135,7 +146,9 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
     lines = text.removeprefix("\ufeff").splitlines()
     choices = [delimiter] if delimiter else [";", ","]
     try:
-        tables = [_table(lines, choice) for choice in choices]
+        used = [choice for choice in choices if delimiter or choice in text]
+        tables = [_table(lines, choice) for choice in used]
+        tables = tables or [_table(lines, choices[0])]
     except csv.Error:
         raise Tree(source).refusal("", "the file is not CSV") from None
     rooted = [table for table in tables if table and len({row[-1] for _, row in table}) == 1]
@@ -166,8 +179,10 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
 def _table(lines: list[str], delimiter: str) -> list[Row]:
     reader = csv.reader(lines, delimiter=delimiter)
     found: list[Row] = []
+    known: dict[str, str] = {}  # labels above the leaves repeat: each is kept once
     for row in reader:
         cells = [cell.strip() for cell in row]
+        cells[1:] = [known.setdefault(cell, cell) for cell in cells[1:]]
         while cells and not cells[-1]:
             cells.pop()
         if cells:
