@@ -187,7 +187,8 @@ def survey_splits(
     Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
     """
     hints = hints_of(collection, policy)
-    flat = collection.form.format.is_tabular and not shaped_tables(policy)
+    deep = any(len(keys) > 1 for keys in policy.rules_by_keys)
+    flat = collection.form.format.is_tabular and not shaped_tables(policy) and not deep
     most = -(-_SAMPLE // len(splits)) if sampled and may_be_cut(policy, flat) else 0
     watch = watch_persons(policy) if sampled else None
     found = _survey_splits(splits, policy, spread, most, treatment, watch)

@@ -36,7 +36,8 @@ class TableForm(FileForm):
 
     def fit(self, policy: Policy, order: Order) -> TableForm:
         """Return the form with the columns that the policy publishes, and the key columns (see Form.fit)."""
-        published = {keys for keys, (_, rule) in policy.rules_by_keys.items() if rule.is_published}
+        at = len(self.base) + 1  # a column of lists or structs is published with any field below it
+        published = {keys[:at] for keys, (_, rule) in policy.rules_by_keys.items() if rule.is_published}
         columns = tuple(
             column
             for column in self.layout.columns
@@ -140,7 +141,8 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     known |= {column for shaped in shaped_tables(policy) for column in shaped.table.joins}
     if policy.recoding_traits.separates_values:
         known |= {GROUP, COUNT, *(group_key(at) for at, _ in enumerate(policy.sensitive, 1))}
-    strangers = sum(column not in known for column in open_layout(source, form.format, ()).columns)
+    names = [name for kind in layout.types.values() for name in form.format.names_below(kind)]
+    strangers = sum(name not in known for name in (*open_layout(source, form.format, ()).columns, *names))
     if strangers and not isinstance(policy.unlisted, Keep):
         raise VerificationError(
             f"the header has columns that the policy does not list: {strangers}", path=source.name
@@ -151,15 +153,22 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
 def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> None:
     """Raise InputError if the columns show a wrong delimiter or a missing header."""
     declared = _paths(policy, base).keys() | set(joins)
-    if len(declared) > 1 and len(layout.columns) == 1 and layout.columns[0].startswith(COMMENTS):
+    if layout.types:  # not CSV: columns have names and types, and may have fields below them
+        at = len(base)
+        declared |= {keys[at] for keys in policy.rules_by_keys if len(keys) > at and keys[:at] == base}
+        if len(declared) > 1 and not declared & set(layout.columns):
+            raise InputError(
+                f"none of the {len(declared)} columns in the policy is in the table: compare their names"
+            )
+    elif len(declared) > 1 and len(layout.columns) == 1 and layout.columns[0].startswith(COMMENTS):
         sign = next(sign for sign in COMMENTS if layout.columns[0].startswith(sign))
         raise InputError(
             f"the table begins with lines that begin with {sign!r}: if they are comments above the header, "
             f"skip them with `csv: {{comment: '{sign}'}}`"
         )
-    if len(declared) > 1 and len(layout.columns) == 1 and layout.trailing:
+    elif len(declared) > 1 and len(layout.columns) == 1 and layout.trailing:
         raise InputError("column 2 has no name: name it in the header, or leave it out")
-    if len(declared) > 1 and len(layout.columns) == 1:
+    elif len(declared) > 1 and len(layout.columns) == 1:
         raise InputError(
             "the table has one column, but the policy names more: state the delimiter, such as "
             "`csv: {delimiter: ':'}`"

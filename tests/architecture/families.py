@@ -48,6 +48,7 @@ FAMILIES = {
             "csv_dialect": "how a CSV file is written, found for drafts",
             "encodings": "text in other encodings, and zip files, as bytes of UTF-8",
             "arrow_tables": "tables in memory: Arrow tables and DataFrames, out and in",
+            "nested_columns": "columns of lists and structs, for Parquet and tables in memory",
             "json_reading": "arrays and lines of JSON, for all formats that have them",
             "kinds": "types of Python that published values had in the input",
             "objects": "Python objects as documents, and values to JSON text",

@@ -22,7 +22,11 @@ HOMES = {
     "numba": ("engines/compiler/",),
     "llvmlite": ("engines/compiler/",),
     "skfuzzy": ("domains/membership.py",),
-    "pyarrow": ("documents/formats/parquet.py", "documents/formats/arrow_tables.py"),
+    "pyarrow": (
+        "documents/formats/parquet.py",
+        "documents/formats/arrow_tables.py",
+        "documents/formats/nested_columns.py",
+    ),
     "pandas": ("documents/formats/arrow_tables.py",),
     "cloudpickle": ("executors/spill.py", "executors/base.py", "executors/spark.py"),
     "psycopg": ("sources/stores/postgresql_",),

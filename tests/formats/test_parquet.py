@@ -89,8 +89,8 @@ def test_types_are_read_and_kept(kind: Any, values: list[Any], expected: list[An
 @pytest.mark.parametrize(
     ("kind", "values", "name"),
     [
-        (pa.list_(pa.int64()), [[7319]], "list"),
-        (pa.struct([("marker-7319", pa.int8())]), [{"marker-7319": 1}], "struct"),
+        (pa.list_(pa.binary()), [[b"7319"]], "list"),
+        (pa.struct([("marker-7319", pa.binary())]), [{"marker-7319": b"1"}], "struct"),
         (pa.map_(pa.string(), pa.int8()), [[("a", 1)]], "map"),
         (pa.binary(), [b"7319"], "binary"),
         (pa.duration("s"), [timedelta(7319)], "duration"),
@@ -218,7 +218,9 @@ def test_the_columns_are_those_of_the_layout() -> None:
         written([{"marker-7319": 1}], Layout(columns=("a",)))
     assert "7319" not in str(caught.value)
     with pytest.raises(InputError, match="a single value"):
-        written([{"a": [1]}], Layout(columns=("a",)))
+        written([{"a": [1]}], Layout(columns=("a",), types={"a": pa.int64()}))
+    with pytest.raises(InputError, match="a column of lists must have lists in all rows"):
+        written([{"a": [1]}, {"a": "marker-7319"}], Layout(columns=("a",)))
     with pytest.raises(InputError, match="surrogate"):
         written([{"a": "7319\ud800"}], Layout(columns=("a",)))
     with pytest.raises(PolicyError, match="`records`"):
@@ -287,4 +289,4 @@ def test_frames_that_are_no_table_are_refused() -> None:
     with pytest.raises(InputError, match="columns 1 and 2 have the same name"):
         table_layout(to_table(twice).schema, {})
     with pytest.raises(InputError, match="type list"):
-        table_layout(to_table(pd.DataFrame({"a": [[1], [2]]})).schema, {})
+        table_layout(to_table(pd.DataFrame({"a": [[b"1"], [b"2"]]})).schema, {})

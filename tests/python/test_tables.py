@@ -71,14 +71,15 @@ def test_a_table_can_be_measured() -> None:
     ("source", "message"),
     [
         (
-            polars.DataFrame({"born": [[date(2001, 1, 1)]]}),
+            polars.DataFrame({"born": [[b"2001"]]}),
             "column 1 has the type .*list, which is not supported",
         ),
+        (polars.DataFrame({"b": [1]}), "none of the [0-9]+ columns in the policy is in the table"),
         (polars.Series("born", [1, 2]), "the Arrow stream has no rows"),
     ],
-    ids=["nested", "no rows"],
+    ids=["bytes in lists", "other columns", "no rows"],
 )
-def test_what_is_no_flat_table_is_refused(source: object, message: str) -> None:
+def test_tables_that_are_refused(source: object, message: str) -> None:
     with pytest.raises(hierdata.InputError, match=message):
         hierdata.anonymize(source, FLAT)
 

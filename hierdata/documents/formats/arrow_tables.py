@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hierdata.documents.document import Siblings
+from hierdata.documents.formats.nested_columns import is_list, is_nested, parts_of
 from hierdata.documents.formats.objects import dumps_exact, to_plain
 from hierdata.documents.formats.parquet import arrow
 from hierdata.ground.errors import InputError, missing_extra
@@ -190,4 +191,8 @@ def _with_one_text(kind: Any) -> Any:
     lib = arrow()
     if lib.types.is_dictionary(kind):
         return lib.dictionary(kind.index_type, _with_one_text(kind.value_type), kind.ordered)
+    if is_list(kind):
+        return lib.list_(_with_one_text(kind.value_type))
+    if is_nested(kind):
+        return lib.struct([(name, _with_one_text(below)) for name, below in parts_of(kind)])
     return lib.string() if lib.types.is_large_string(kind) or lib.types.is_string_view(kind) else kind

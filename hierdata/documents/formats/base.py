@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import BinaryIO, ClassVar, TypeAlias
+from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 from hierdata.documents.document import Document
 from hierdata.ground.errors import InputError
@@ -119,6 +119,10 @@ class Format(ABC):
         ``columns`` are the names for a table without a header, ``paths`` the policy's paths by column.
         """
         return self
+
+    def names_below(self, kind: Any) -> Iterator[str]:
+        """Yield the names of fields below a column of a type (see Layout.types); none where it has none."""
+        return iter(())
 
     def with_marks(self, comment: str | None, decimal: str, words: Collection[str]) -> Format:
         """Return the format with what a policy says of the input alone.

@@ -17,6 +17,14 @@ from hierdata.documents.document import Document, Scalar, Value
 from hierdata.documents.formats.base import BESIDE, WHOLE, Layout, Rowwise, Split, check_columns
 from hierdata.documents.formats.decoder import LONE_SURROGATE
 from hierdata.documents.formats.kinds import Kinds
+from hierdata.documents.formats.nested_columns import (
+    ColumnToWrite,
+    column_for,
+    is_nested,
+    names_below,
+    parts_of,
+    read_nested,
+)
 from hierdata.documents.formats.objects import literal
 from hierdata.documents.scalars import DoubleWord
 from hierdata.ground.errors import InputError, PolicyError, VerificationError, missing_extra
@@ -32,7 +40,7 @@ _ARROWS_OWN = {b"ARROW:schema"}  # repeats the types of the columns: the only me
 
 @dataclass(frozen=True)
 class Parquet(Rowwise):
-    """Apache Parquet. Integers, floats, decimals, booleans, text, dates and timestamps; no nested columns.
+    """Apache Parquet: numbers, booleans, text, dates and timestamps, and lists and structs of them.
 
     Floats become the decimals of their repr, dates and timestamps ISO text. Null is a missing value; NaN
     and infinity are refused but for ``words``, which some rule counts as missing. When written, a column
@@ -59,6 +67,10 @@ class Parquet(Rowwise):
     ) -> Parquet:
         """Return Parquet whose errors use the policy's paths of columns (see Format.with_options)."""
         return replace(self, paths=paths)
+
+    def names_below(self, kind: Any) -> Iterator[str]:
+        """See Format.names_below."""
+        return names_below(kind)
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Read the schema. Raises InputError for a column of an unsupported type, with the type's name."""
@@ -91,19 +103,23 @@ class Parquet(Rowwise):
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
         """Collect rows; the file is written at the end, when the types of its columns are known."""
-        columns = {column: _Column(layout.types.get(column)) for column in layout.columns}
+        columns: dict[str, ColumnToWrite] = {}
         held: list[Document] = []
+        known = {*layout.columns}
 
         def put(document: Document) -> None:
-            if not document.keys() <= columns.keys():
+            if not document.keys() <= known:
                 raise InputError("a record has a field that is not a column of the table")
             held.append(document)
             if len(held) == ROWS:
                 pack()
 
         def pack() -> None:
-            for name, column in columns.items():
-                column.add([document.get(name) for document in held])
+            for name in layout.columns:
+                values = [document.get(name) for document in held]
+                if name not in columns:
+                    columns[name] = column_for(layout.types.get(name), _Column, values)
+                columns[name].add(values)
             held.clear()
 
         yield put
@@ -143,11 +159,17 @@ def column_kinds(schema: pa.Schema) -> Kinds:
     """Return the types of a table's columns, for values that are published unchanged."""
     types = arrow().types
     kinds = Kinds()
-    for column in schema:
-        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+
+    def note(found: Kinds, kind: Any) -> None:
+        for name, below in parts_of(kind) if is_nested(kind) else ():
+            note(found.at(name) if name else found, below)
+        kind = kind.value_type if types.is_dictionary(kind) else kind
         for test, own in ((types.is_date, date), (types.is_timestamp, datetime), (types.is_floating, float)):
             if test(kind):
-                kinds.at(column.name).types.add(own)
+                found.types.add(own)
+
+    for column in schema:
+        note(kinds.at(column.name), column.type)
     return kinds
 
 
@@ -172,7 +194,7 @@ def _open_file(stream: BinaryIO) -> Any:
     if not stream.seekable():
         raise InputError("Parquet is compressed inside and cannot be read through gzip: unpack the file")
     try:
-        return pq.ParquetFile(stream)
+        return pq.ParquetFile(stream, page_checksum_verification=True)
     except (lib.ArrowException, OSError, UnicodeDecodeError):
         pass
     raise InputError("this is not a Parquet file, or it is damaged")
@@ -205,6 +227,9 @@ def _is_known_type(kind: pa.DataType) -> bool:
     types = arrow().types
     if types.is_dictionary(kind):
         return _is_known_type(kind.value_type)
+    if is_nested(kind):
+        names = [name for name, _ in parts_of(kind)]
+        return len({*names}) == len(names) and all(_is_known_type(below) for _, below in parts_of(kind))
     if types.is_decimal(kind):
         return bool(kind.scale >= 0)  # Parquet has no others
     texts = (types.is_string, types.is_large_string, types.is_string_view)
@@ -212,10 +237,12 @@ def _is_known_type(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (*others, *texts, types.is_date, types.is_timestamp))
 
 
-def _values(column: Any, first: int, words: Collection[str] = ()) -> list[Scalar]:
+def _values(column: Any, first: int, words: Collection[str] = ()) -> list[Any]:
     """Return the values of a column of a batch whose first row is record ``first``."""
     lib = arrow()
     kind = column.type
+    if is_nested(kind):
+        return read_nested(column, first, lambda below, number: _values(below, number, words))
     if lib.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
         kind = kind.value_type
@@ -281,7 +308,7 @@ class _Column:
 
     def whole(self) -> Any:
         """Return the column."""
-        return arrow().chunked_array(self._arrays)
+        return arrow().chunked_array(self._arrays, self._kinds[0])
 
     def _as_text(self, array: Any) -> Any:
         return _array([_text(value) for value in _values(array, 1)], self._kinds[0])
@@ -316,8 +343,9 @@ def _text(value: Value) -> str | None:
     return value if value is None or isinstance(value, str) else literal(value)
 
 
-def _write(columns: Mapping[str, _Column], stream: BinaryIO) -> None:
+def _write(columns: Mapping[str, ColumnToWrite], stream: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
-    table = arrow().table({name: column.whole() for name, column in columns.items()})
+    made = {name: column.whole() for name, column in columns.items()}
+    table = arrow().table({name: column for name, column in made.items() if column is not None})
     pq.write_table(table, stream, row_group_size=ROWS)
