@@ -14,8 +14,8 @@ from hierdata.ground.recodings import TRAITS
 from tests.adversarial.random_releases import Case, numbered
 
 SEED = b"sixteen bytes or"
-BOUNDED, BY_TABLE = "bounded-knowledge", "slicing_by_table"
-WAYS = (*TRAITS, BOUNDED)
+OF_FACTS, BY_TABLE = "bounded-knowledge", "slicing_by_table"
+WAYS = (*TRAITS, OF_FACTS)
 """The recodings, and the model that has an engine of its own."""
 
 
@@ -36,7 +36,7 @@ def describe_end(number: int) -> tuple[str, str]:
 
 def draw_world(number: int, way: str) -> tuple[Case, dict[str, Any]]:
     """Return the collection and the policy of a number."""
-    if way != BOUNDED:
+    if way != OF_FACTS:
         case = numbered(number, (way,))
         if way != BY_TABLE:
             return case, case.policy()
@@ -45,7 +45,7 @@ def draw_world(number: int, way: str) -> tuple[Case, dict[str, Any]]:
             case = numbered(number, (way,))
         return case, case.policy(accept={"group_ids": "drawn at random"})
     case, rng = numbered(number, ("generalization",)), Random(number)
-    model: dict[str, Any] = {"kind": BOUNDED, "k": rng.choice((2, 3)), "m": rng.choice((1, 2))}
+    model: dict[str, Any] = {"kind": OF_FACTS, "k": rng.choice((2, 3)), "m": rng.choice((1, 2))}
     if all(
         rule.get("role") != "quasi" or "[*]" not in path for path, rule in case.policy()["fields"].items()
     ):

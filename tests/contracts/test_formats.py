@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,12 +90,18 @@ def test_the_bundled_students_survive(name: str, packed: str, tmp_path: Path) ->
         assert target.read_bytes().split() == source.read_bytes().split()
 
 
+@cache
+def written_long(name: str) -> bytes:
+    """A long file, which two tests read the beginning of."""
+    stream = io.BytesIO()
+    FORMATS[name]().write(iter(records(name) * 20_000), stream, layout_of(name))
+    return stream.getvalue()
+
+
 @each_stream
 def test_a_reader_holds_one_record_and_not_the_text(name: str) -> None:
     """Most of a long file has not been read when its first record is there."""
-    stream = io.BytesIO()
-    FORMATS[name]().write(iter(records(name) * 20_000), stream, layout_of(name))
-    stream.seek(0)
+    stream = io.BytesIO(written_long(name))
     next(FORMATS[name]().read(stream, layout_of(name)))
     assert stream.tell() < len(stream.getvalue()) / 10
 
@@ -115,9 +122,7 @@ def test_a_writer_writes_while_it_is_given_records(name: str) -> None:
 
 @each_stream
 def test_the_layout_is_found_at_the_beginning(name: str) -> None:
-    stream = io.BytesIO()
-    FORMATS[name]().write(iter(records(name) * 20_000), stream, layout_of(name))
-    stream.seek(0)
+    stream = io.BytesIO(written_long(name))
     assert FORMATS[name]().layout(stream, ()).records == layout_of(name).records
     assert stream.tell() < len(stream.getvalue()) / 10
 
