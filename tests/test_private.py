@@ -137,5 +137,5 @@ def test_a_fork_does_not_remove_what_its_parent_holds(tmp_path: Path) -> None:
 
 
 def test_no_folder_to_make_it_in(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match=r"^cannot create a folder for a test \(No such file"):
+    with pytest.raises(TargetError, match=r"cannot create a folder for a test here \(No such file"):
         PrivateFolder(tmp_path / "none", "a test")

@@ -34,7 +34,7 @@ from hierdata.cli.arguments import (
     with_rows,
 )
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import require_absent, session
+from hierdata.cli.session import hide_user, require_absent, session
 from hierdata.cli.terminal import print_json, say, say_folded
 from hierdata.ground.errors import TargetError, file_error
 
@@ -114,6 +114,8 @@ def anonymize(
                 notice=feedback.notice,
             )
         _tell(release.report, out, metrics, as_json, quiet)
+        if to is not None and not quiet and not as_json:
+            say(f"Written to: {hide_user(to)}")
 
 
 def _require_room(out: Path) -> None:

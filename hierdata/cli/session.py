@@ -194,8 +194,8 @@ def keep_signal_handlers() -> Iterator[None]:
 
 def explain(kind: str, lines: str | Sequence[str], code: int, as_json: bool, **details: Any) -> int:
     """Print the lines of an error on stderr, with ``--json`` on stdout too, and return the exit code."""
-    shown = [_discreet(escape(line)) for line in ([lines] if isinstance(lines, str) else lines)]
-    details = {name: _discreet(escape(one)) if isinstance(one, str) else one for name, one in details.items()}
+    shown = [hide_user(escape(line)) for line in ([lines] if isinstance(lines, str) else lines)]
+    details = {name: hide_user(escape(one)) if isinstance(one, str) else one for name, one in details.items()}
     tell(*shown)
     if as_json:
         message = "\n".join(shown)
@@ -203,10 +203,10 @@ def explain(kind: str, lines: str | Sequence[str], code: int, as_json: bool, **d
     return code
 
 
-def _discreet(text: str) -> str:
+def hide_user(text: str) -> str:
     """Remove user and password of an address from a text, such as an address given as a file name.
 
-    >>> _discreet("mongodb:/steward:secret@host: there is no such folder")
+    >>> hide_user("mongodb:/steward:secret@host: there is no such folder")
     'mongodb:/...@host: there is no such folder'
     """
     return re.sub(r"(:/+)\S*@", r"\1...@", text)

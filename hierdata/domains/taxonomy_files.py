@@ -107,6 +107,9 @@ def _from_rows(rows: Sequence[Row], source: str) -> Tree:
     leaves = array("q")
     lines = array("q")
     for number, row in rows:
+        if len(row) > MAX_DEPTH + 1:
+            what = f"the row has {len(row):,} cells: a row is a leaf and at most {MAX_DEPTH} nodes above it"
+            raise tree.refusal(number, what)
         rest = tuple(row[1:])
         node = above.get(rest, 0) if row[0] else 0
         for label in row[:1] if node else reversed(_labels_of(row, number, tree)):

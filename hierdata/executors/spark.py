@@ -236,6 +236,10 @@ def _same(rows: list[Any]) -> list[Any]:
     return rows
 
 
+_NO_EXECUTORS = ("removed our application", "masters are unresponsive", "SparkContext was shut down")
+"""Words of Spark where not a worker was lost, but the application."""
+
+
 @contextmanager
 def _translate_errors() -> Iterator[None]:
     """Summarize in one sentence why Spark gave up; its own report may be long, and is in its logs."""
@@ -252,6 +256,10 @@ def _translate_errors() -> Iterator[None]:
         if "No module named 'hierdata" in account:
             raise PolicyError(
                 "Spark's workers cannot import hierdata: install the same version wherever they run"
+            ) from None
+        if any(words in account for words in _NO_EXECUTORS):
+            raise UnavailableError(
+                "Spark could not start its executors, or lost its master: the cluster's logs say why"
             ) from None
         raise WorkerError(
             "Spark gave up after several attempts, as workers were ended from outside, probably for lack of "

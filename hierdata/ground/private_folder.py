@@ -73,7 +73,9 @@ class PrivateFolder:
             _entrust(self.path)
             _make_locked(self.path, held)
         except OSError as error:
-            raise file_error(error, f"cannot create a folder for {what} ({error.strerror})") from None
+            where = str(parent) if parent is not None and str(parent) != "." else None
+            why = f"cannot create a folder for {what} here ({error.strerror})"
+            raise file_error(error, why, path=where) from None
 
     def remove(self) -> None:
         """Remove the folder with its content; do nothing if it was renamed to its final place."""

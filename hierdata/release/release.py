@@ -166,6 +166,8 @@ def place(staged: Path, target: Path) -> None:
     try:
         # As open as the user's new folders; steward/ stays closed.
         staged.chmod((staged / "public").stat().st_mode)
+        for file in (staged / "steward").iterdir():
+            file.chmod(0o600)
         _set_times(staged / "public")
         if staged.stat().st_dev == target.resolve().parent.stat().st_dev:
             staged.rename(target)

@@ -11,7 +11,7 @@ from pathlib import Path
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Format, Layout
 from hierdata.documents.formats.source import PathSource, Source, write_stream
-from hierdata.ground.errors import PolicyError, file_error
+from hierdata.ground.errors import PolicyError, TargetError, file_error
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import TableForm, check_columns, format_of, input_format, published_form
@@ -31,7 +31,8 @@ SECOND_READING = "a second reading of the records"
 
 
 def file_collection(source: Source, policy: Policy) -> Collection:
-    """Return a collection in one file."""
+    """Return a collection in one file. Raises TargetError if there is none."""
+    _require_file(source, policy)
     source, format = input_format(source, policy)
     layout = open_input(source, format, policy.place)
     if format.has_elements:
@@ -42,6 +43,21 @@ def file_collection(source: Source, policy: Policy) -> Collection:
         check_columns(layout, policy)
         form = TableForm(format, layout, suffix)
     return file_in(source, format, layout, form)
+
+
+def _require_file(source: Source, policy: Policy) -> None:
+    """Raise an error for a path that is no file, before its suffix is looked at."""
+    if not isinstance(source, PathSource):
+        return
+    if str(source.path) == "-":
+        raise PolicyError("records are not read from stdin: write them to a file, and name it")
+    if not source.path.exists():
+        raise TargetError("there is no such file", path=str(source.path))
+    if policy.format is None and source.path.suffix.lower() in _SPREADSHEETS:
+        raise PolicyError("the file is a spreadsheet: export the sheet as CSV", path=source.name)
+
+
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
 def find_dump(folder: Path) -> Path:

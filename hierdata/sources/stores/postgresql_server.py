@@ -97,7 +97,8 @@ def parse_name(text: str) -> Name:
     found = _NAME.fullmatch(text)
     if found is None:
         raise PolicyError(
-            "the name of a table must be `table` or `schema.table`; put parts with dots in quotes"
+            "the name of a table must be `table` or `schema.table`; put a part with dots in double "
+            "quotes, which the shell must pass on: --table 'school.\"a.b\"'"
         )
     schema, table = (None if part is None else _unquote(part) for part in found.groups())
     assert table is not None, "the second part is not optional"
