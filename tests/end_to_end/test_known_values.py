@@ -164,6 +164,26 @@ def test_rows_of_a_table_have_facts_too(tmp_path: Path) -> None:
             assert min(counts.values()) >= 4
 
 
+def test_a_label_goes_with_the_value_that_it_follows_from(tmp_path: Path) -> None:
+    """The name of an illness would tell what was left out."""
+    random = Random(1)
+    people = [random_person(random) for _ in range(60)]
+    named = [
+        {**own, "visits": [{**one, "name": one["ill"] and f"name of {one['ill']}"} for one in own["visits"]]}
+        for own in people
+    ]
+    policy = policy_of({**FIELDS, "$.visits[*].name": {"derived": "$.visits[*].ill"}}, k=4)
+    out = tmp_path / "out"
+    shown = [
+        (one.get("ill"), one.get("name"))
+        for record in hierdata.anonymize(named, policy, seed=bytes(16), out=out).records()
+        for one in record.get("visits", ())
+    ]
+    assert None in dict(shown)
+    assert all(name == (ill and f"name of {ill}") for ill, name in shown)
+    assert hierdata.verify(out, policy, original=named).passed
+
+
 def test_blocks_and_elements(people: list[Any], tmp_path: Path) -> None:
     blocks = {**policy_of(k=2, m=1), "blocks": 10}
     out = tmp_path / "blocks"
@@ -196,6 +216,8 @@ def test_bad_facts_are_one_sentence() -> None:
     ):
         with pytest.raises(PolicyError, match=message):
             hierdata.anonymize([], policy_of(facts=facts))
+    with pytest.raises(PolicyError, match="state `alpha`, or `facts`, not both"):
+        hierdata.anonymize([], policy_of(alpha="0.5"))
     with pytest.raises(PolicyError, match="no sensitive fields"):
         hierdata.anonymize([], policy_of({"$.town": FLAT, "$.visits[*].ward": FLAT}))
 

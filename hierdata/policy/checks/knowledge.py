@@ -26,9 +26,7 @@ NO_FACTS = (
     "counts the values of the record itself"
 )
 
-ALPHA_BESIDE = (
-    "alpha beside sensitive values that are known is not built yet: state `alpha`, or `facts`, not both"
-)
+ALPHA_BESIDE = "alpha is not judged where sensitive values may be known: state `alpha`, or `facts`, not both"
 
 
 def check_knowledge(policy: Policy) -> Iterator[Problem]:
