@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -116,9 +117,18 @@ def test_correlation_is_gradual() -> None:
     assert shares[0] < 0.3 < shares[1] < 0.8 < shares[2] == 1
 
 
-@pytest.mark.parametrize(("skew", "expected"), [(0, (0.2,) * 5), (1, (0.80, 0.12, 0.05, 0.02, 0.01))])
-def test_skew_sets_the_shares_of_the_levels(skew: float, expected: tuple[float, ...]) -> None:
-    people = sample(skew=skew, records=1000)
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({"skew": 0}, (0.2,) * 5),
+        ({"skew": 1}, (0.80, 0.12, 0.05, 0.02, 0.01)),
+        ({"levels": (50, 35, 15, 0, 0)}, (0.5, 0.35, 0.15, 0, 0)),
+    ],
+)
+def test_skew_or_levels_set_the_shares_of_the_levels(
+    stated: dict[str, Any], expected: tuple[float, ...]
+) -> None:
+    people = sample(**stated, records=1000)
     courses = [c for s in people for c in s["courses"]]
     for levels in (
         Counter(level(s["gpa"], 4) for s in people),
@@ -149,6 +159,9 @@ def test_a_shape_adds_books_missing_gpas_and_students_with_one_course() -> None:
         {"seed": -1},
         {"correlation": 1.01},
         {"skew": -0.1},
+        {"levels": [1, 2]},
+        {"levels": [0, 0, 0, 0, 0]},
+        {"levels": [1, 1, 1, 1, float("nan")]},
         {"skew": float("nan")},
     ],
 )

@@ -23,7 +23,7 @@ _EVERY = 256
 
 
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "students": {"depth": 2, "correlation": 0.8, "skew": 0.5},
+    "students": {"depth": 2, "correlation": 0.8, "skew": 0.5, "levels": None},
     "patients": {"encounters": "1..160"},
 }
 """By kind, the options that only it has, with their defaults."""
@@ -61,6 +61,14 @@ def synth(
             max=1,
         ),
     ] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,C,D,E",
+            help="Students: frequencies of levels 1 to 5 instead of --skew, such as 50,35,15,0,0.",
+            show_default=False,
+        ),
+    ] = None,
     encounters: Annotated[
         str | None,
         typer.Option(
@@ -71,7 +79,13 @@ def synth(
     quiet: Quiet = False,
 ) -> None:
     """Write synthetic records, with a policy and taxonomies. They contain no real people."""
-    stated = {"depth": depth, "correlation": correlation, "skew": skew, "encounters": encounters}
+    stated = {
+        "depth": depth,
+        "correlation": correlation,
+        "skew": skew,
+        "levels": levels,
+        "encounters": encounters,
+    }
     with session(as_json):
         from hierdata.synth import write
 
@@ -103,8 +117,17 @@ def _make(
             own[name] = value
     if "encounters" in own:
         own["encounters"] = _bounds(own["encounters"])
+    if own.get("levels") is not None:
+        own["levels"] = _frequencies(own["levels"])
     made = GENERATORS[kind](records, seed=seed, **own)
     return made, beside_students(own["depth"]) if kind == "students" else beside_patients()
+
+
+def _frequencies(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise PolicyError("--levels must be five numbers, such as 50,35,15,0,0") from None
 
 
 def _bounds(text: str) -> tuple[int, int]:

@@ -62,7 +62,7 @@ _WARM = 40
 """Records of the run that only compiles."""
 
 
-def measure_algorithms(data_set: str, skew: float, k: int, records: int, seed: int) -> dict[str, Any]:
+def measure_algorithms(data_set: str, population: str, k: int, records: int, seed: int) -> dict[str, Any]:
     """Run each algorithm on one synthetic data set and return its figures by algorithm, and the levels.
 
     ``loss`` is LM a record, suppressed records in full. ``dissimilarity`` is as printed (equations 6 and 7
@@ -71,20 +71,21 @@ def measure_algorithms(data_set: str, skew: float, k: int, records: int, seed: i
     levels 1 to 5.
     """
     _warm_up(data_set)
-    return _measure(data_set, skew, k, records, seed)
+    return _measure(data_set, population, k, records, seed)
 
 
 @cache
 def _warm_up(data_set: str) -> None:
     """Compile, or load what is compiled, once a process."""
-    _measure(data_set, 0.5, 3, _WARM, 1)
+    _measure(data_set, "leaning", 3, _WARM, 1)
 
 
-def _measure(data_set: str, skew: float, k: int, records: int, seed: int) -> dict[str, Any]:
+def _measure(data_set: str, population: str, k: int, records: int, seed: int) -> dict[str, Any]:
     depth = DEPTHS[data_set]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "students.jsonl"
-        write(students(records, depth, seed, CORRELATION, skew), file, beside_students(depth))
+        made = students(records, depth, seed, CORRELATION, 0, levels=POPULATIONS[population])
+        write(made, file, beside_students(depth))
         written = load(file.with_suffix(".policy.yaml"))
         with open_shaped(file, written) as (shaped, _):
             documents = [*shaped]
@@ -145,13 +146,19 @@ def _shares_of_levels(forest: Forest) -> list[float]:
 
 SIZES = (2, 3, 4, 5, 6)
 """k, and l with it."""
-SKEWS = {0.0: "equal", 0.5: "leaning", 1.0: "mostly 1"}
-"""How the sensitivity levels of the data sets are skewed: what ``synth`` takes, and its name in figures."""
+POPULATIONS: dict[str, tuple[float, ...]] = {
+    "equal": (20, 20, 20, 20, 20),
+    "leaning": (50, 16, 12.5, 11, 10.5),
+    "mostly 1": (80, 12, 5, 2, 1),
+    "graduates": (50, 35, 15, 0, 0),
+    "weaker graduates": (40, 40, 20, 0, 0),
+}
+"""Shares of the sensitivity levels 1 to 5 in the data sets, in percent; graduates have passed everything."""
 RECORDS = 1000
 _LEAST = 60
 
-Figures = Mapping[tuple[float, int, str], tuple[float, ...]]
-"""The values of the repeats by skew, k and algorithm."""
+Figures = Mapping[tuple[str, int, str], tuple[float, ...]]
+"""The values of the repeats by population, k and algorithm."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +177,7 @@ class _Figure:
     holds: Callable[[float, float], bool]
     rises: str
     errata: tuple[str, ...]
+    why: str = ""
 
 
 _FIGURES = (
@@ -184,6 +192,8 @@ _FIGURES = (
         lambda paper, baseline: paper < baseline,
         "The loss",
         ("ML-6", "ML-17", "ML-18"),
+        " A class of k records has room for a value of level 3 from k = 3 on, of level 4 from k = 5, of"
+        " level 5 from k = 10: where such values occur before, MLevCluTree suppresses their vertices.",
     ),
     _Figure(
         6,
@@ -217,8 +227,8 @@ def exhibits(study: Study) -> list[Exhibit]:
     records = study.effort.scale_records(round(RECORDS * study.effort.slow_scale), _LEAST)
     seeds = range(1, study.effort.repeats + 1)
     points = [
-        {"data_set": data_set, "skew": skew, "k": k, "records": records, "seed": seed}
-        for data_set, k, skew, seed in product(reversed(DEPTHS), reversed(SIZES), SKEWS, seeds)
+        {"data_set": data_set, "population": population, "k": k, "records": records, "seed": seed}
+        for data_set, k, population, seed in product(reversed(DEPTHS), reversed(SIZES), POPULATIONS, seeds)
     ]
     found = list(zip(points, study.measure(measure_algorithms, points), strict=True))
     return [
@@ -242,17 +252,17 @@ def _exhibit(
         f"{figure.title}, data set {data_set} with h = {DEPTHS[data_set]}",
         f"{figure.says} {_describe_data(data_set, records, repeats, found)}",
         ours=_grid(figure, values, found),
-        charts=tuple(_chart(figure, data_set, skew, values) for skew in SKEWS),
+        charts=tuple(_chart(figure, data_set, population, values) for population in POPULATIONS),
         differs=_judge(figure, values),
         errata=figure.errata,
     )
 
 
 def _collect(key: str, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Figures:
-    values: dict[tuple[float, int, str], tuple[float, ...]] = {}
+    values: dict[tuple[str, int, str], tuple[float, ...]] = {}
     for (point, measured), name in product(found, ALGORITHMS):
         value = measured[name][key]
-        at = (point["skew"], point["k"], name)
+        at = (point["population"], point["k"], name)
         values[at] = (*values.get(at, ()), *([] if value is None else [value]))
     return values
 
@@ -262,31 +272,32 @@ def _describe_data(
 ) -> str:
     """Say what data the figure is over: they are not the paper's, which are not public."""
     taken = f"{records:,} records" if records == RECORDS else f"{records:,} records instead of {RECORDS:,}"
-    levels = {point["skew"]: measured["levels"] for point, measured in found if point["seed"] == 1}
+    levels = {point["population"]: measured["levels"] for point, measured in found if point["seed"] == 1}
     shares = "; ".join(
-        f"{SKEWS[skew]} ({', '.join(f'{100 * share:.0f} %' for share in levels[skew])})" for skew in SKEWS
+        f"{population} ({', '.join(f'{100 * share:.0f} %' for share in levels[population])})"
+        for population in POPULATIONS
     )
     return (
         f"The paper's data are not public: here are synthetic students of the shape of {data_set}, {taken},"
-        f" the mean of {repeats} data sets. The shares of the sensitivity levels 1 to 5 are skewed in"
-        f" three ways: {shares}."
+        f" the mean of {repeats} data sets, of {len(POPULATIONS)} populations with these shares of the"
+        f" levels 1 to 5: {shares}."
     )
 
 
 def _grid(
     figure: _Figure, values: Figures, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 ) -> Grid:
-    """Tabulate the means by skew and k; with the loss the share of suppressed records, a part of it."""
+    """Tabulate the means by population and k; with the loss the share of suppressed records, a part of it."""
     columns = ["levels", "k", *ALGORITHMS]
     shown = [values]
     if figure.key == "loss":
         columns += [f"{name}, suppressed %" for name in ALGORITHMS]
         shown.append(_collect("suppressed", found))
     rows: list[tuple[Cell, ...]] = []
-    for skew, k in product(SKEWS, SIZES):
-        means = [_mean(those.get((skew, k, name), ())) for those in shown for name in ALGORITHMS]
+    for population, k in product(POPULATIONS, SIZES):
+        means = [_mean(those.get((population, k, name), ())) for those in shown for name in ALGORITHMS]
         shares = [None if mean is None else round(100 * mean, 1) for mean in means[len(ALGORITHMS) :]]
-        rows.append((SKEWS[skew], k, *means[: len(ALGORITHMS)], *shares))
+        rows.append((population, k, *means[: len(ALGORITHMS)], *shares))
     return Grid(tuple(columns), tuple(rows))
 
 
@@ -294,17 +305,17 @@ def _mean(values: Sequence[float]) -> float | None:
     return statistics.fmean(values) if values else None
 
 
-def _chart(figure: _Figure, data_set: str, skew: float, values: Figures) -> LineChart:
+def _chart(figure: _Figure, data_set: str, population: str, values: Figures) -> LineChart:
     lines = []
     for name in ALGORITHMS:
         points = [
             Point(k, statistics.fmean(those), min(those), max(those))
             for k in SIZES
-            if (those := values[skew, k, name])
+            if (those := values[population, k, name])
         ]
         lines.append(Line(name, tuple(points)))
     return LineChart(
-        f"Data set {data_set}, levels: {SKEWS[skew]}",
+        f"Data set {data_set}, levels: {population}",
         f"{figure.title} over k from {SIZES[0]} to {SIZES[-1]}; bars show the least and most of the repeats."
         " The numbers are in the table.",
         "k = l",
@@ -314,33 +325,37 @@ def _chart(figure: _Figure, data_set: str, skew: float, values: Figures) -> Line
 
 
 def _judge(figure: _Figure, values: Figures) -> str:
-    """Say at which skew and k the claims of section 5.2 hold."""
+    """Say in which population and at which k the claims of section 5.2 hold, and why not elsewhere."""
     holding, total = [], 0
     grown: dict[str, list[str]] = {PAPER: [], BASELINE: []}
-    for skew, words in SKEWS.items():
-        means = {name: [_mean(values[skew, k, name]) for k in SIZES] for name in (PAPER, BASELINE)}
+    for population in POPULATIONS:
+        means = {name: [_mean(values[population, k, name]) for k in SIZES] for name in (PAPER, BASELINE)}
         at = [
             k
             for k, paper, baseline in zip(SIZES, means[PAPER], means[BASELINE], strict=True)
             if paper is not None and baseline is not None and figure.holds(paper, baseline)
         ]
         total += len(at)
-        holding.append(f"{words}: {_name_sizes(at)}")
+        holding.append(f"{population}: {_name_sizes(at)}")
         for name, those in means.items():
-            grown[name] += [words] if _rises(those) else []
-    most = len(SIZES) * len(SKEWS)
+            grown[name] += [population] if _rises(those) else []
+    most = len(SIZES) * len(POPULATIONS)
     told = "nowhere" if not total else "everywhere" if total == most else "; ".join(holding)
-    rising = " and ".join(f"{name} {_name_skews(those)}" for name, those in grown.items())
+    rising = " and ".join(f"{name} {_name_populations(those)}" for name, those in grown.items())
     return (
         f"{figure.claim} at {total} of {most} points ({told}). {figure.rises} rises at every step of k for"
-        f" {rising}."
+        f" {rising}.{figure.why}"
     )
 
 
-def _name_skews(words: Sequence[str]) -> str:
+def _name_populations(words: Sequence[str]) -> str:
     if not words:
-        return "in none of the three"
-    return "in all three" if len(words) == len(SKEWS) else f"where the levels are: {', '.join(words)}"
+        return "in no population"
+    return (
+        "in all populations"
+        if len(words) == len(POPULATIONS)
+        else f"where the levels are: {', '.join(words)}"
+    )
 
 
 def _name_sizes(sizes: Sequence[int]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from hierdata.ground.errors import PolicyError
@@ -45,15 +46,22 @@ PAPER = StudentShape()
 
 
 def students(
-    records: int, depth: int, seed: int, correlation: float, skew: float, shape: StudentShape = PAPER
+    records: int,
+    depth: int,
+    seed: int,
+    correlation: float,
+    skew: float,
+    shape: StudentShape = PAPER,
+    levels: Sequence[float] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield ``records`` students, one at a time; a longer run begins with the students of a shorter one.
 
     Depth 2 is data set A of ML section 5 (students and about 20 courses each), depth 3 is data set B (also
     one or two instructors per course, with a score). ``correlation`` 0..1 is the probability that a course
     follows the student's major, and an instructor the course; at 0 all courses are equally likely for every
-    major. ``skew`` 0..1 ranges from equally frequent sensitivity levels to 80 % in level 1. GPA and scores
-    are Decimals. ``seed`` is 0 or more. Raises PolicyError for arguments outside these ranges.
+    major. ``skew`` 0..1 ranges from equally frequent sensitivity levels to 80 % in level 1; ``levels``, the
+    relative frequencies of the levels 1..5, replace it. GPA and scores are Decimals. ``seed`` is 0 or more.
+    Raises PolicyError for arguments outside these ranges.
 
     >>> student = next(students(1, depth=2, seed=1, correlation=0.5, skew=0.5))
     >>> list(student), student["id"], list(student["courses"][0])
@@ -65,7 +73,11 @@ def students(
         raise PolicyError("the number of records and the seed must be 0 or more")
     if not (0 <= correlation <= 1 and 0 <= skew <= 1):
         raise PolicyError("correlation and skew must be between 0 and 1")
-    campus = _Campus(Draws(seed), depth, correlation, skew, shape)
+    if levels is None:
+        levels = [(1 - skew) / LEVELS + skew * share for share in SKEWED]
+    if len(levels) != LEVELS or not all(0 <= share < inf for share in levels) or not sum(levels):
+        raise PolicyError(f"levels must be {LEVELS} frequencies from 0, not all of them 0")
+    campus = _Campus(Draws(seed), depth, correlation, limits(levels), shape)
     return (campus.student(ordinal) for ordinal in range(1, records + 1))
 
 
@@ -73,13 +85,13 @@ class _Campus:
     """Draws students with fixed parameters."""
 
     def __init__(
-        self, draws: Draws, depth: int, correlation: float, skew: float, shape: StudentShape
+        self, draws: Draws, depth: int, correlation: float, levels: tuple[float, ...], shape: StudentShape
     ) -> None:
         self.draws = draws
         self.depth = depth
         self.correlation = correlation
         self.shape = shape
-        self.levels = limits([(1 - skew) / LEVELS + skew * share for share in SKEWED])
+        self.levels = levels
 
     def student(self, ordinal: int) -> dict[str, Any]:
         draws, shape = self.draws, self.shape

@@ -53,6 +53,8 @@ def test_progress_changes_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.
         (("teachers",), 2),
         (("students", "--depth", 4), 2),
         (("students", "--skew", 2), 2),
+        (("students", "--levels", "50,a,15,0,0"), 2),
+        (("students", "--levels", "50,50"), 2),
         (("students", "--encounters", "1..2"), 2),
         (("patients", "--depth", 2), 2),
         (("patients", "--encounters", "2"), 2),

@@ -69,29 +69,27 @@ def figure(at: int) -> ml_figures._Figure:
     return ml_figures._FIGURES[at]
 
 
-def values(
-    paper: float, baseline: float, step: float = 0.1
-) -> dict[tuple[float, int, str], tuple[float, ...]]:
+def values(paper: float, baseline: float, step: float = 0.1) -> dict[tuple[str, int, str], tuple[float, ...]]:
     return {
-        (skew, k, name): (level + step * k, level + step * k)
-        for skew in ml_figures.SKEWS
+        (population, k, name): (level + step * k, level + step * k)
+        for population in ml_figures.POPULATIONS
         for k in ml_figures.SIZES
         for name, level in ((PAPER, paper), (BASELINE, baseline))
     }
 
 
 def test_the_sentence_follows_the_numbers() -> None:
-    assert ml_figures._judge(figure(0), values(1, 2)) == (
-        "MLevCluTree loses less than ClusTree at 15 of 15 points (everywhere). The loss rises at every step"
-        " of k for MLevCluTree in all three and ClusTree in all three."
+    assert ml_figures._judge(figure(0), values(1, 2)).startswith(
+        "MLevCluTree loses less than ClusTree at 25 of 25 points (everywhere). The loss rises at every step"
+        " of k for MLevCluTree in all populations and ClusTree in all populations."
     )
-    assert "at 0 of 15 points (nowhere)" in ml_figures._judge(figure(0), values(2, 1))
-    assert "at 15 of 15 points" in ml_figures._judge(figure(1), values(2, 1))
-    assert "for MLevCluTree in none of the three" in ml_figures._judge(figure(1), values(2, 1, -0.1))
-    mixed = {**values(2, 1), (1.0, 3, PAPER): (0.5,), (1.0, 4, PAPER): ()}
+    assert "at 0 of 25 points (nowhere)" in ml_figures._judge(figure(0), values(2, 1))
+    assert "at 25 of 25 points" in ml_figures._judge(figure(1), values(2, 1))
+    assert "for MLevCluTree in no population" in ml_figures._judge(figure(1), values(2, 1, -0.1))
+    mixed = {**values(2, 1), ("graduates", 3, PAPER): (0.5,), ("graduates", 4, PAPER): ()}
     told = ml_figures._judge(figure(0), mixed)
-    assert "at 1 of 15 points" in told
-    assert "mostly 1: at k = 3)" in told
+    assert "at 1 of 25 points" in told
+    assert "graduates: at k = 3;" in told
 
 
 @pytest.mark.full
