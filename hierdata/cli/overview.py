@@ -52,9 +52,18 @@ def overview(report: StewardReport, out: Path) -> list[str]:
     if len(name) > _LONGEST_NAME:
         name = quote(name[:_LONGEST_NAME].strip('"') + " ...")
     given = [f"{name}: {verdict(report)}", *fold(f"Given out: {describe_outcome(report)}")]
+    given += _why_so_few(report)
     rest = [*_list_kept(report), *_not_promised(report), *_next_steps(report, out)]
     most = MOST_LINES * WIDTH // line_width()
     return [*given, *_promise(report, most - len(given) - len(rest)), *rest]
+
+
+def _why_so_few(report: StewardReport) -> Iterator[str]:
+    """Say why fewer than half of the records are published, where an engine knows."""
+    records = report.counts.records
+    if 2 * records.published < records.input:
+        for reason in report.reasons.values():
+            yield from fold(f"Why so few: {reason}.", "", "  ")
 
 
 def _promise(report: StewardReport, most: int) -> list[str]:

@@ -29,6 +29,16 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 """By kind, the options that only it has, with their defaults."""
 
 
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,C,D,E",
+        help="Students: frequencies of levels 1 to 5 instead of --skew, such as 50,35,15,0,0.",
+        show_default=False,
+    ),
+]
+
+
 def synth(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="What to make: students or patients.", show_default=False)
@@ -61,14 +71,7 @@ def synth(
             max=1,
         ),
     ] = None,
-    levels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,C,D,E",
-            help="Students: frequencies of levels 1 to 5 instead of --skew, such as 50,35,15,0,0.",
-            show_default=False,
-        ),
-    ] = None,
+    levels: Levels = None,
     encounters: Annotated[
         str | None,
         typer.Option(
@@ -79,17 +82,11 @@ def synth(
     quiet: Quiet = False,
 ) -> None:
     """Write synthetic records, with a policy and taxonomies. They contain no real people."""
-    stated = {
-        "depth": depth,
-        "correlation": correlation,
-        "skew": skew,
-        "levels": levels,
-        "encounters": encounters,
-    }
+    own = {"depth": depth, "correlation": correlation, "skew": skew, "levels": levels}
     with session(as_json):
         from hierdata.synth import write
 
-        made, companions = _make(kind, records, seed, stated)
+        made, companions = _make(kind, records, seed, own | {"encounters": encounters})
         with Feedback(quiet) as feedback:
             listener = feedback.listener
             write(made if listener is None else _count_records(made, records, listener), out, companions)

@@ -15,7 +15,7 @@ from hierdata.reproduction.le_figures import search_classes
 from hierdata.reproduction.le_formulas import find_buckets, nest
 from hierdata.reproduction.small_data import encode_records
 
-SEED = b"LE, table I"
+SEED = b"sixteen bytes of LE"
 """Fixed, so that each run publishes the same groups; ties are broken by it."""
 QUASI = ("Age", "Sex", "Zipcode")
 Groups = list[frozenset[int]]

@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 2890,
+    "cli": 2960,
     "comparison": 765,
     "documents": 5400,
     "domains": 4560,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import hierdata
+from hierdata.cli.overview import overview
 from hierdata.engines.buckets.attainable import JointCounts, draw_rows, explain_shortage, keep_most
 from hierdata.engines.buckets.buckets import Buckets, Coordinate
 from hierdata.engines.buckets.draw import draw_kept
@@ -158,6 +160,11 @@ def test_all_that_can_be_published_is(preset: str) -> None:
     for seed in range(3):
         release = hierdata.anonymize(people(), policy(3, 3, preset), seed=bytes([seed]) * 16)
         assert release.report.counts.records.published == 18
+    told = " ".join(line.strip() for line in overview(release.report, release.folder))
+    assert "Given out: 18 of 60 records are published" in told
+    assert re.search(
+        r"Why so few: .* at most 2 (none|no row) would be (left out|lost for this reason)\.", told
+    )
 
 
 @pytest.mark.parametrize("preset", ["SLOMS", "MSB-KACA with shared groups"])
