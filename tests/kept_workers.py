@@ -15,6 +15,7 @@ import pytest
 
 from hierdata.executors import processes
 from hierdata.executors.processes import Processes, _WorkerProcess
+from tests.seconds import WORKERS, counting
 
 MOST = 3
 """Workers that are kept for each surrounding."""
@@ -80,6 +81,12 @@ def _keep_workers() -> Iterator[None]:
         patch.setattr(_WorkerProcess, "start", _start_or_take)
         patch.setattr(Processes, "close", _close_and_keep)
         yield
-    for workers in _idle.values():
-        _end(workers)
-    _idle.clear()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the workers; what they took is counted by itself, since no file has all of it."""
+    with counting(session.config, WORKERS):
+        for workers in _idle.values():
+            _end(workers)
+        _idle.clear()

@@ -10,6 +10,7 @@ import os
 import resource
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,12 @@ REASONS: dict[str, str] = {
     "tests/end_to_end/test_faults.py": "28 tests of whole commands that are interrupted",
     "tests/end_to_end/test_spark_release.py": "each release three times, two of them by workers",
     "tests/redteam/test_forgeries.py": "every forgery of a release in every format and recoding",
+    "(kept workers)": "worker processes that several files use (tests/kept_workers.py)",
     "tests/end_to_end/test_digests.py": "149 releases, six of them with processes",
 }
 """Files above the limit, and why they are not cheaper."""
 COLLECTING = "(collecting)"
+WORKERS = "(kept workers)"
 _SHOWN = 25
 
 _SECONDS: pytest.StashKey[Counter[str]] = pytest.StashKey()
@@ -60,11 +63,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Count what a test takes, its fixtures included."""
+    with counting(item.config, item.nodeid.partition("::")[0]):
+        return (yield)
+
+
+@contextmanager
+def counting(config: pytest.Config, name: str) -> Iterator[None]:
+    """Count what is taken in this context under a name."""
     before = _cpu_seconds()
     try:
-        return (yield)
+        yield
     finally:
-        item.config.stash[_SECONDS][item.nodeid.partition("::")[0]] += _cpu_seconds() - before
+        config.stash[_SECONDS][name] += _cpu_seconds() - before
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
