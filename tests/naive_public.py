@@ -306,7 +306,7 @@ def statement(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> str
         if model.kind in ("alpha-k", "frequency-l-diversity"):
             said += (
                 f" Where a person may have several values at {where}, this is said of one of the values, not "
-                "of the person: all persons of a class may have one value in common."
+                "of the person. All persons of a class may have one value in common."
             )
         else:
             said += (

@@ -340,7 +340,7 @@ def test_what_is_promised_is_said_of_records() -> None:
     assert stated.promises[0].statement == (
         "Every record looks like at least 2 others in everything that others may know."
     )
-    assert any("nothing ties the rows of two tables to each other" in one for one in stated.limitations)
+    assert any("Nothing ties the rows of two tables to each other" in one for one in stated.limitations)
     assert not any("each type by itself" in one for one in stated.limitations)
     book = json.loads((release.folder / "public" / "codebook.json").read_text("utf-8"))
     assert "each file that belongs to its type" in book["groups"]

@@ -101,8 +101,8 @@ class RecodingTraits:
 
 
 _TOGETHER = (
-    "A published record keeps its own sensitive values together: whoever knows one of them may pick out the "
-    "record within its class and read the others."
+    "A published record keeps its own sensitive values together. Whoever knows one of them may pick out "
+    "the record within its class and read the others."
 )
 
 DEFAULT = "generalization"
@@ -116,7 +116,7 @@ TRAITS: dict[str, RecodingTraits] = {
     "representatives": RecodingTraits(
         judged_as="representatives",
         limitation="Sensitive values are published by class and vertex, so that nobody can tell which of "
-        "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
+        "them belong to one record. Whoever knows one can still leave it out and guess among the rest.",
         values="class",
     ),
     "full_domain": RecodingTraits(
@@ -143,10 +143,10 @@ TRAITS: dict[str, RecodingTraits] = {
     "anatomy": RecodingTraits(
         judged_as="anatomy",
         limitation="Quasi-identifiers are published in the finest form that the policy allows, whatever the "
-        "groups: whoever knows enough of a person finds the record, learns that the person is in it, and "
-        "reads all its quasi-identifiers. What is promised is that the person's sensitive values cannot be "
-        "told from those of their group; k counts the persons of a group, not records that look alike. "
-        "Whoever knows values of others in the group can strike them out.",
+        "groups. Whoever knows enough of a person finds the record, learns that the person is in it, "
+        "and reads all its quasi-identifiers. What is promised is that the person's sensitive values "
+        "cannot be told from those of their group. k counts the persons of a group, not records that "
+        "look alike. Whoever knows values of others in the group can strike them out.",
         unit="vertex type",
         values="group",
         labels="finest",
@@ -157,10 +157,10 @@ TRAITS: dict[str, RecodingTraits] = {
     ),
     "slicing": RecodingTraits(
         judged_as="slicing",
-        limitation="Sensitive values are published in tables, by group: nothing ties the rows of two tables "
+        limitation="Sensitive values are published in tables, by group. Nothing ties the rows of two tables "
         "to each other, so relations between sensitive values of different tables are lost. Values that "
-        "share a table are in the same rows: whoever knows one of them may read the others. Whoever knows "
-        "values of others in the group can strike them out.",
+        "share a table are in the same rows: whoever knows one of them may read the others. Whoever "
+        "knows values of others in the group can strike them out.",
         values="group",
         groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
         "each file that belongs to its type, where count says how many vertices of the group have the values "
@@ -170,11 +170,11 @@ TRAITS: dict[str, RecodingTraits] = {
     "slicing_by_table": RecodingTraits(
         judged_as="slicing_by_table",
         limitation="Sensitive values are published in tables, and each table has groups of its own: a record "
-        "has one group id for each table. k counts records that agree in their quasi-identifiers, and the "
-        "ids of a record may single it out among them. Values that share a table are in the same rows: "
-        "whoever knows one of them may read the others. Whoever knows values of others in a group can strike "
-        "them out, and whoever learns an id of a person knows which values are in that group. Relations "
-        "between sensitive values of different tables are lost.",
+        "has one group id for each table. k counts records that agree in their quasi-identifiers. The ids "
+        "of a record may single it out among them. Values that share a table are in the same rows: "
+        "whoever knows one of them may read the others. Whoever knows values of others in a group can "
+        "strike them out. Whoever learns an id of a person knows which values are in that group. "
+        "Relations between sensitive values of different tables are lost.",
         unit="table",
         values="group",
         groups="Sensitive values lie apart. group_1 of a record leads to the rows of the same group in "

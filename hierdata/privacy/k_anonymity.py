@@ -146,8 +146,8 @@ class KMap(PrivacyModel):
         "k": "the least number of persons of the population who fit a class",
     }
     limitation: ClassVar[str] = (
-        "k-map counts people of the population table, not records: it promises nothing against a reader who"
-        " knows that a person is in the collection, and nothing about people whom the table lacks."
+        "k-map counts people of the population table, not records. It promises nothing against a reader "
+        "who knows that a person is in the collection, and nothing about people whom the table lacks."
     )
 
     kind: Literal["k-map"] = "k-map"
@@ -213,8 +213,8 @@ class DeltaPresence(PrivacyModel):
         "delta_max": "the largest such chance",
     }
     limitation: ClassVar[str] = (
-        "delta-presence looks at one class at a time: where several classes fit a person of the population "
-        "table, the chances add up, and a person whom none fits is known not to be in the collection. It "
+        "delta-presence looks at one class at a time. Where several classes fit a person of the population"
+        " table, the chances add up. A person whom none fits is known not to be in the collection. It "
         "promises nothing against a reader who knows that a person is in the collection."
     )
 

@@ -50,8 +50,8 @@ class LEDiversity(PrivacyModel):
         "distance": "the least semantic distance of two values at a vertex of a class",
     }
     limitation: ClassVar[str] = (
-        "l-e-diversity keeps values apart that are near each other in the policy's taxonomy, and no others; "
-        "a single value can still be guessed with a probability of up to 1/l."
+        "l-e-diversity keeps values apart that are near each other in the policy's taxonomy, and no "
+        "others. A single value can still be guessed with a probability of up to 1/l."
     )
 
     kind: Literal["l-e-diversity"] = "l-e-diversity"

@@ -29,7 +29,7 @@ from hierdata.privacy.base import (
 from hierdata.privacy.presence import NearPresence, Within, limit_persons
 
 _BETWEEN_NUMBERS = (
-    "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
+    "limits what can be guessed around the numbers that a class shows. A number between two of them may have "
     "both near it, so that a reader knows the value to lie around it."
 )
 """What these models do not protect against; follows the name of the model."""

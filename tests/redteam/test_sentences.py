@@ -272,6 +272,14 @@ def test_promises_are_short_sentences() -> None:
             assert not re.search(r"quasi-identifier|equivalence|tuple|its share", sentence), sentence
 
 
+def test_what_is_not_promised_is_said_in_short_sentences() -> None:
+    texts = [*sentences._ALWAYS, sentences._CERTAIN, sentences._GUARDED, sentences._AS_PUBLISHED]
+    texts += [own.limitation for own in TRAITS.values()]
+    texts += [model.limitation for model in MODELS.values()]
+    for sentence in (one for text in texts for one in re.split(r"(?<=[.:;]) (?=[A-Za-z])", text)):
+        assert len(re.findall(r"[A-Za-z][\w'-]*", sentence)) <= 27, sentence
+
+
 def stated_models() -> Iterator[PrivacyModel]:
     """Each model with some parameters."""
     some = {"k": 5, "l": 3, "m": 2, "p": 2, "c": 2, "e": 1, "t": "1/5", "alpha": "1/2"}

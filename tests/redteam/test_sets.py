@@ -113,7 +113,7 @@ def test_eight_people_who_all_have_hiv_are_not_published_with_it(model: Record) 
     assert sum("HIV" in record["ills"] for record in by_value.records()) > 4
     assert by_value.report.worst_guess[ILLS].fraction > Fraction(1, 2)
     (promise,) = by_value.report.promises
-    assert "not of the person: all persons of a class may have one value in common" in promise.statement
+    assert "not of the person. All persons of a class may have one value in common" in promise.statement
 
 
 @pytest.mark.parametrize("model", [ALPHA, FREQUENCY], ids=["alpha-k", "frequency-l"])

@@ -10,15 +10,16 @@ if TYPE_CHECKING:
     from hierdata.privacy import BoundedKnowledge
 
 _KNOWN = (
-    "The promise holds against a reader who knows that a person is in the collection, no more of the "
-    "person's quasi-identifier values than it says, and none of the sensitive values."
+    "The promise holds against a reader who knows that a person is in the collection, and no more of the "
+    "person's quasi-identifier values than it says. It does not hold against one who knows a sensitive "
+    "value."
 )
 _KNOWN_VALUES = (
     "The promise holds against a reader who knows that a person is in the collection, and no more values of "
     "the person than it says."
 )
 _LEFT_OUT_VALUES = (
-    "A sensitive value that somebody may know is not there where it is missing or was left out: that does "
+    "A sensitive value that somebody may know is not there where it is missing or was left out. That does "
     "not tell that the person has none."
 )
 _PRESENT_VALUES = (
@@ -26,8 +27,8 @@ _PRESENT_VALUES = (
     "tells, or several values together, is not limited."
 )
 _LEFT_OUT = (
-    "A value that is missing, or was left out, is published as *, and vertices of lists were left out with "
-    "all below them: that a record lacks something does not tell that the person does."
+    "A value that is missing, or was left out, is published as *, and vertices of lists were left out with"
+    " all below them. That a record lacks something does not tell that the person does."
 )
 _MORE_FACTS = (
     "Whoever knows more may find a person's record. Of {persons} sampled from the published file, {one} by "
@@ -43,17 +44,17 @@ _LACK = (
     "does not."
 )
 _ORDER = (
-    "What comes first is not among the facts: whoever knows the order of two dates at different vertices, or "
-    "that one value is greater than another, may find a record by it."
+    "What comes first is not among the facts. Whoever knows the order of two dates at different vertices, "
+    "or that one value is greater than another, may find a record by it."
 )
 _SIBLINGS = (
-    "What siblings have to do with each other is not among the facts: that a number counts the vertices of a "
-    "person, or that no two of them have a value in common, may tell what was left out, and whose record it "
-    "is."
+    "What siblings have to do with each other is not among the facts. A number may count the vertices of a"
+    " person, or no two of them may have a value in common. That may tell what was left out, and whose "
+    "record it is."
 )
 _ONE_PATTERN = (
     "alpha bounds the share of a value among the records that agree with one published pattern. Whoever "
-    "allows for values that were left out has several patterns in mind: the share among the records that "
+    "allows for values that were left out has several patterns in mind. The share among the records that "
     "agree with any of them is not bounded."
 )
 _BY_ROOT = "To somebody who knows the values of the record itself and nothing below it: {promise}"

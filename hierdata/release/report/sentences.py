@@ -22,26 +22,26 @@ _UNLIMITED = (
 )
 
 _CERTAIN = (
-    "In some class of this release all persons have, or may have, one value at {paths}: someone who finds a "
-    "person's class may learn that value."
+    "In some class of this release all persons have, or may have, one value at {paths}. Someone who finds "
+    "a person's class may learn that value."
 )
 
 _ALWAYS = (
-    "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
-    "person is in the collection, but none of the person's sensitive values.",
-    "Each sensitive attribute is judged by itself, at each vertex by itself unless a promise says otherwise, "
-    "on the values that are present: what a missing value tells, or several values together, is not limited.",
+    "The promise holds against a reader who knows any quasi-identifier values of a person, and that the "
+    "person is in the collection. It does not hold against one who knows a sensitive value.",
+    "Each sensitive field is judged by itself, and at each vertex by itself unless a promise says "
+    "otherwise. What a missing value tells, or several values together, is not limited.",
     "The promise is about this release alone: releases of a changing collection, or of overlapping ones, are "
     "not protected against being compared with each other.",
-    "Every figure in release.json is computed from the published files and the policy, so it tells nothing "
-    "about suppressed records that these do not tell. That the release exists at all, that every model and "
-    "gate passed, and why a record would be suppressed, still tell a little about them: this is not limited.",
+    "Every figure in release.json is computed from the published files and the policy. So it tells nothing"
+    " more about suppressed records than these do. That the release exists, that every model and gate "
+    "passed, and why records are suppressed tell a little about them. This is not limited.",
 )
 
 _GROUPS = (
-    "Groups were made of the vertices that hold {paths}, each type by itself, and the promise is stated for "
-    "the persons of each group by itself: what several groups of one person, or of persons who share more "
-    "than one group, tell together is not limited. The values of one vertex stay together in their row."
+    "Groups were made of the vertices that hold {paths}, each type by itself. The promise is about the "
+    "persons of each group by itself. What several groups of one person tell together is not limited, nor "
+    "what persons tell who share more than one group. The values of one vertex stay together in their row."
 )
 
 ROUNDED_LOSS = (
@@ -50,20 +50,19 @@ ROUNDED_LOSS = (
 )
 
 _GUARDED = (
-    "The models hold for those left out too: the records that are not published are none, or as a whole "
-    "they satisfy every model as a class does, and so do those of them that fit no published record. This "
-    "is said of those left out as a whole, never of one of them; models on a population do not ask about "
-    "them."
+    "The models hold for those left out too. Either no record is left out, or those left out satisfy every"
+    " model as a class does. The same holds for those of them that fit no published record. This is said "
+    "of those left out as a whole, never of one of them; models on a population do not ask about them."
 )
 _GUARDED_VERTICES = (
-    "The models hold for those left out too: of each type that is in groups, the records or vertices that "
-    "are not published are none, or as a whole they satisfy every model as a group does. This is said of "
-    "those left out as a whole, never of one of them."
+    "The models hold for those left out too. Of each type that is in groups, either none is left out, or "
+    "those left out satisfy every model as a group does. This is said of those left out as a whole, never "
+    "of one of them."
 )
 _AS_PUBLISHED = (
     "The models hold for published records only. Of the records that are not published any share may have "
-    "one sensitive value: whoever knows that a person is in the collection, and finds that no published "
-    "record fits her, may learn that value."
+    "one sensitive value. Whoever knows that a person is in the collection, and finds no published record "
+    "that fits her, may learn that value."
 )
 _LOST_VERTICES = (
     "Vertices below a published record can be left out, in all records of its class, because a model fails "
@@ -84,17 +83,17 @@ _LINKED = (
     "linked could re-identify them by it. Reason given: {reason}"
 )
 _DROPPED_REFERENCES = (
-    "Every reference at {paths} leads to something that is published. Where that of one record did not, it "
-    "was left out at the same place in all records of the class: that it is missing tells that some of them "
-    "referred to what is not published."
+    "Every reference at {paths} leads to something that is published. Where that of one record did not, it"
+    " was left out at the same place in all records of the class. That it is missing tells that some of "
+    "them referred to what is not published."
 )
 _KEPT_REFERENCES = (
     "References at {paths} may lead to nothing that is published. They tell that what they refer to exists, "
     "or once did, and who refers to it."
 )
 _SHIFTED = (
-    "Dates at {paths} were moved by one number of {unit} for each record, {most} days at most: the days "
-    "between them are true, and whoever knows one true date knows the others of the record."
+    "Dates at {paths} were moved by one number of {unit} for each record, {most} days at most. The days "
+    "between them are true: whoever knows one true date knows the others of the record."
 )
 _BY_WEEKS = (
     "The weekday of a moved date is the true one. Seasons and holidays of the collection may tell by how "
@@ -110,13 +109,13 @@ _TIMED = (
 )
 
 _RESPELLED = (
-    "Values keep the spelling that they have in the input, such as 1, 1.0 and 1e0: a record that spells a "
+    "Values keep the spelling that they have in the input, such as 1, 1.0 and 1e0. A record that spells a "
     "value as no other does can be found again by it."
 )
 
 _OVER_VALUES = (
     "Where a person may have several values at {paths}, this is said of one of the values, not of the "
-    "person: all persons of a class may have one value in common."
+    "person. All persons of a class may have one value in common."
 )
 _ALL_MAY_SHARE = (
     "Where a person may have several values at {paths}, all persons of a class may have one of them in "
