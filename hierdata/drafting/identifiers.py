@@ -142,7 +142,8 @@ def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:
     if meaning.kind not in ("contact", "person", "number") or seen.distinct > _CODES:
         return False
     if looks.numeric:
-        return meaning.kind != "number" and meaning.whose != "subject" and looks.spread() < 100
+        of_somebody = meaning.whose == "subject" or (meaning.whose == "other" and meaning.kind == "contact")
+        return meaning.kind != "number" and not of_somebody and looks.spread() < 100
     short = looks.only("text", "boolean") and looks.words_each <= 1 and looks.longest <= _LONGEST_CODE
     if meaning.kind == "person":
         return short and looks.share_like("word", "given", "named", "full") == 0

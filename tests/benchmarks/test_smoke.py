@@ -148,6 +148,11 @@ SMOKES = (
     ),
     Smoke("lattice", "--print-only --only distinct", ("models | limit | NCP | suppressed | CPU s",)),
     Smoke(
+        "lint",
+        "--records 30 --shapes pupils",
+        ("shape | records | lint CPU s | anonymize CPU s | lint / anonymize",),
+    ),
+    Smoke(
         "models",
         "--records 30 --only k-map l-e",
         (

@@ -12,6 +12,7 @@ import pytest
 import hierdata
 from hierdata.ground.errors import PolicyError
 from tests.cases import for_each
+from tests.drafting.made_up_exports import EXPORTS, XML, write_xml
 from tests.drafting.made_up_people import COLLECTIONS, FAMILY, GIVEN, UNITED, name
 from tests.drafting.made_up_sectors import MORE, bare
 
@@ -44,16 +45,20 @@ def test_drafts_that_are_followed_blindly_publish_no_direct_identifier() -> None
         assert any(text not in ("*", "None") for text in shown), title
 
 
-@for_each("title", MORE, few=16)
-def test_drafts_of_many_sectors_and_languages_may_be_followed_blindly(title: str) -> None:
+@for_each("title", [*MORE, *EXPORTS, *XML], few=16)
+def test_drafts_of_many_sectors_and_languages_may_be_followed_blindly(title: str, tmp_path: Path) -> None:
     hidden = set[str]()
-    records = [bare(MORE[title](n), hidden) for n in range(RECORDS)]
-    found = hierdata.init(records)
+    records = [bare((MORE | EXPORTS | XML)[title](n), hidden) for n in range(RECORDS)]
+    source: Any = records
+    if title in XML:
+        source = tmp_path / f"{title}.xml"
+        source.write_text(f"<all>{''.join(write_xml(one, title) for one in records)}</all>")
+    found = hierdata.init(source)
     for one in found.fields:
         if one.proposal.role == "sensitive" and _is_nearly_unique([*values_at(records, one.field.keys)]):
             assert one.proposal.confirm, one.path
-    release = hierdata.anonymize(records, {**found.confirmed(), "effort": 0}, seed=SEED)
-    shown = set(texts(list(release.records())))
+    release = hierdata.anonymize(source, {**found.confirmed(), "effort": 0}, seed=SEED)
+    shown = set(texts([bare(one, set()) for one in release.records()]))
     names = {own for own in hidden if " " in own and len(own) > 8}
     assert not {text for text in shown if text in hidden or any(own in text for own in names)}
     assert release.report.counts.records.published > 0
@@ -75,7 +80,7 @@ def _is_nearly_unique(values: list[str]) -> bool:
 
 
 def test_there_are_at_least_forty_collections() -> None:
-    assert len(MORE) + len(COLLECTIONS) >= 60
+    assert len(MORE) + len(EXPORTS) + len(XML) + len(COLLECTIONS) >= 80
 
 
 def test_rows_of_one_person_are_united_by_a_key_rather_than_a_name() -> None:
