@@ -71,7 +71,7 @@ SHAPES: dict[str, Callable[[int], list[Record]]] = {
     "pupils": each(pupil),
     "sparse events": each(event),
     "wide records": each(wide),
-    "students": lambda count: list(students(count, seed=1)),
+    "students": lambda count: list(students(count, depth=2, seed=1, correlation=0.8, skew=0.5)),
 }
 
 
