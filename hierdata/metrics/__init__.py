@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hierdata.ground import plugins
+from hierdata.metrics.attacked import ATTACKED
 from hierdata.metrics.base import Metric
 from hierdata.metrics.diversity import DissimilarityDegree, DiversityDegree
 from hierdata.metrics.guesses import ClassificationMetric, DisclosureRate, ReconstructionError
@@ -38,6 +39,10 @@ METRICS: dict[str, type[Metric]] = {
     "skewness_distance": SkewnessDistance,
     "skewness_divergence": SkewnessDivergence,
 }
+ATTACKS: dict[str, type[Metric]] = {metric.name: metric for metric in ATTACKED}
+"""The metrics that attacks on published files measure, where a gate limits one."""
+LIMITED: dict[str, type[Metric]] = METRICS | ATTACKS
+"""The metrics that gates may limit."""
 RISKS: dict[str, type[Risk]] = {name: own for name, own in METRICS.items() if issubclass(own, Risk)}
 """The metrics of an attacker who knows keys and wants to learn sensitive values."""
 
@@ -47,12 +52,12 @@ def metric_named(name: str) -> type[Metric]:
 
     Raises PolicyError for one that cannot be imported, KeyError for an unknown name.
     """
-    return METRICS[name] if name in METRICS else plugins.load("metrics", name, Metric)  # type: ignore[type-abstract]
+    return LIMITED[name] if name in LIMITED else plugins.load("metrics", name, Metric)  # type: ignore[type-abstract]
 
 
 def metrics_of(names: Iterable[str]) -> dict[str, type[Metric]]:
     """Return all built-in metrics, and those of other distributions that a policy names."""
-    return METRICS | {name: metric_named(name) for name in names}
+    return LIMITED | {name: metric_named(name) for name in names}
 
 
-__all__ = ["METRICS", "RISKS", "Metric", "Risk", "metric_named", "metrics_of"]
+__all__ = ["ATTACKS", "LIMITED", "METRICS", "RISKS", "Metric", "Risk", "metric_named", "metrics_of"]

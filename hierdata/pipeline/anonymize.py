@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hierdata.ground.errors import VerificationError
-from hierdata.ground.progress import Progress
+from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.control import write_held_out
 from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
+from hierdata.pipeline.risks import (
+    GATE_ATTACKS,
+    GATE_FACTS,
+    find_worst,
+    limits_risks,
+    require_held_out,
+)
 from hierdata.pipeline.seeds import order_key, seed_of
 from hierdata.policy.checks.persons import require_individual
 from hierdata.release.gates import bind_gates, every_metric, pass_gates
@@ -107,6 +114,7 @@ def _release_records(
     with look_over(hand.source, policy, key, resources, staging, progress, secret=secret) as looked:
         overview, prepared, collection, spread, *_ = looked
         require_individual(policy, overview.survey)
+        require_held_out(policy, looked.held_out)
         form = form_in(fit_form(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
         metrics = every_metric(prepared.policy, prepared.schema, prepared.domains, gates)
@@ -120,7 +128,7 @@ def _release_records(
             publishing = Publishing(labelled, prepared, form, folder.path, key_of_order, metrics)
             written, tallies = publishing.publish(classes)
             judged = _judge_written(written, form, policy, prepared, spread)
-            verdict = judged.verdict
+            tallies = _attack_written(hand, written, form, key, secret, tallies, progress)
             kept = pass_gates(gates, tallies)
             write_held_out(folder.path, looked.held_out)
             report = _write_report(folder.path, written, form, judged, tallies, kept, hand, looked, secret)
@@ -130,13 +138,37 @@ def _release_records(
             save = None if out is None else partial(release.save, out)
             if target is not None:
                 delivery = Delivery(target, hand.store, form, prepared, spread, notice)
-                delivery.deliver(written, verdict, save)
+                delivery.deliver(written, judged.verdict, save)
             elif save is not None:
                 save()
         except BaseException:
             folder.remove()
             raise
     return release
+
+
+def _attack_written(
+    hand: AtHand,
+    written: Written,
+    form: Form,
+    key: bytes | None,
+    secret: bytes,
+    tallies: Tallies,
+    progress: Progress | None,
+) -> Tallies:
+    """Attack what was written where a gate asks for it; return the tallies with the risks."""
+    if not limits_risks(hand.policy):
+        return tallies
+    from hierdata.metrics.attacked import answer_by_attack
+    from hierdata.metrics.tallies import Tallies
+    from hierdata.pipeline.attack import AttackPlan, attack_release
+    from hierdata.pipeline.read_release import read_written
+    from hierdata.pipeline.resources import Resources
+
+    read = read_written(hand.source, hand.policy, written.parts(form), key, secret, progress or silent)
+    plan = AttackPlan(GATE_FACTS, GATE_ATTACKS)
+    found = attack_release(read, plan, Resources("serial"), progress or silent)
+    return Tallies({**tallies, answer_by_attack: find_worst(found.measured)})
 
 
 def _write_report(

@@ -13,7 +13,7 @@ from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.look_over import PolicySource
 from hierdata.pipeline.read_release import ReadRelease, read_release
 from hierdata.pipeline.resources import Resources
-from hierdata.pipeline.risks import IsolationYardstick, measure_read, require_control
+from hierdata.pipeline.risks import IsolationYardstick, MeasuredRisks, measure_read, require_control
 from hierdata.policy.checks.sensitive import class_size
 
 if TYPE_CHECKING:
@@ -129,45 +129,70 @@ class AttackPlan(NamedTuple):
     draw: int = 1
 
 
-def _attack_read(read: ReadRelease, plan: AttackPlan, resources: Resources, progress: Progress) -> Attack:
+class AttackFindings(NamedTuple):
+    """What attacks on a release found: the ``known`` victims, and how others are searched."""
+
+    original: Forest
+    known: list[Knowledge]
+    of_release: Attacked
+    measured: MeasuredRisks
+    search: Callable[[str, Forms, list[Knowledge]], Attacked]
+
+
+def attack_release(
+    read: ReadRelease, plan: AttackPlan, resources: Resources, progress: Progress
+) -> AttackFindings:
     """Attack a release that was read, with its control."""
     from hierdata.measurement.adversary.attack import draw_victims
     from hierdata.measurement.adversary.forms import Forms
     from hierdata.measurement.adversary.knowledge import Curiosity
 
     whose, shown = (None, None) if read.persons is None else read.persons
-    model = read.prepared.policy.knowledge
-    by_facts = model is not None and model.root == "counted"
-    curiosity = Curiosity(plan.facts, plan.counts, plan.negative, by_facts)
+    curiosity = Curiosity(plan.facts, plan.counts, plan.negative, _knows_by_facts(read))
     original, rebuilt = _add_known_values(read)
     others = read.is_control
+    least = class_size(read.prepared.policy)
+    search = partial(_search, original, facts=plan.facts, least=least, on=(resources, progress))
+    forms = Forms.of(rebuilt.forest, rebuilt.publication, rebuilt.form, shown)
     inside = None if others is None else ~others
     known = draw_victims(original, plan.victims, curiosity, plan.draw, whose, inside)
-    strangers = []
+    of_release, of_control = search("attacking the release", forms, known), None
     if others is not None:
         strangers = draw_victims(original, plan.victims, curiosity, plan.draw, whose, others)
-    least = class_size(read.prepared.policy)
-    forms = Forms.of(rebuilt.forest, rebuilt.publication, rebuilt.form, shown)
-    search = partial(_search, original, facts=plan.facts, least=least, on=(resources, progress))
-    of_release = search("attacking the release", forms, known)
-    of_original = search("attacking the original", Forms.of_original(original, whose, inside), known)
-    of_control = search("attacking the control", forms, strangers) if strangers else None
+        of_control = search("attacking the control", forms, strangers)
     measured = measure_read(read, of_release, of_control, (plan.facts, plan.victims, plan.draw))
+    return AttackFindings(original, known, of_release, measured, search)
+
+
+def _knows_by_facts(read: ReadRelease) -> bool:
+    model = read.prepared.policy.knowledge
+    return model is not None and model.root == "counted"
+
+
+def _attack_read(read: ReadRelease, plan: AttackPlan, resources: Resources, progress: Progress) -> Attack:
+    """Attack a release, and the original with only its identifiers dropped."""
+    from hierdata.measurement.adversary.forms import Forms
+
+    found = attack_release(read, plan, resources, progress)
+    whose = None if read.persons is None else read.persons.original
+    others = read.is_control
+    dropped = Forms.of_original(found.original, whose, None if others is None else ~others)
+    held_out = 0 if others is None else int(others.sum())
     return Attack(
-        read.original.record_count - (0 if others is None else int(others.sum())),
-        len(known),
+        read.original.record_count - held_out,
+        len(found.known),
         plan.facts,
         plan.counts,
         plan.negative,
-        least,
-        of_release,
-        of_original,
+        class_size(read.prepared.policy),
+        found.of_release,
+        found.search("attacking the original", dropped, found.known),
         None if whose is None else len(set(whose.tolist())),
-        by_facts,
-        None if others is None else int(others.sum()),
-        measured.risks,
-        measured.isolation,
-        measured.not_measured,
+        _knows_by_facts(read),
+        held_out or None,
+        found.measured.risks,
+        found.measured.isolation,
+        found.measured.not_measured,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hierdata.policy.plan.plan import Prepared
     from hierdata.policy.policy import Policy
     from hierdata.release.layout import Released
-    from hierdata.sources import Collection, Form
+    from hierdata.sources import Collection, Form, InputSplit
 
 
 class ReadRelease(NamedTuple):
@@ -149,6 +149,30 @@ def _read_files(
                 path=error.path,
                 revealed=error.revealed,
             ) from None
+
+
+def read_written(
+    source: object,
+    policy: Policy,
+    written: tuple[Iterable[InputSplit], Mapping[str, Iterator[Document]]],
+    key: bytes | None,
+    secret: bytes,
+    progress: Progress,
+) -> ReadRelease:
+    """Read a release that was just written, by its splits and other parts, with its original and control."""
+    from hierdata.measurement.release import rebuild
+    from hierdata.pipeline.encode import whole
+
+    splits, beside = written
+    with look_over(
+        source, policy, key, None, None, progress, again=True, secret=secret, with_control=True
+    ) as looked:
+        overview, prepared, _, spread, _, first = looked
+        forest = whole(overview, prepared, spread)
+    documents = chain.from_iterable(split.count_documents() for split in splits)
+    rebuilt = rebuild(documents, beside, prepared, forest)
+    is_control = None if first is None else np.arange(forest.record_count) >= first
+    return ReadRelease(rebuilt, forest, prepared, None, is_control)
 
 
 def _number_persons(overview: Overview, policy: Policy, person: str) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hierdata.measurement.risks.evidence import Evidence
     from hierdata.measurement.risks.measure import Readers
     from hierdata.measurement.risks.rates import MeasuredRisk
+    from hierdata.pipeline.control import HeldOut
     from hierdata.pipeline.read_release import ReadRelease
     from hierdata.policy.policy import Policy
 
@@ -37,12 +38,29 @@ class MeasuredRisks(NamedTuple):
 
 def require_control(is_control: NDArray[np.bool_] | None) -> None:
     """Raise InputError for a control that is too small to tell anything."""
-    count = LEAST_CONTROL if is_control is None else int(is_control.sum())
+    if is_control is not None:
+        _require_count(int(is_control.sum()))
+
+
+def _require_count(count: int) -> None:
     if count < LEAST_CONTROL:
         raise InputError(
             f"the control has {count} individuals, so that half of an interval would be wider than 0.05: "
             f"{LEAST_CONTROL} are needed"
         )
+
+
+def require_held_out(policy: Policy, held_out: HeldOut | None) -> None:
+    """Raise InputError where a gate limits a risk and the control of the policy is too small for it."""
+    if held_out is not None and limits_risks(policy):
+        _require_count(len(held_out.ordinals))
+
+
+def limits_risks(policy: Policy) -> bool:
+    """Return whether a gate limits a risk, so that a run attacks what it wrote."""
+    from hierdata.metrics.attacked import AttackedRisk
+
+    return any(issubclass(gate.metric_class, AttackedRisk) for gate in policy.gates)
 
 
 def measure_read(
@@ -112,4 +130,22 @@ def list_true_codes(
         codes = np.full(len(vertices), -1)
         codes[fits] = original.nodes[original.first_node[linked[fits]] + own.position]
         found.append(codes)
+    return found
+
+
+GATE_FACTS, GATE_ATTACKS = 3, 1000
+"""Facts and attacks of each sort with which a run measures the risks that gates limit."""
+
+
+def find_worst(measured: MeasuredRisks) -> dict[str, float]:
+    """Return the largest observed risk of each metric and figure; 0 where no attack could be made."""
+    from hierdata.measurement.risks.singling_out import BY_EVERYTHING, BY_QUASI
+
+    names = {BY_QUASI: "quasi_identifiers", BY_EVERYTHING: "everything"}
+    found: dict[str, float] = {}
+    for risk in measured.risks:
+        figure = names.get(risk.by) if risk.risk == "singling_out" else "worst"
+        if figure is not None:
+            key = f"{risk.risk}.{figure}"
+            found[key] = max(found.get(key, 0.0), risk.raw_value)
     return found

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.ground.errors import HierdataError, InputError, PolicyError, VerificationError
+from hierdata.ground.errors import GateError, HierdataError, InputError, PolicyError, VerificationError
 from hierdata.pipeline.resources import Resources
 from tests.adversary.test_attack import SEED
 from tests.adversary.test_measured_risks import TABLE, rows
@@ -116,3 +116,30 @@ def test_bad_controls(tmp_path: Path) -> None:
     (records,) = (out / "public").glob("records.*")
     with pytest.raises(VerificationError, match=r"only steward/verification.json has"):
         hierdata.attack(records, stated, original=file, facts=1)
+
+
+def gate(metric: str, figure: str, value: str) -> dict[str, Any]:
+    return {"metric": metric, "figure": figure, "operator": "<=", "value": value}
+
+
+def test_gates_limit_what_attacks_achieve_beyond_the_control(tmp_path: Path) -> None:
+    file, out = written(tmp_path, rows(0, 1700)), tmp_path / "release"
+    gates = [gate("singling_out", "quasi_identifiers", "0.05"), gate("linkability", "worst", "0.2")]
+    release = hierdata.anonymize(file, {**POLICY, "gates": gates}, out=out, seed=SEED)
+    assert [own.passed for own in release.report.gates] == [True, True]
+    assert release.report.metrics["singling_out"].model_extra["quasi_identifiers"] == 0
+    # Wages are published as they are: most of them are one person's.
+    assert release.report.metrics["singling_out"].model_extra["everything"] > 0.5
+    told = json.loads((out / "public" / "release.json").read_text())
+    assert [own["passed"] for own in told["gates"]] == [True, True]
+    assert all("value" not in own for own in told["gates"])
+    assert hierdata.verify(out, {**POLICY, "gates": gates}, original=file).passed
+    failing = {**POLICY, "gates": [*gates, gate("singling_out", "everything", "0.05")]}
+    with pytest.raises(GateError, match=r"1 of 3 gates failed .*: singling_out everything is"):
+        hierdata.anonymize(file, failing, out=tmp_path / "none", seed=SEED)
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(InputError, match=r"the control has .* individuals"):
+        hierdata.anonymize(rows(0, 900), {**POLICY, "gates": gates}, seed=SEED)
+    # Without a control the rates themselves are limited.
+    alone = {**TABLE, "gates": [gate("inference", "worst", "0.9")]}
+    assert hierdata.anonymize(rows(0, 200), alone, seed=SEED).report.gates[0].passed

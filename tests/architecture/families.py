@@ -132,6 +132,7 @@ FAMILIES = {
         "METRICS",
         Metric,
         {
+            "attacked": "the metrics that attacks on published files measure, not parts of a release",
             "cells": "counts of cells that lie in several parts of a release",
             "joint_counts": "how values and published keys occur together, for every rate",
             "numbering": "what is known of vertices, in numbers that mean the same in every part",

@@ -139,6 +139,11 @@ SMOKES = (
         ),
     ),
     Smoke(
+        "measured_risks",
+        "--rows 2100 --attacks 20 --facts 2 --alone",
+        ("published | facts | ours | interval | control | anonymeter | interval | control | agree",),
+    ),
+    Smoke(
         "knowledge",
         "B --records 60 --m 1",
         (

@@ -19,6 +19,7 @@ from hierdata.measurement.risks.facts import (
     LabelMeanings,
     PublishedFact,
     find_records,
+    is_single,
     list_attributes,
     observe,
     read_number,
@@ -100,31 +101,50 @@ class Evidence:
         """The numbers of the quasi-identifiers."""
         return tuple(own for own, one in enumerate(self.attributes) if one.is_quasi)
 
-    def find_published(self, facts: Sequence[PublishedFact]) -> Ints:
-        """Return the published records that a predicate matches by their labels."""
+    def without_equal(self) -> Evidence:
+        """Return the evidence with one of all equal rows, as ``anonymeter`` reads tables; trees unchanged."""
+        tables = [own for own in (self.published, self.original, self.control) if own is not None]
+        if not all(column.is_flat for own in tables for column in own):
+            return self
+        kept = [_keep_one(own) for own in tables]
+        form = self.form[np.sort(np.unique(_number_rows(self.published), return_index=True)[1])]
+        sizes = [len(own[0].records) for own in kept]
+        control = kept[2] if self.control is not None else None
+        counts = sizes[0], sizes[1], sizes[2] if control is not None else 0
+        return replace(self, published=kept[0], original=kept[1], control=control, form=form, counts=counts)
+
+    def is_single_published(self, facts: Sequence[PublishedFact]) -> bool:
+        """Return whether a predicate matches one published record, by the labels as they are."""
         columns = self.published
         wanted = [
             (
-                fact.attribute,
-                self.labels[fact.attribute].list_alike(
-                    fact.sign, fact.label, len(columns[fact.attribute].counts)
+                own.attribute,
+                self.labels[own.attribute].list_alike(
+                    own.sign, own.label, len(columns[own.attribute].counts)
                 ),
             )
-            for fact in facts
+            for own in facts
         ]
-        return find_records(columns, wanted)
+        return is_single(columns, wanted)
 
     def find_true(
         self, columns: Sequence[LabelColumn], facts: Sequence[PublishedFact], as_strings: bool = False
     ) -> Ints:
         """Return the records of the input, or of the control, that a predicate matches."""
-        wanted = [
-            (fact.attribute, self.labels[fact.attribute].list_covered(fact.sign, fact.label, as_strings))
-            for fact in facts
-        ]
+        wanted = self._list_wanted(facts, as_strings)
         if any(not len(own) for _, own in wanted):
             return np.zeros(0, np.int64)
         return find_records(columns, wanted)
+
+    def is_single_true(self, facts: Sequence[PublishedFact], as_strings: bool = False) -> bool:
+        """Return whether a predicate matches one record of the input."""
+        return is_single(self.original, self._list_wanted(facts, as_strings))
+
+    def _list_wanted(self, facts: Sequence[PublishedFact], as_strings: bool) -> list[tuple[int, Ints]]:
+        return [
+            (own.attribute, self.labels[own.attribute].list_covered(own.sign, own.label, as_strings))
+            for own in facts
+        ]
 
     def list_facts(
         self, record: int, attributes: Sequence[int], by_size: bool = False
@@ -139,6 +159,18 @@ class Evidence:
             for own in attributes
             for label in self.published[own].of_record(record)
         ]
+
+
+def _number_rows(columns: Sequence[LabelColumn]) -> Ints:
+    """Number the different rows of a table."""
+    rows: Ints = np.unique(np.stack([own.labels for own in columns], axis=1), axis=0, return_inverse=True)[1]
+    return rows.reshape(-1)
+
+
+def _keep_one(columns: Sequence[LabelColumn]) -> tuple[LabelColumn, ...]:
+    """Return the columns of the first of all equal rows of a table."""
+    first = np.sort(np.unique(_number_rows(columns), return_index=True)[1])
+    return tuple(LabelColumn(np.arange(len(first)), own.labels[first], len(first)) for own in columns)
 
 
 def _labels_of_tree(input: Forest, forest: Forest, own: FactField) -> LabelMeanings:

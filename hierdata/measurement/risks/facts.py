@@ -24,6 +24,8 @@ from hierdata.measurement.adversary.forms import find_covering
 Ints: TypeAlias = NDArray[np.int64]
 _FEW = 64
 """LabelMeanings whose records are looked up one by one; with more, all vertices are looked at."""
+_MANY = 10_000
+"""Vertices that are not listed to find out whether one record has them."""
 _KEPT = 4096
 """Facts whose labels are remembered, of each attribute."""
 
@@ -93,7 +95,10 @@ class LabelColumn:
             if len(rows) == 1:
                 found = self.records[rows[0]]
                 return found if self.is_flat else _drop_repeated(found)
-            return np.unique(self.records[np.concatenate([np.zeros(0, np.int64), *rows])])
+            marks = np.zeros(len(self.starts) - 1, np.bool_)
+            for row in rows:
+                marks[self.records[row]] = True
+            return np.flatnonzero(marks)
         mask = np.zeros(max(len(self.counts), int(labels.max()) + 1) + 1, np.bool_)
         mask[labels] = True  # the last stands for no label, -1
         return _drop_repeated(self.records[np.flatnonzero(mask[self.labels])])
@@ -106,7 +111,7 @@ class LabelColumn:
         ends = np.cumsum(sizes)
         at = np.arange(int(sizes.sum())) + np.repeat(self.starts[records] - (ends - sizes), sizes)
         owner = np.repeat(np.arange(len(records)), sizes)
-        return records[np.unique(owner[_is_among(self.labels[at], labels)])]
+        return records[_drop_repeated(owner[_is_among(self.labels[at], labels)])]
 
     def list_rare(self) -> list[int]:
         """List the labels that one record alone has."""
@@ -140,6 +145,32 @@ def find_records(columns: Sequence[LabelColumn], wanted: Sequence[tuple[int, Int
             break
         found = columns[attribute].keep(found, labels) if len(labels) else found[:0]
     return found
+
+
+def is_single(columns: Sequence[LabelColumn], wanted: Sequence[tuple[int, Ints]]) -> bool:
+    """Return whether ``find_records`` would find one record; looks no further than the second.
+
+    Records are looked at in growing parts, since most predicates match many.
+    """
+    if any(not len(labels) for _, labels in wanted):
+        return False
+    ordered = sorted(wanted, key=lambda own: columns[own[0]].count_vertices(own[1]))
+    attribute, labels = ordered[0]
+    column = columns[attribute]
+    if column.count_vertices(labels) <= _MANY:
+        candidates, rest = column.find(labels), ordered[1:]
+    else:
+        candidates, rest = np.arange(len(column.starts) - 1), ordered
+    count, first, size = 0, 0, _FEW
+    while first < len(candidates) and count < 2:
+        found = candidates[first : first + size]
+        for own, some in rest:
+            if not len(found):
+                break
+            found = columns[own].keep(found, some)
+        count += len(found)
+        first, size = first + size, 8 * size
+    return count == 1
 
 
 def observe(

@@ -90,6 +90,15 @@ class MeasuredRisk:
         return self._risk.value
 
     @property
+    def raw_value(self) -> float:
+        """The risk as it was observed, without Wilson's correction of small numbers: what gates limit."""
+        attack = self.n_success / self.n_attacks if self.n_attacks else 0.0
+        if self.n_control is None or not self.n_attacks_control:
+            return attack
+        control = self.n_control / self.n_attacks_control
+        return 0.0 if control >= 1 else _clamp((attack - control) / (1 - control))
+
+    @property
     def ci(self) -> tuple[float, float]:
         """The interval of the risk at 95 %."""
         return self._risk.interval

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.measurement.risks.evidence import Evidence
-from hierdata.measurement.risks.facts import COMPARE, Ints, LabelColumn, PublishedFact
+from hierdata.measurement.risks.facts import COMPARE, Ints, PublishedFact
 from hierdata.measurement.risks.rates import MeasuredRisk
 
 Floats: TypeAlias = NDArray[np.float64]
 _TRIES = 10
 """Predicates that are tried for each attack that is asked for."""
-_REPEATS, _SIZES, _LEAST_SIZE = 5, 10, 1000
+_REPEATS, _SIZES = 5, 10
 _WEIGHTS = np.logspace(-8, 0, 2001)
 
 BY_QUASI = "quasi-identifiers"
@@ -32,16 +32,20 @@ def measure_singling_out(
     A predicate is made of facts of a published record that no other published record has; it is right if it
     matches one record of the input. Three ways: by quasi-identifiers alone, by everything published, and by
     this as ``anonymeter`` reads it: labels are strings, which match only values that are published as they
-    are, and numbers are compared by size, away from the median. Chance: facts with random labels.
+    are, numbers are compared by size, away from the median, and equal rows of a table count once. Chance:
+    facts with random labels. Attacks are as many as asked for, at most one for each published record; where
+    fewer predicates match one published record, the others fail.
     ``n_control`` is corrected for the size of the control.
     """
     every = tuple(range(len(evidence.attributes)))
     found = []
     for by, attributes in ((BY_QUASI, evidence.quasi), (BY_EVERYTHING, every), (BY_STRINGS, every)):
         as_strings = by == BY_STRINGS
-        predicates = draw_predicates(evidence, attributes, facts, attacks, rng, as_strings)
-        chance = draw_at_random(evidence, attributes, facts, len(predicates), rng)
-        found.append(_evaluate(evidence, predicates, chance, facts, by, as_strings))
+        seen = evidence.without_equal() if as_strings else evidence
+        most = min(attacks, seen.counts[0])
+        predicates = draw_predicates(seen, attributes, facts, most, rng, as_strings)
+        chance = draw_at_random(seen, attributes, facts, most, rng)
+        found.append(_evaluate(seen, predicates, chance, facts, by, as_strings))
     return found
 
 
@@ -77,7 +81,7 @@ def draw_predicates(
         predicate = tuple(sorted(shown[own] for own in rng.permutation(len(shown))[:facts].tolist()))
         if predicate not in tried:
             tried.add(predicate)
-            if len(evidence.find_published(predicate)) == 1:
+            if evidence.is_single_published(predicate):
                 found[predicate] = None
     return [*found]
 
@@ -125,24 +129,24 @@ def _evaluate(
     by: str,
     as_strings: bool,
 ) -> MeasuredRisk:
-    def count(own: Sequence[tuple[PublishedFact, ...]], columns: Sequence[LabelColumn]) -> int:
-        return sum(len(evidence.find_true(columns, predicate, as_strings)) == 1 for predicate in own)
+    def count(own: Sequence[tuple[PublishedFact, ...]]) -> int:
+        return sum(evidence.is_single_true(predicate, as_strings) for predicate in own)
 
-    controlled, n_control = evidence.control is not None, None
+    attacks, controlled, n_control = len(chance), evidence.control is not None, None
     if evidence.control is not None:
         matched = [evidence.find_true(evidence.control, predicate, as_strings) for predicate in predicates]
         single = sum(len(records) == 1 for records in matched)
         _, size, own_size = evidence.counts
-        n_control = min(single * correct_for_size(matched, own_size, size), float(len(predicates)))
+        n_control = min(single * correct_for_size(matched, own_size, size), float(attacks))
     return MeasuredRisk(
         "singling_out",
         by,
         facts,
-        len(predicates),
-        count(predicates, evidence.original),
-        count(chance, evidence.original),
+        attacks,
+        count(predicates),
+        count(chance),
         n_control,
-        len(predicates) if controlled else 0,
+        attacks if controlled else 0,
     )
 
 
@@ -151,11 +155,12 @@ def correct_for_size(matched: Sequence[Ints], size: int, wanted: int) -> float:
 
     Success is counted in samples of the records and fitted by w and a factor of the integral of
     n w (1 - w)^(n - 1), the chance that a predicate of weight w matches one of n records (Giomi 2023, 4.1).
+    ``anonymeter`` 1.1 counts all predicates as successes there, so that its factor is always size / wanted.
     """
     if size == wanted or not any(len(own) for own in matched):
         return 1.0
     rng = np.random.default_rng(0)
-    sizes = np.linspace(min(_LEAST_SIZE, size), size, _SIZES).astype(np.int64)
+    sizes = np.linspace(size // _SIZES, size, _SIZES).astype(np.int64)
     successes = np.zeros(len(sizes))
     there = [own for own in matched if len(own)]
     for _ in range(_REPEATS):

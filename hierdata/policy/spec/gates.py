@@ -27,13 +27,13 @@ _TOO_NEAR = Fraction(1, 10**12)
 
 def _check_metric_name(name: object) -> str:
     """Check a metric's name as pydantic checks a Literal. Metrics import numpy, so they are imported late."""
-    from hierdata.metrics import METRICS
+    from hierdata.metrics import LIMITED
 
-    if isinstance(name, str) and (name in METRICS or plugins.find("metrics", name)):
+    if isinstance(name, str) and (name in LIMITED or plugins.find("metrics", name)):
         return name
     if isinstance(name, str):
-        refuse_missing("metrics", name, METRICS)
-    expected = f"{', '.join(map(repr, [*METRICS][:-1]))} or {[*METRICS][-1]!r}"
+        refuse_missing("metrics", name, LIMITED)
+    expected = f"{', '.join(map(repr, [*LIMITED][:-1]))} or {[*LIMITED][-1]!r}"
     raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
 
 
@@ -46,10 +46,10 @@ class _MetricName:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: object) -> dict[str, Any]:
-        from hierdata.metrics import METRICS
+        from hierdata.metrics import LIMITED
 
-        named = {"type": "string", "maxLength": 200, "not": {"enum": [*METRICS]}}
-        return {"anyOf": [{"enum": [*METRICS], "type": "string"}, named]}
+        named = {"type": "string", "maxLength": 200, "not": {"enum": [*LIMITED]}}
+        return {"anyOf": [{"enum": [*LIMITED], "type": "string"}, named]}
 
 
 MetricName = Annotated[str, _MetricName]
@@ -57,9 +57,9 @@ MetricName = Annotated[str, _MetricName]
 
 def _other(name: str) -> str:
     """Check the name of a metric that is not built in; import it, so that errors are reported at once."""
-    from hierdata.metrics import METRICS, metric_named
+    from hierdata.metrics import LIMITED, metric_named
 
-    if name in METRICS:
+    if name in LIMITED:
         raise ValueError(f"{name} is measured for every release: leave it out")
     if plugins.find("metrics", name) is None:
         refuse_missing("metrics", name, ())
@@ -160,9 +160,9 @@ class Gate(BaseModel):
     @property
     def is_built_in(self) -> bool:
         """Whether the metric is hierdata's own."""
-        from hierdata.metrics import METRICS
+        from hierdata.metrics import LIMITED
 
-        return self.metric in METRICS
+        return self.metric in LIMITED
 
     def attacker_in(self, attackers: Mapping[str, AttackerModel]) -> AttackerModel:
         """Return the attacker that the gate names or describes, targeting the gate's attribute if stated."""
