@@ -713,7 +713,7 @@ def test_a_failed_commit_leaves_nothing(
     monkeypatch.setattr(PostgresTarget, "publish", late)
     message = refused(
         address,
-        6,
+        8,
         lambda: hierdata.anonymize(
             f"{address}/students#doc", POLICY, to=f"{address}/release", out=tmp_path / "out"
         ),
