@@ -25,7 +25,9 @@ def reproduce(
     ],
     full: Annotated[
         bool,
-        typer.Option("--full/--quick", help="Ten repeats in up to 3 hours, or two on fewer records in about 3 minutes."),
+        typer.Option(
+            "--full/--quick", help="Ten repeats in up to 3 hours, or two on fewer records in about 3 minutes."
+        ),
     ] = False,
     data: Annotated[
         Path | None,

@@ -16,11 +16,15 @@ from tests.benchmarks.engine import header, row
 ENDS = ("published", "PromiseError", "PolicyError", "find")
 
 
-def main(argv: list[str] | None = None) -> None:
+def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--worlds", type=int, default=2000)
     options.add_argument("--first", type=int, default=0, help="the number of the first world")
-    stated = options.parse_args(argv)
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    stated = parser().parse_args(argv)
     ended: Counter[tuple[str, str]] = Counter()
     for number in range(stated.first, stated.first + stated.worlds):
         try:

@@ -303,7 +303,7 @@ def split_compound(word: str, others: frozenset[str] = frozenset()) -> tuple[str
     """Return the parts of a compound of known words, or the word alone; ``others`` are known too.
 
     >>> split_compound("kundennummer"), split_compound("patientname"), split_compound("filament")
-    (('kunde', 'nummer'), ('patient', 'name'), ('filament',))
+    (('kunden', 'nummer'), ('patient', 'name'), ('filament',))
     """
     return _split(word, others) or (word,)
 
