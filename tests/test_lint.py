@@ -185,14 +185,33 @@ def test_a_taxonomy_that_is_missing_or_broken_is_one_error() -> None:
     assert "gone.csv: the file cannot be read" in finding.message
 
 
-def test_near_unique_sensitive_values_are_told() -> None:
-    stated = policy({"$.a": FLAT, "$.s": {"role": "sensitive"}, "$.t": {"role": "sensitive", "number": True}})
+def test_exact_values_that_single_out_are_told_with_what_helps_and_what_that_costs() -> None:
+    fields = {"$.a": FLAT, "$.s": {"role": "sensitive"}, "$.t": {"role": "sensitive", "number": True}}
+    stated = policy(fields)
     records = [{"a": 1, "s": n, "t": n % 5} for n in range(12)]
     records[0]["t"] = "x"
     found = check(stated, records)
-    assert [text for text in messages(found, "$.s") if text.startswith("near-unique: 12 of 12")]
-    assert [text for text in messages(found, "$.t") if "near-unique" in text] == []
+    (text,) = (one for one in messages(found, "$.s") if "single out" in one)
+    assert text.startswith("exact values single out records: 12 of 12 values (100.0 %) occur once")
+    assert {one.severity for one in found if one.message == text} == {"warning"}
+    assert [text for text in messages(found, "$.t") if "single out" in text] == []
     assert "1 value (1 occurrence) without a number where one is required" in messages(found, "$.t")
+
+    # 190 shared values and 10 alone: a note, with the finest round numbers that leave at most 1 in 200.
+    records = [{"a": 1, "s": n // 10, "t": 1} for n in range(190)] + [
+        {"a": 1, "s": Decimal(4 * at + 1) / 4, "t": 1} for at in range(10)
+    ]
+    (note,) = (one for one in check(stated, records) if "single out" in one.message)
+    assert (note.severity, note.path) == ("note", "$.s")
+    assert "10 of 200 values (5.0 %) occur once" in note.message
+    assert note.message.endswith("`publish: {round: 1}` leaves 0.0 % and loses 5.6 % of the detail")
+    texts = [{**record, "s": f"v{record['s']}"} for record in records]
+    assert any(
+        one.endswith("(`publish`), or leave the field out") for one in messages(check(stated, texts), "$.s")
+    )
+    known = [{"kind": "bounded-knowledge", "k": 2, "m": 1, "root": "counted", "facts": "all"}]
+    alone = check(policy(fields, models=known), records)
+    assert not [text for text in messages(alone, "$.s") if "single out" in text], "left out by the promise"
 
 
 def test_identifiers_inside_arrays_may_repeat_and_so_may_fields_that_are_dropped() -> None:

@@ -30,6 +30,7 @@ from hierdata.policy.lint.fields import (
     references,
     variants,
 )
+from hierdata.policy.lint.singling import find_singled_out
 from hierdata.policy.lint.traces import find_filling, find_traces
 from hierdata.policy.load.changes import add_unlisted
 from hierdata.policy.load.yaml import read
@@ -39,9 +40,6 @@ from hierdata.records.binding import problems
 from hierdata.records.survey import Keys, Survey
 
 Severity = Literal["error", "warning", "note"]
-
-_FEW = 10
-"""With fewer values than this, values that occur once say nothing about the attribute."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +111,11 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
         yield Finding("warning", _text(policy, keys), what)
     for keys, what, raw in chain(variants(policy, survey), values_above_alpha(policy, survey)):
         yield Finding("warning", _text(policy, keys), what, raw)
-    yield from _unique(policy, survey)
     for keys, what in find_traces(policy, survey):
         yield Finding("error", _text(policy, keys), what)
-    for severity, keys, what in find_repeating_persons(policy, survey):
+    for severity, keys, what in chain(
+        find_repeating_persons(policy, survey), find_singled_out(policy, survey)
+    ):
         yield Finding(severity, show_path(policy, keys), what)
     yield from _find_repeated(policy, survey)
     for path, what in chain(find_rare_types(policy, survey), estimate_patterns(policy, survey)):
@@ -320,19 +319,6 @@ def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
             level = scale.level(value)
             counts[level] = counts.get(level, 0) + count
     return counts
-
-
-def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Find attributes whose sensitive values nearly all differ: knowing one value identifies the record."""
-    for keys in policy.sensitive:
-        counts = [count for value, count in _observe_field(survey, keys).items() if value is not None]
-        single = counts.count(1)
-        if len(counts) >= _FEW and 2 * single > sum(counts):
-            yield Finding(
-                "warning",
-                _text(policy, keys),
-                f"near-unique: {single} of {sum(counts)} values occur once and are published as they are",
-            )
 
 
 def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
