@@ -253,7 +253,7 @@ def show_release(measurement: ReleaseMeasurement, metrics: bool) -> None:
     if metrics or len(left_out) == 1:
         say_folded(*left_out)
     elif left_out:
-        say_folded(f"Left out: {', '.join(measurement.left_out)}. --metrics says why.")
+        say(f"Left out: {len(left_out)} metrics. --metrics says which and why.")
 
 
 def _show_ranges(measurement: ReleaseMeasurement) -> None:

@@ -37,7 +37,7 @@ def values_at(vertex: dict[str, Any], above: tuple[str, ...]) -> list[tuple[tupl
 
 def single_level_vertices(release: Release, policy: Policy) -> int:
     """Vertices of class representatives at which at least two values are all of one level."""
-    scales = {keys[-1]: rule.scale({}) for keys, rule in policy.sensitive.items()}
+    scales = {keys[-1]: rule.scale({}, policy.folder) for keys, rule in policy.sensitive.items()}
     levels: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for record in release.records():
         for place, value in values_at(record, ()):

@@ -58,7 +58,11 @@ def test_more_than_the_data_allow_is_refused_with_the_largest_l(preset: str) -> 
     asked = {"kind": model, "l": 4} | ({"e": 1} if preset == "MBF" else {})
     with pytest.raises(PromiseError) as caught:
         released(["flu", "cough", "rash"] * 5, preset, asked)
-    assert str(caught.value).endswith(f"k and l can be at most {2 if preset == 'MBF' else 3}")
+    largest = {
+        "MBF": "l can be at most 2, and k then at most 10",
+        "anatomy-l": "l can be at most 3, and k then at most 15",
+    }
+    assert str(caught.value).endswith(largest[preset])
 
 
 def test_what_is_lost_is_explained_to_the_steward() -> None:
