@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hierdata.cli.terminal import WIDTH, draw_bar, fold, line_width, shorten
 from hierdata.ground.escaping import quote
+from hierdata.release.report.names import Names
 from hierdata.release.report.wording import (
     certain_guesses,
     describe_outcome,
@@ -23,7 +24,6 @@ from hierdata.release.report.wording import (
     list_learnings,
     list_worst_types,
     of,
-    place,
     plural,
     publishes_nothing,
     share,
@@ -92,8 +92,10 @@ def _paragraph(name: str, sentences: Sequence[str]) -> list[str]:
 
 
 def _sentences(report: StewardReport, text: str) -> list[str]:
+    text = Names.of(report).text(text)
     for path in dict.fromkeys(path for promise in report.promises for path in promise.paths):
-        text = text.replace(path, quote(path))
+        if path not in report.labels:
+            text = text.replace(path, quote(path))
     return re.split(r"(?<=\.) (?=[A-Z])", text)
 
 
@@ -106,13 +108,16 @@ def _measured_guess(report: StewardReport) -> Iterator[str]:
         path: guess.fraction for path, guess in report.group_ids.worst_guess.items()
     }
     if known:
-        yield f"Someone who knows another sensitive value of the person guesses right with {_largest(known)}."
+        chance = _largest(known, report)
+        yield f"Someone who knows another sensitive value of the person guesses right with {chance}."
 
 
 def _list_kept(report: StewardReport) -> Iterator[str]:
     """Yield what is kept: in all, of the fields that lost most, and a bar for each of a few vertex types."""
-    least = least_kept(report)
-    lost = [f"{shorten(quote(path), _LONGEST_PATH)} ({share(kept)})" for path, kept in least[:_FIELDS]]
+    least, named_by = least_kept(report), Names.of(report)
+    lost = [
+        f"{shorten(named_by.name(path), _LONGEST_PATH)} ({share(kept)})" for path, kept in least[:_FIELDS]
+    ]
     named = f"; least of {' and '.join(lost)}" if lost else ""
     if report.kept.total is not None:
         yield from fold(f"Kept of the input: {kept_share(report.kept.total)}{named}.", "", "  ")
@@ -120,7 +125,7 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
         yield "Kept of the input: 0 %."
     tallies = report.counts.vertices
     shown = list_worst_types(report, _TYPES if len(tallies) <= _TYPES else _TYPES - 1)
-    names = {path: shorten(place(path), _LONGEST_PATH) for path in shown}
+    names = {path: shorten(named_by.name(path), _LONGEST_PATH) for path in shown}
     width = max(map(len, names.values()), default=0)
     for path, name in names.items():
         own = report.kept.vertices.get(path)
@@ -133,7 +138,7 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
 def _not_promised(report: StewardReport) -> list[str]:
     """Say how much is not promised, and first of all where a class may show one value in all its records."""
     certain = certain_guesses(report)
-    among = f" Among them: in some class all may have one value {_at(certain)}." if certain else ""
+    among = f" Among them: in some class all may have one value {_at(certain, report)}." if certain else ""
     return fold(
         f"Not promised: {plural(len(report.limitations), 'thing')}, listed in the report.{among}", "", "  "
     )
@@ -147,12 +152,12 @@ def _next_steps(report: StewardReport, out: Path) -> Iterator[str]:
     yield f"To give out: {out / 'public'}"
 
 
-def _largest(guesses: dict[str, Fraction]) -> str:
+def _largest(guesses: dict[str, Fraction], report: StewardReport) -> str:
     most = max(guesses.values())
     worst = [path for path, guess in guesses.items() if guess == most]
-    return f"a chance of at most {share(float(most))} {_at(worst)}"
+    return f"a chance of at most {share(float(most))} {_at(worst, report)}"
 
 
-def _at(paths: Sequence[str]) -> str:
+def _at(paths: Sequence[str], report: StewardReport) -> str:
     also = f" and {plural(len(paths) - 1, 'other')}" if len(paths) > 1 else ""
-    return f"at {shorten(quote(paths[0]), _LONGEST_PATH)}{also}"
+    return f"at {shorten(Names.of(report).name(paths[0]), _LONGEST_PATH)}{also}"

@@ -247,6 +247,12 @@ class Policy(BaseModel):
         return {path.keys: (path, rule) for path, rule in pairs}
 
     @cached_property
+    def labels(self) -> dict[str, str]:
+        """What people call the fields that have a label, by path."""
+        rules = self.rules_by_keys.values()
+        return {str(path): rule.label for path, rule in rules if rule.label is not None}
+
+    @cached_property
     def place(self) -> Keys:
         """The keys that lead to the records (XML: root and record element, or the root alone), or ()."""
         if self.records is None:

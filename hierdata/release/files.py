@@ -125,6 +125,7 @@ def build_report(
             "tables": dict(counts.tables.value),
             "promises": promises(policy, verdict),
             "limitations": (*public.limitations, *rounded, *stated),
+            "labels": policy.labels,
         },
         class_size=prepared.constraints.min_class_size,
         counts=_counts(prepared.schema, counts, verdict, empty),

@@ -97,6 +97,7 @@ def build_release_file(published: ReadBack) -> ReleaseFile:
         metrics=figures(_published_figures(published)),
         gates=tuple(PublicGate(**describe_gate(policy, gate), passed=True) for gate in policy.gates),
         limitations=describe_limitations(policy, verdict, published.survey.empty),
+        labels=policy.labels,
     )
 
 

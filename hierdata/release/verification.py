@@ -107,7 +107,7 @@ def fingerprint(policy: Policy) -> str:
         **({} if not policy.shape else {"shape": [spec.model_dump(mode="json") for spec in policy.shape]}),
         "population": None if policy.population is None else policy.population.columns,
         "fields": {
-            "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True, exclude={"weight"})
+            "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True, exclude={"weight", "label"})
             for keys, (_, rule) in policy.rules_by_keys.items()
             if keys not in policy.quasi or rule.action is not None
         },

@@ -24,7 +24,7 @@ from pydantic_core import CoreSchema
 
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
-from hierdata.domains.bounds import Reason, Spelling, StatedDecimal, StatedWeight
+from hierdata.domains.bounds import Reason, ShortText, Spelling, StatedDecimal, StatedWeight
 from hierdata.domains.codes import Flat
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.domains.publish import Publish
@@ -192,6 +192,10 @@ class _FieldRule(BaseModel):
         description="why an insensitive field, free text or a missing pseudonym cannot identify anybody",
     )
 
+    label: ShortText | None = Field(
+        default=None, description="what people call the field: pages show it instead of the path"
+    )
+
     other: OtherDomain | None = Field(
         default=None, alias="domain", description="a value domain of another distribution, by its kind"
     )
@@ -337,7 +341,7 @@ class _FieldRule(BaseModel):
             return
         if self.role is None and not self.vertex:
             yield "a role is needed: quasi, sensitive, insensitive, identifier or free_text"
-        stated = self.model_fields_set - {"role", "action", "optional", "vertex"}
+        stated = self.model_fields_set - {"role", "action", "optional", "vertex", "label"}
         domains = [name for key, name in _DOMAIN_KEYS.items() if key in stated]
         if self.role == "quasi" and len(domains) != 1:
             found = (
@@ -375,12 +379,12 @@ class _FieldRule(BaseModel):
     def _alone(self) -> Iterator[str]:
         """Yield the keys that a map, a derived or a dropped field does not take."""
         if self.derived is not None:
-            if beside := self.model_fields_set - {"derived", "missing", "optional"}:
+            if beside := self.model_fields_set - {"derived", "missing", "optional", "label"}:
                 yield f"a derived field takes no {' or '.join(sorted(beside))}: it has those of its source"
-        elif self.map and (beside := self.model_fields_set - {"map", "optional"}):
+        elif self.map and (beside := self.model_fields_set - {"map", "optional", "label"}):
             what = " or ".join(sorted(beside))
             yield f"a map takes no {what}: its keys and its values have rules of their own"
-        elif not self.map and (beside := self.model_fields_set - {"role", "action", "optional"}):
+        elif not self.map and (beside := self.model_fields_set - {"role", "action", "optional", "label"}):
             yield f"a dropped field takes no {' or '.join(sorted(beside))}"
 
     def _takes(self, key: str) -> bool:

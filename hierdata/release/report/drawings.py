@@ -9,6 +9,7 @@ from fractions import Fraction
 from hierdata.release.charts import BarRow, Chart, Line, LineChart, Point, RowChart, TreeChart, TreeNode
 from hierdata.release.charts.rows import describe_rows
 from hierdata.release.report.models import Exact, StewardReport
+from hierdata.release.report.names import Names
 from hierdata.release.report.wording import count, kept_share, list_worst_types, of, place, plural, share
 
 _MOST_ROWS = 12
@@ -27,11 +28,11 @@ class Picture:
 
 def draw_kept(report: StewardReport) -> RowChart:
     """Draw what is kept by vertex type: of many types, those that lost most."""
-    rows = []
+    rows, names = [], Names.of(report)
     for path in list_worst_types(report, _MOST_ROWS):
         tally, own = report.counts.vertices[path], report.kept.vertices.get(path)
         note = f"{kept_share(own)} kept, {of(tally)}" if own else of(tally)
-        rows.append(BarRow(place(path), (own.kept.value if own else 0.0,), note))
+        rows.append(BarRow(names.name(path), (own.kept.value if own else 0.0,), note))
     return RowChart("What is kept, by level of the tree", describe_rows(rows), tuple(rows))
 
 
@@ -82,23 +83,27 @@ def list_pictures(report: StewardReport) -> list[Picture]:
 
 def _draw_depths(report: StewardReport) -> Iterator[RowChart]:
     depths = report.pictures.depths if report.pictures else {}
-    rows = []
+    rows, names = [], Names.of(report)
     for path, bands in list(depths.items())[:_MOST_ROWS]:
         total = max(sum(bands.values()), 1)
         said = ", ".join(f"{band} {share(own / total)}" for band, own in bands.items() if own)
-        rows.append((BarRow(path, tuple(own / total for own in bands.values())), f"{path}: {said}"))
+        name = names.show(path)
+        rows.append((BarRow(name, tuple(own / total for own in bands.values())), f"{name}: {said}"))
     if rows:
-        names = tuple(next(iter(depths.values())))
+        bands_of_all = tuple(next(iter(depths.values())))
         description = "; ".join(said for _, said in rows)
         yield RowChart(
-            "Values by how finely they are published", description, tuple(row for row, _ in rows), names
+            "Values by how finely they are published",
+            description,
+            tuple(row for row, _ in rows),
+            bands_of_all,
         )
 
 
 def _draw_tree(report: StewardReport) -> Iterator[TreeChart]:
     """Draw vertex types and the fields with a share, each below the type that holds it."""
     types = [*report.counts.vertices]
-    nodes = []
+    nodes, names = [], Names.of(report)
     for path in types:
         depth = sum(other != path and _is_below(path, other) for other in types)
         own = report.kept.vertices.get(path)
@@ -106,11 +111,14 @@ def _draw_tree(report: StewardReport) -> Iterator[TreeChart]:
             (other for other in types if other != path and _is_below(path, other)), key=len, default=""
         )
         name = path[len(above) :].lstrip("./") if above else place(path)
+        name = names.show(path) if path in report.labels else name
         nodes.append(_node(name, depth, own.kept if own else None, inner=True))
         for field, kept in report.kept.fields.items():
             holders = [other for other in types if _is_below(field, other)]
             if holders and max(holders, key=len) == path:
-                nodes.append(_node(field[len(path) :].lstrip("./") or field, depth + 1, kept.kept))
+                own_name = field[len(path) :].lstrip("./") or field
+                shown_name = names.show(field) if field in report.labels else own_name
+                nodes.append(_node(shown_name, depth + 1, kept.kept))
     shown = tuple(nodes[:40])
     if report.kept.fields:
         said = "; ".join(f"{'  ' * node.depth}{node.name} {node.note}" for node in shown)
@@ -128,6 +136,7 @@ def _node(name: str, depth: int, kept: Exact | None, *, inner: bool = False) -> 
 
 def _draw_caps(report: StewardReport) -> Iterator[RowChart]:
     """Draw the achieved share of each level beside its cap, where a model gives one for each level."""
+    names = Names.of(report)
     for promise in report.promises:
         caps = promise.parameters.get("alpha")
         if not isinstance(caps, list | tuple):
@@ -139,11 +148,14 @@ def _draw_caps(report: StewardReport) -> Iterator[RowChart]:
                 found = "not reached" if own is None else share(own.value)
                 bar = (0.0 if own is None else own.value,)
                 rows.append(BarRow(f"level {level}", bar, f"{found} of at most {share(most)}", most))
-            yield RowChart(path, describe_rows(rows), tuple(rows), ("largest share in a class",), "limit")
+            yield RowChart(
+                names.show(path), describe_rows(rows), tuple(rows), ("largest share in a class",), "limit"
+            )
 
 
 def _draw_distributions(report: StewardReport) -> Iterator[RowChart]:
     changes = report.pictures.distributions if report.pictures else {}
+    names = Names.of(report)
     for path, listed in changes.items():
         before, after = (max(sum(getattr(own, side) for own in listed), 1) for side in ("input", "published"))
         rows = []
@@ -151,13 +163,15 @@ def _draw_distributions(report: StewardReport) -> Iterator[RowChart]:
             then, now = own.input / before, own.published / after
             rows.append(BarRow(f"{own.name}, before", (then,), f"{share(then)} ({count(own.input)})"))
             rows.append(BarRow(f"{own.name}, after", (0, 0, now), f"{share(now)} ({count(own.published)})"))
-        yield RowChart(path, describe_rows(rows), tuple(rows))
+        yield RowChart(names.show(path), describe_rows(rows), tuple(rows))
 
 
 def _draw_rates(report: StewardReport) -> Iterator[RowChart]:
     measure = report.metrics.get("discrimination_rate")
     if measure is not None:
-        rows = [BarRow(path, (rate,), f"{rate:.3f}") for path, rate in measure.figures.items()][:_MOST_ROWS]
+        names = Names.of(report)
+        rows = [BarRow(names.show(path), (rate,), f"{rate:.3f}") for path, rate in measure.figures.items()]
+        rows = rows[:_MOST_ROWS]
         yield RowChart("Discrimination rate by attribute", describe_rows(rows), tuple(rows))
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
+from hierdata.domains.bounds import ShortText
 from hierdata.ground.escaping import escape_json
 from hierdata.ground.recodings import traits_of
 from hierdata.release.report.parts import (
@@ -90,10 +91,6 @@ __all__ = [
     "state_substitutes",
     "suppression_sentences",
 ]
-Told = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
-"""A text that is safe to show in messages: at most 200 characters, no control characters."""
-
-
 Label = bool | int | str
 """A published value in a file about a release; numbers that are no integers are spelled as texts."""
 
@@ -106,10 +103,10 @@ def _leave_out(data: dict[str, Any], *names: str) -> dict[str, Any]:
 class PluginUse(Plain):
     """A plug-in that was used: its family and name, and the name and version of its distribution."""
 
-    family: Told
-    name: Told
-    distribution: Told
-    version: Told
+    family: ShortText
+    name: ShortText
+    distribution: ShortText
+    version: ShortText
 
 
 class Outcome(Plain):
@@ -120,7 +117,7 @@ class Outcome(Plain):
     records, the sensitive attributes whose values share its rows. ``worst_guess`` is by sensitive path the
     largest share of a class's records that show one value anywhere. ``group_ids`` is what the group ids of a
     record tell, where each table has groups of its own, else left out. ``limitations`` say what is not
-    promised.
+    promised. ``labels`` are the names that the policy gives fields for people, by path, left out without any.
     """
 
     version: str
@@ -135,6 +132,7 @@ class Outcome(Plain):
     worst_guess: dict[str, Exact] = Field(default={})
     group_ids: GroupIds | None = None
     limitations: tuple[Shown, ...]
+    labels: dict[str, Shown] = Field(default={})
 
     @property
     def groups_persons(self) -> bool:
@@ -146,8 +144,8 @@ class Outcome(Plain):
 
     @model_serializer(mode="wrap")
     def _without_plugins(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
-        """Leave out ``plugins``, ``group_ids`` and ``shape`` if there are none, as in most releases."""
-        return _leave_out(handler(self), "plugins", "group_ids", "shape")
+        """Leave out ``plugins``, ``group_ids``, ``labels`` and ``shape`` if there are none."""
+        return _leave_out(handler(self), "plugins", "group_ids", "labels", "shape")
 
 
 class ReleaseFile(Outcome):

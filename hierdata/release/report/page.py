@@ -17,6 +17,7 @@ from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts import Chart
 from hierdata.release.report.drawings import describe_risk, draw_kept, list_pictures
 from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
+from hierdata.release.report.names import Names
 from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
 from hierdata.release.report.style import STYLE
 from hierdata.release.report.tables import list_sections, tabulate_fineness
@@ -71,7 +72,8 @@ def render_summary(release: ReleaseFile) -> str:
 
 
 def _render(template: str, outcome: Outcome, **shown: object) -> str:
-    return _environment().get_template(template).render(outcome=outcome, **shown)
+    names = Names.of(outcome)
+    return _environment().get_template(template).render(outcome=outcome, names=names, **shown)
 
 
 def _draw(chart: Chart, name: str) -> Markup:

@@ -1,0 +1,87 @@
+"""The names of fields on pages for people: the policy's labels, where it states any, instead of paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from hierdata.ground.escaping import quote
+from hierdata.release.report.models import Outcome, StewardReport
+from hierdata.release.report.wording import place
+
+HEADS = frozenset({"field", "list", "sensitive attribute", "sensitive values", "vertex type"})
+"""Heads of the columns of our tables that have paths."""
+_ENDS = r"(?![\w-]|[.\[/@:][\w*\[@$'])"
+"""What follows a path in a sentence does not go on with it."""
+_WORDS_AFTER_AT = frozenset(
+    ("a", "all", "an", "any", "both", "each", "its", "least", "most", "once", "one", "that", "the", "their")
+)
+"""What our sentences say after "at", and could be the name of a column."""
+
+
+class Names:
+    """The labels of fields by their paths, and how a page shows a path.
+
+    A label stands in quotes where it is part of a sentence, unless it is one plain word, so that it cannot be
+    taken for words of our own. One that is stated twice, or is another field's path, is followed by the path.
+    """
+
+    def __init__(self, labels: Mapping[str, str], paths: Collection[str] = ()) -> None:
+        known = dict.fromkeys((*labels, *paths))
+        stated = [*labels.values()]
+        self._labels = {
+            path: f"{label} ({path})" if stated.count(label) > 1 or label in known else label
+            for path, label in labels.items()
+        }
+        self._quoted = {quote(path): path for path in labels}
+        ordered = sorted(filter(None, known), key=len, reverse=True)
+        rooted = [re.escape(path) for path in ordered if path[0] in "$/"]
+        plain = "|".join(
+            re.escape(path) for path in ordered if path[0] not in "$/" and path not in _WORDS_AFTER_AT
+        )
+        forms = [rf"(?<![\w$./\]-])(?P<path>{'|'.join(rooted)}){_ENDS}"] if rooted else []
+        if plain:
+            forms.append(rf"(?P<at>\b[Aa]t )(?P<paths>(?:{plain})(?: and (?:{plain}))*)(?=[:,;. ]|$)")
+            forms.append(rf"(?P<first>^(?:{plain}))(?= is published|: )")
+        self._form = re.compile("|".join([*forms, '"[^"]*"'])) if labels else None
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Names:
+        """Return the names of a release's fields."""
+        paths = {*outcome.worst_guess, *(path for own in outcome.promises for path in own.paths)}
+        if isinstance(outcome, StewardReport):
+            paths |= {*outcome.fields, *outcome.counts.vertices}
+        return cls(outcome.labels, sorted(paths))
+
+    def show(self, path: str) -> str:
+        """Return what names a field where nothing else stands, such as at a bar of a chart."""
+        return self._labels.get(path, path)
+
+    def name(self, path: str) -> str:
+        """Name a field or vertex type in a sentence."""
+        return quote(self._labels[path]) if path in self._labels else place(path)
+
+    def behind(self, cell: str, head: str) -> tuple[str, str]:
+        """Return what a cell of a table shows, and the path for small print, '' for none."""
+        path = self._quoted.get(cell, cell)
+        if head not in HEADS or path not in self._labels:
+            return cell if head == "reason" else self.text(cell), ""
+        label = self._labels[path]
+        return label, "" if label.endswith(f" ({path})") else path
+
+    def text(self, sentence: str) -> str:
+        """Return a sentence of ours with labels for paths; what it quotes stays as it is."""
+        return sentence if self._form is None else self._form.sub(self._replace, sentence)
+
+    def _replace(self, found: re.Match[str]) -> str:
+        groups = found.groupdict()
+        if path := groups.get("path") or groups.get("first"):
+            return quote(self._labels[path]) if path in self._labels else found[0]
+        if paths := groups.get("paths"):
+            return groups["at"] + self._join(paths)
+        return found[0]
+
+    def _join(self, paths: str) -> str:
+        return " and ".join(
+            quote(self._labels[path]) if path in self._labels else path for path in paths.split(" and ")
+        )
