@@ -42,7 +42,7 @@ _PERIOD = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})(?:-([0-9]{2}))?")
 _MIDNIGHT = "T00:00:00Z"
 MIDNIGHT: dict[type, str] = {DateTime: _MIDNIGHT, Timestamp: f"{_MIDNIGHT},0"}
 """What follows the day in types that always have a time of day, where only the day is meant."""
-_MOST_FORMATS = 20
+MOST_FORMATS = 20
 _PRECISION = {"day": 3, "week": 3, "month": 2, "quarter": 2}
 """How much of a date a step needs, of year, month and day: 1 where it is not here."""
 _YEARS = {"year": 1, "decade": 10, "century": 100}
@@ -50,7 +50,8 @@ _MONTHS = {"month": 1, "quarter": 3}
 _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
 
 
-def _one_or_many(value: Any) -> Any:
+def one_or_many(value: Any) -> Any:
+    """Return a tuple of the one format that a policy states, and several as they are."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -89,10 +90,10 @@ class Date(QuasiDomain):
     ]
     format: Annotated[
         tuple[Name, ...],
-        Field(max_length=_MOST_FORMATS),
+        Field(max_length=MOST_FORMATS),
         BeforeValidator(
-            _one_or_many,
-            json_schema_input_type=Name | Annotated[tuple[Name, ...], Field(max_length=_MOST_FORMATS)],
+            one_or_many,
+            json_schema_input_type=Name | Annotated[tuple[Name, ...], Field(max_length=MOST_FORMATS)],
         ),
     ] = Field(default=(), description="how dates are written: forms of strptime, or iso; by default iso")
     missing: Literal["impossible"] | None = Field(

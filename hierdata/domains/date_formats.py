@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
 from typing import TypeAlias
 
-from hierdata.documents.days import day_of
+from hierdata.documents.days import date_of, day_of
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp
 from hierdata.domains.base import Uncovered
@@ -50,22 +50,27 @@ _PARTS = {
     "B": f"(?P<B>{'|'.join(_MONTHS)})",
     "d": "(?P<d>[0-9]{1,2})",
     "j": "(?P<j>[0-9]{1,3})",
-    "a": f"(?:{re.sub(r'(?<=[A-Z][a-z]{2})[a-z]+', '', _DAYS)})",
-    "A": f"(?:{_DAYS})",
-    "H": "(?:[01]?[0-9]|2[0-4])",
-    "I": "(?:0?[1-9]|1[0-2])",
-    "M": "[0-5]?[0-9]",
-    "S": "(?:[0-5]?[0-9]|6[01])",
-    "f": "[0-9]{1,9}",
-    "p": r"(?:[AaPp]\.?[Mm]\.?)",
-    "z": "(?:[Zz]|[+-][0-9]{2}:?[0-9]{2}(?::?[0-9]{2})?)",
-    "Z": "[A-Za-z][A-Za-z0-9_/+-]{0,40}",
+    "a": f"(?P<a>{re.sub(r'(?<=[A-Z][a-z]{2})[a-z]+', '', _DAYS)})",
+    "A": f"(?P<A>{_DAYS})",
+    "H": "(?P<H>[01]?[0-9]|2[0-4])",
+    "I": "(?P<I>0?[1-9]|1[0-2])",
+    "M": "(?P<M>[0-5]?[0-9])",
+    "S": "(?P<S>[0-5]?[0-9]|6[01])",
+    "f": "(?P<f>[0-9]{1,9})",
+    "p": r"(?P<p>[AaPp]\.?[Mm]\.?)",
+    "z": "(?P<z>[Zz]|[+-][0-9]{2}:?[0-9]{2}(?::?[0-9]{2})?)",
+    "Z": "(?P<Z>[A-Za-z][A-Za-z0-9_/+-]{0,40})",
     "%": "%",
 }
 _WHOLE = {part: text.replace("{1,2}", "{2}").replace("{1,3}", "{3}") for part, text in _PARTS.items()}
 """The parts where no sign separates them from their neighbours: with all their digits."""
 _CENTURY_FROM = 69
 """Years of two digits from this one on are of the 20th century, as in ``strptime``."""
+MIDNIGHT_PARTS = {
+    **{"H": "00", "I": "12", "M": "00", "S": "00", "f": "000000"},
+    **{"p": "AM", "z": "+0000", "Z": "UTC"},
+}
+"""What a form that asks for a time of day has where only the day is meant."""
 _PROBES = ((2001, 2, 3), (2010, 11, 12), (1908, 7, 6))
 
 
@@ -77,9 +82,10 @@ class NoSuchDay(Uncovered):
 class DateFormat:
     """A form of dates as ``strptime`` has it, in English and independent of the machine.
 
-    ``precision`` is how many of year, month and day a value gives.
+    ``text`` is the form, and ``precision`` how many of year, month and day a value gives.
     """
 
+    text: str
     pattern: re.Pattern[str]
     precision: int
 
@@ -101,7 +107,7 @@ class DateFormat:
             pattern = re.compile(parts, re.IGNORECASE | re.ASCII)
         except re.error:
             raise ValueError(f"the format {text!r} has a part twice") from None
-        return cls(pattern, _precision_of(pattern.groupindex.keys(), text))
+        return cls(text, pattern, _precision_of(pattern.groupindex.keys(), text))
 
     def read(self, text: str) -> Period | None:
         """Return the days that a text may mean, None if it has another form. Raises NoSuchDay."""
@@ -122,6 +128,46 @@ class DateFormat:
             )
         except ValueError:
             raise NoSuchDay from None
+
+    def write(self, day: int, times: Mapping[str, str] = MIDNIGHT_PARTS) -> str | None:
+        """Return a day in this form, with leading zeros; None if reading it would give another day.
+
+        ``times`` has the parts of the time of day, such as those that ``times_of`` finds in a text.
+        """
+        year, month, number = date_of(day)
+        weekday, name = _DAYS.split("|")[(day - 1) % 7], _MONTHS[month - 1]
+        parts = {
+            "Y": f"{year:04}",
+            "y": f"{year % 100:02}",
+            "m": f"{month:02}",
+            "d": f"{number:02}",
+            "%": "%",
+        }
+        parts |= {"b": name[:3], "B": name, "a": weekday[:3], "A": weekday}
+        parts["j"] = f"{day - day_of(year, 1, 1) + 1:03}"
+        written = re.sub("%(.)", lambda found: parts.get(found[1]) or times[found[1]], self.text)
+        try:
+            return written if self.read(written) == (day, day) else None
+        except NoSuchDay:
+            return None
+
+    def times_of(self, text: str) -> dict[str, str]:
+        """Return the parts of a text in this form by their letter."""
+        match = self.pattern.fullmatch(text)
+        return {} if match is None else match.groupdict()
+
+    @property
+    def days_pattern(self) -> str:
+        """The regular expression of days in this form, at midnight."""
+
+        def strict(piece: str) -> str:
+            if not piece.startswith("%"):
+                return re.escape(piece)
+            part = piece[1:]
+            return re.escape(MIDNIGHT_PARTS[part]) if part in MIDNIGHT_PARTS else _WHOLE[part]
+
+        found = "".join(strict(piece) for piece in re.findall(r"%.|[^%]+", self.text, re.DOTALL))
+        return re.sub(r"\?P<\w>", "?:", found)
 
 
 def _list_parts() -> str:
@@ -186,13 +232,19 @@ def format_of(text: str) -> DateFormat:
 
 
 def read_period(value: Scalar, formats: Sequence[str]) -> Period:
-    """Return the days that a value may mean by the first of the formats that it has; without any, by ISO.
-
-    A whole number is read as its digits, a typed date as it is. Raises NoSuchDay where it has the form of one
-    but the calendar has no such day, else Uncovered.
+    """Return the days that a value may mean (see ``find_format``).
 
     >>> read_period("4.3.2001", ["%d.%m.%Y"]) == read_period("2001-03-04", [])
     True
+    """
+    return find_format(value, formats)[1]
+
+
+def find_format(value: Scalar, formats: Sequence[str]) -> tuple[str, Period]:
+    """Return the first of the formats that a value has, and the days that it may mean; without any, ISO.
+
+    A whole number is read as its digits, a typed date as it is. Raises NoSuchDay where it has the form of one
+    but the calendar has no such day, else Uncovered.
     """
     if isinstance(value, DateTime | Timestamp):
         formats = ()
@@ -202,9 +254,9 @@ def read_period(value: Scalar, formats: Sequence[str]) -> Period:
         try:
             if name == ISO or not isinstance(text, str):
                 day = parse_day(value)
-                return day, day
+                return ISO, (day, day)
             if (found := format_of(name).read(text)) is not None:
-                return found
+                return name, found
         except NoSuchDay as none:
             refused = none
         except Uncovered:

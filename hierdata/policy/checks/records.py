@@ -240,6 +240,13 @@ def _check_date_shifts(policy: Policy) -> Iterator[Problem]:
             ("fields", list(shifts)[-1], "action"),
             "all dates of a record are shifted alike: state the same `days`, `unit` and `by` in every shift",
         )
+    for text, rule in policy.fields.items():
+        own = getattr(rule.action, "shift", None)
+        if own is not None and (own.format or own.missing) and getattr(rule, "date", None) is not None:
+            yield (
+                ("fields", text, "action", "shift"),
+                "the field has a date domain: state `format` and `missing` there only, for both",
+            )
     for text, shift in shifts.items():
         where = ("fields", text, "action", "shift", "by")
         try:

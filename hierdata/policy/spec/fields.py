@@ -202,8 +202,10 @@ class _FieldRule(BaseModel):
 
     @property
     def stated_action(self) -> Action | None:
-        """The action, if there is one."""
-        return None if self.action is None else self.action.stated_action
+        """The action, if there is one. A shift reads dates as the field's date domain does."""
+        found = None if self.action is None else self.action.stated_action
+        dates = getattr(self, "date", None)
+        return found if found is None or dates is None else found.reading(dates.format, dates.missing)
 
     @property
     def hundredths(self) -> int:

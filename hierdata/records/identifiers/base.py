@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -170,6 +170,10 @@ class Action(BaseModel, ABC):
     def tokens(self, path: str) -> PseudonymSpec | None:
         """Return the pseudonyms that replace the values of a field, None for other actions."""
         return None
+
+    def reading(self, formats: tuple[str, ...], missing: Literal["impossible"] | None) -> Action:
+        """Return this action on values as the field's date domain reads them; most do not mind."""
+        return self
 
     def date_shift(self) -> DateShift | None:
         """Return how dates are moved, None if they are not."""

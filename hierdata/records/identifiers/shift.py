@@ -7,20 +7,29 @@ import re
 from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from hierdata.documents.days import spell_day
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
-from hierdata.domains.bounds import PathName, Reason
-from hierdata.domains.date import MIDNIGHT
-from hierdata.domains.date_formats import parse_day
+from hierdata.domains.bounds import Name, PathName, Reason
+from hierdata.domains.date import MIDNIGHT, MOST_FORMATS, one_or_many
+from hierdata.domains.date_formats import ISO, NoSuchDay, check_formats, find_format, format_of
 from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, Key, RefusedValueError, Replace
 from hierdata.records.schema import Role
 
 _NO_DATE = (
-    "the value is not an ISO date such as 2001-03-04, and only dates can be shifted: list the spellings of a "
-    "missing value under `missing`"
+    "the value is not an ISO date such as 2001-03-04, and only dates can be shifted: state the form of "
+    "others under `format`, such as '%d.%m.%Y', and list the spellings of a missing value under `missing`"
+)
+_NO_FORM = (
+    "the value has none of the forms under `format`, and only dates can be shifted: state its form, or list "
+    "the spellings of a missing value under `missing`"
+)
+_NO_SUCH_DAY = "the calendar does not have this day: with `missing: impossible` such values are missing"
+_UNWRITABLE = (
+    "the moved date cannot be written in the form of the value, which has no such year: state fewer days, or "
+    "generalize it without a shift"
 )
 _NO_DAY = (
     "a year or month alone cannot be shifted by days: say `partial: drop`, or generalize it without a shift"
@@ -55,8 +64,11 @@ class Shift(Action):
     alike). A shift by days would be known modulo 7 to anyone who knows on which weekdays people come, so
     ``unit: {day: reason}`` must be chosen. Time of day, fractions and time zone are dropped: a time to the
     minute identifies a record like a name. ``time: {keep: reason}`` leaves them as written. A year or month
-    alone cannot be shifted: it is refused, or dropped with ``partial: drop``. A shifted date is still a
-    quasi-identifier or sensitive: one true date that an adversary knows reveals the others.
+    alone cannot be shifted: it is refused, or dropped with ``partial: drop``. Dates are ISO text or have one
+    of the forms under ``format``; a moved date has the form of its value, with the time of midnight where the
+    form asks for one. If the values of a field have several forms, all are written in the first that names a
+    day. A shifted date is still a quasi-identifier or sensitive: one true date that an adversary knows
+    reveals the others.
     """
 
     kind: ClassVar[str] = "shift"
@@ -79,6 +91,17 @@ class Shift(Action):
     partial: Literal["refuse", "drop"] = Field(
         default="refuse", description="what happens to a year or month alone"
     )
+    format: Annotated[
+        tuple[Name, ...],
+        Field(max_length=MOST_FORMATS),
+        BeforeValidator(
+            one_or_many,
+            json_schema_input_type=Name | Annotated[tuple[Name, ...], Field(max_length=MOST_FORMATS)],
+        ),
+    ] = Field(default=(), description="how dates are written, as in a date domain, which states it for both")
+    missing: Literal["impossible"] | None = Field(
+        default=None, description="impossible: dates that the calendar does not have are missing"
+    )
 
     @model_validator(mode="after")
     def _a_week(self) -> Shift:
@@ -87,7 +110,22 @@ class Shift(Action):
                 "dates move by whole weeks: days must be at least 7, or say why they may move by days, "
                 "`unit: {day: reason}`"
             )
+        check_formats(self.format)
+        if self.format and self._day_format is None:
+            raise ValueError("at least one format must name a day: a year or month alone cannot be shifted")
         return self
+
+    @property
+    def _day_format(self) -> str | None:
+        """The first format that names a day."""
+        return next((name for name in self.format if name == ISO or format_of(name).precision > 2), None)
+
+    def reading(self, formats: tuple[str, ...], missing: Literal["impossible"] | None) -> Shift:
+        """Return this shift, of values in the forms that the field's date domain states."""
+        stated = (self.format or formats, self.missing or missing)
+        if stated == (self.format, self.missing):
+            return self
+        return self.model_copy(update=dict(zip(("format", "missing"), stated, strict=True)))
 
     def published_as(self, role: str) -> Role | None:
         """Return the field's own role."""
@@ -120,30 +158,65 @@ class Shift(Action):
         """Return the function that moves a date."""
 
         def replace_value(value: Scalar, days: int) -> Scalar:
-            if not isinstance(value, str):
-                raise RefusedValueError(_NO_DATE)
-            if _PARTIAL.fullmatch(value):
+            refused, found = _NO_FORM if self.format else _NO_DATE, None
+            try:
+                found = find_format(value, self.format)
+            except NoSuchDay:
+                if self.missing is not None:
+                    return None
+                refused = _NO_SUCH_DAY
+            except Uncovered:
+                pass
+            if self._is_partial(value, found):
                 if self.partial == "drop":
                     return None
                 raise RefusedValueError(_NO_DAY)
-            moved = _shift_date(value, days, timed=self.time != "drop")
+            if found is None:
+                raise RefusedValueError(refused)
+            name, (day, _) = found
+            timed = self.time != "drop"
+            if name == ISO:
+                moved: Scalar = _shift_date(value, day + days, timed=timed)
+            else:
+                moved = _write_day(value, name, day + days, timed=timed)
             if moved is None:
-                raise RefusedValueError(_NO_DATE)
+                raise RefusedValueError(_UNWRITABLE)
             return moved
 
         return replace_value
 
+    def _is_partial(self, value: Scalar, found: tuple[str, tuple[int, int]] | None) -> bool:
+        """Whether a value is a year or a month."""
+        if found is not None:
+            return found[1][0] != found[1][1]
+        iso = not self.format or ISO in self.format
+        return iso and isinstance(value, str) and _PARTIAL.fullmatch(value) is not None
+
     def form_of(self, value: Scalar) -> str:
-        """Name the form of a moved date: its type. A field with the time of day is published as written."""
-        return "" if value is None or self.time != "drop" else type(value).__name__
+        """Name the type and format of a moved date. A field with the time of day is published as written."""
+        if value is None or self.time != "drop":
+            return ""
+        name = type(value).__name__
+        return f"{name} {find_format(value, self.format)[0]}" if self.format else name
 
     def in_one_form(self, value: Scalar) -> Scalar:
-        """Return a moved date as ISO text."""
-        return None if value is None else spell_day(parse_day(value))
+        """Return a moved date as text in the first format that names a day, else in that of ISO."""
+        if value is None:
+            return None
+        name, (day, _) = find_format(value, self.format)
+        if self._day_format in (None, ISO):
+            return spell_day(day)
+        found = _write_day("", self._day_format or name, day, timed=False)
+        if found is None:
+            raise RefusedValueError(_UNWRITABLE)
+        return found
 
     def pattern(self, role: str) -> str | None:
         """Return the pattern of days without a time of day; None if it stays, or a domain has the labels."""
-        return _TIMELESS if self.time == "drop" and role == "sensitive" else None
+        if self.time != "drop" or role != "sensitive":
+            return None
+        days = (format_of(name) for name in self.format if name != ISO)
+        return "|".join((_TIMELESS, *(own.days_pattern for own in days if own.precision > 2)))
 
     def describe(self, role: str) -> str:
         """Return the description for the report."""
@@ -151,16 +224,12 @@ class Shift(Action):
         return f"moved by {unit}, {'without' if self.time == 'drop' else 'with'} the time of day; {role}"
 
 
-def _shift_date(value: str, days: int, *, timed: bool) -> str | None:
-    """Return the text with its date moved, in the same type; None if it is not a date.
+def _shift_date(value: Scalar, day: int, *, timed: bool) -> str | None:
+    """Return an ISO text with another day, in the same type; None if it is not written like a date.
 
     With the time of day it has the same format too, else that of ISO dates.
     """
-    written = _WRITTEN.fullmatch(value)
-    try:
-        day = parse_day(value) + days
-    except Uncovered:
-        return None
+    written = _WRITTEN.fullmatch(value) if isinstance(value, str) else None
     if written is None:
         return None
     text, rest = written.groups()
@@ -169,4 +238,14 @@ def _shift_date(value: str, days: int, *, timed: bool) -> str | None:
         rest = MIDNIGHT.get(type(value), "")
     elif "-" not in text and moved[0] not in "+-":
         moved = moved.replace("-", "")
-    return type(value)(moved + rest)  # typed text keeps its type
+    return type(written.string)(moved + rest)  # typed text keeps its type
+
+
+def _write_day(value: Scalar, name: str, day: int, *, timed: bool) -> str | int | None:
+    """Return a day in the format and type of a value; None if the format cannot write it."""
+    form = format_of(name)
+    text = str(value)
+    found = form.write(day, form.times_of(text)) if timed else form.write(day)
+    if found is None or type(value) is not int:
+        return found
+    return int(found) if str(int(found)) == found else None

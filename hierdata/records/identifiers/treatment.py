@@ -303,6 +303,8 @@ class _TreatmentWork:
         refused = None
         try:
             found = node.replace(value, self._days)
+            if node.treated is not None:
+                found = self._write_date(node.treated, found)
         except RefusedValueError as error:
             refused = str(error)
         if refused is not None:
@@ -317,8 +319,6 @@ class _TreatmentWork:
                 self._seen_forms.add((node.keys, find_form(token)))
                 token = blake2b(token.encode(), digest_size=MARK).hexdigest()
             self._seen.add((node.domain, token))
-        if node.treated is not None:
-            found = self._write_date(node.treated, found)
         return value if node.stays else found
 
     def _write_date(self, treated: Treated, found: Scalar) -> Scalar:
