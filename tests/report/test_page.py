@@ -152,6 +152,15 @@ def test_rows_are_as_wide_as_their_heads() -> None:
             assert len(re.findall(r"<t[hd][ >]", row)) == heads
 
 
+def test_the_report_can_be_signed_by_hand() -> None:
+    text = render_report(steward_report())
+    box = text[text.index('class="sign"') :]
+    box = box[: box.index("</section>")]
+    empty = re.findall(r'<dt>([^<]*)</dt><dd class="line"></dd>', box)
+    assert empty == ["Given to (recipient)", "For what purpose", "Name", "Date", "Signature"]
+    assert "<dt>Release</dt><dd>students</dd>" in box
+
+
 def test_sections_without_content_are_left_out() -> None:
     text = render_report(steward_report(warnings=(), levels={}, costs={}))
     assert 'id="warnings"' not in text
