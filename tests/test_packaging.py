@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from hierdata.cli import main
 from hierdata.ground.version import __version__
@@ -26,6 +28,22 @@ def test_the_classifiers_name_the_versions_that_are_allowed() -> None:
     named = {line.rpartition(" :: ")[2] for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)}
     assert named == {f"3.{minor}" for minor in range(30) if allowed.contains(f"3.{minor}.1")}
     assert PROJECT["version"] == __version__
+
+
+NUMBA_TRIED = ("0.62.1", "0.68.1")
+"""Versions with which README's first command ran: the oldest that is allowed, and the newest."""
+
+
+def test_numba_is_bounded_by_the_versions_that_were_tried() -> None:
+    """The compiler uses what numba keeps to itself, so a minor version that nobody tried is not allowed."""
+    (stated,) = (one for one in PROJECT["dependencies"] if one.startswith("numba"))
+    allowed = Requirement(stated).specifier
+    oldest, newest = (Version(tried) for tried in NUMBA_TRIED)
+    assert allowed.contains(oldest)
+    assert allowed.contains(newest)
+    assert not allowed.contains(f"{oldest.major}.{oldest.minor - 1}.9")
+    assert not allowed.contains(f"{newest.major}.{newest.minor + 1}.0")
+    assert allowed.contains(version("numba")), "the version here is another"
 
 
 @pytest.mark.parametrize("name", ["policy", "release", "codebook", "report", "verification"])
