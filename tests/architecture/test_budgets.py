@@ -46,7 +46,7 @@ BUDGETS: dict[str, int] = {
     "policy": 6900,
     "privacy": 3450,
     "records": 7000,
-    "release": 6730,
+    "release": 6915,
     "reproduction": 5280,
     "sources": 3830,
     "synth": 780,

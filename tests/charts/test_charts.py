@@ -10,6 +10,7 @@ from lxml import etree
 
 from hierdata.release.charts import BarChart, Bars, Chart, Line, LineChart, Point
 from hierdata.release.charts.plots import Dot, ScatterChart
+from hierdata.release.charts.rows import BarRow, RowChart, TreeChart, TreeNode
 
 LINES = LineChart(
     "Loss <by> k",
@@ -111,3 +112,28 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         BarChart("t", "d", "x", "y", ("2",), (Bars("a", ()),)).svg("one")
     with pytest.raises(ValueError, match="name of a chart"):
         LINES.svg('"one')
+
+
+def test_charts_of_rows_are_as_wide_as_the_page_and_keep_the_size_of_their_texts() -> None:
+    long = BarRow("a name of thirty characters 30", (0.25, 0.5), "a note of 20 letters", 0.75)
+    rows = RowChart("t", "d", (BarRow("short", (1.0,), "all"), long, BarRow("last", (0.0,), "")), ("a", "b"))
+    tree = TreeChart(
+        "t", "d", (TreeNode("root", 0, 0.5, "50 %", inner=True), TreeNode("leaf", 1, 1.0, "100 %"))
+    )
+    for chart in (rows, tree):
+        root = etree.fromstring(chart.svg("one"))
+        assert root.get("viewBox") is None
+        assert float(root.get("height") or 0) > 50
+        assert "wide-chart" in (root.get("class") or "")
+        for bar in root.iter("{*}rect"):
+            if (across := bar.get("width") or "").endswith("%"):
+                assert float(across[:-1]) + float((bar.get("x") or "0").rstrip("%")) <= 100.01
+    drawn = [found for found in etree.fromstring(rows.svg("one")).iter("{*}text") if found.text]
+    heights = {str(found.text): float(found.get("y") or 0) for found in drawn}
+    assert heights["short"] == heights["all"]
+    assert heights[long.note] == heights[long.name] + 19, "where there is no room, the note is below the name"
+    assert heights["last"] > heights[long.note] + 20
+    tree = TreeChart("t", "d", (TreeNode("root", 0, 0.5, "50 %"), TreeNode("word " * 30, 1, 1.0, "100 %")))
+    said = [found.text or "" for found in etree.fromstring(tree.svg("one")).iter("{*}text")]
+    assert " ".join(said).split().count("word") == 30, "a long name is broken, not cut"
+    assert max(map(len, said)) <= 44

@@ -11,9 +11,10 @@ import pytest
 
 import hierdata
 from hierdata.cli.overview import overview
+from hierdata.metrics import LIMITED
 from hierdata.policy.policy import Policy
 from hierdata.release.report.models import dump
-from hierdata.release.report.names import Names
+from hierdata.release.report.names import METRICS, Names, name_figure
 from hierdata.release.report.page import render_report, render_summary
 from tests.report.sample import GPA, GRADE, release_file, steward_report
 from tests.report.test_page import Page, drawn_report
@@ -131,3 +132,14 @@ def test_a_release_with_labels_is_verified_and_its_records_are_those_without(tmp
     assert stated["worst_guess"].keys() == {"$.ill"}
     assert "Illness (main)" in (labelled / "summary.html").read_text("utf-8")
     assert "labels" not in json.loads((without / "release.json").read_bytes())
+
+
+def test_every_metric_has_a_name_that_readers_know_and_its_short_name_stays_in_small_print() -> None:
+    assert METRICS.keys() == LIMITED.keys()
+    assert name_figure("disclosure_rate", "$.gpa", ["$.gpa"]).text.endswith(" at $.gpa")
+    assert name_figure("own:metric", "per_value", []) == ("own:metric, per value", "own:metric.per_value")
+    text = render_report(drawn_report())
+    assert '<th scope="row">loss metric (LM), per value <small>lm_cost.per_value</small></th>' in text
+    folded = text[text.index('id="loss"') : text.index("loss metric (LM), per value")]
+    assert "<details>" in folded
+    assert "</details>" not in folded

@@ -112,8 +112,15 @@ def legend_entry(symbol: str, text: str) -> str:
     return symbol + tag("text", text_of(text), x=36, dominant_baseline="middle")
 
 
-def draw_element(name: str, title: str, description: str, height: float, drawn: str) -> str:
-    """Return an ``<svg>`` element with a title and a description. Raises ValueError if ``name`` is no id."""
+def draw_element(
+    name: str, title: str, description: str, height: float, drawn: str, *, wide: bool = False
+) -> str:
+    """Return an ``<svg>`` element with a title and a description. Raises ValueError if ``name`` is no id.
+
+    ``wide``: what is drawn states its places across in percent, so that it is as wide as the page while its
+    texts keep their size.
+    """
+    size = {"height": number_of(height)} if wide else {"viewBox": f"0 0 {WIDTH} {number_of(height)}"}
     if not _NAME.fullmatch(name):
         raise ValueError("the name of a chart has letters, digits, - and _ only, and begins with a letter")
     return tag(
@@ -121,9 +128,9 @@ def draw_element(name: str, title: str, description: str, height: float, drawn: 
         tag("title", text_of(title), id=f"{name}-title")
         + tag("desc", text_of(description), id=f"{name}-desc")
         + drawn,
-        class_="chart",
+        class_="chart wide-chart" if wide else "chart",
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {WIDTH} {number_of(height)}",
+        **size,
         role="img",
         aria_labelledby=f"{name}-title {name}-desc",
     )
@@ -192,7 +199,8 @@ STYLE = """
     --series-5: #e0cf6b; --series-6: #ff9db5; --series-7: #b9c7d1; --series-8: #6fd7e0;
   }
 }
-svg.chart { display: block; width: 100%; height: auto; color: inherit; }
+svg.chart { display: block; width: 100%; color: inherit; }
+svg.chart:not(.wide-chart) { height: auto; max-width: 40rem; }
 svg.chart text { fill: currentColor; font: 12px system-ui, sans-serif; }
 svg.chart .grid { stroke: currentColor; stroke-opacity: .18; }
 svg.chart .axis { stroke: currentColor; fill: none; }

@@ -4,11 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from hierdata.ground.escaping import quote
 from hierdata.release.report.models import Outcome, StewardReport
 from hierdata.release.report.wording import place
 
+METRICS = {
+    "lm_cost": "loss metric (LM)",
+    "kept": "worth that is kept",
+    "certainty_penalty": "normalized certainty penalty (NCP)",
+    "suppression_ratio": "suppression ratio",
+    "dissimilarity_degree": "dissimilarity of sensitivity levels",
+    "discrimination_rate": "discrimination rate",
+    "reconstruction_error": "reconstruction error",
+    "diversity_degree": "diversity of sensitive values",
+    "additional_information_loss": "additional information loss",
+    "disclosure_rate": "disclosure rate of random guesses",
+    "classification_metric": "classification metric (CM)",
+    "background_resistance": "background knowledge that an attacker still needs",
+    "identity_risk": "discrimination rate of the original values",
+    "skewness": "discrimination rate lost by generalizing",
+    "skewness_distance": "distance of odds from the collection (total variation)",
+    "skewness_divergence": "divergence of odds from the collection (Kullback-Leibler)",
+    "singling_out": "singling-out risk",
+    "linkability": "linkability risk",
+    "inference": "inference risk",
+}
+"""What readers of the field call the metrics, by the names that a policy gives them."""
+_FIGURES = {
+    "total": "in all",
+    "gcp": "over all fields (GCP)",
+    "gcp_less_one": "over all fields, each number of leaves less one",
+    "largest": "the largest",
+    "mean": "the mean",
+    "worst": "the worst",
+    "records": "of records",
+    "vertices": "of vertices",
+    "as_printed": "as the paper prints it",
+    "quasi_identifiers": "by quasi-identifiers",
+    "everything": "by everything published",
+}
+"""What figures of metrics are called, where their name does not say it."""
 HEADS = frozenset({"field", "list", "sensitive attribute", "sensitive values", "vertex type"})
 """Heads of the columns of our tables that have paths."""
 _ENDS = r"(?![\w-]|[.\[/@:][\w*\[@$'])"
@@ -17,6 +54,30 @@ _WORDS_AFTER_AT = frozenset(
     ("a", "all", "an", "any", "both", "each", "its", "least", "most", "once", "one", "that", "the", "their")
 )
 """What our sentences say after "at", and could be the name of a column."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table with small print below."""
+
+    text: str
+    small: str
+
+
+def name_figure(metric: str, figure: str, paths: Collection[str]) -> Cell:
+    """Name a figure of a metric as readers of the field know it; the names of the policy are the small print.
+
+    A figure of one of the ``paths`` is of the field there.
+
+    >>> name_figure("lm_cost", "per_record", [])
+    Cell(text='loss metric (LM), per record', small='lm_cost.per_record')
+    """
+    known = METRICS.get(metric, metric)
+    path, _, variant = figure.partition(" ")
+    if path in paths:
+        said = f"{known} at {path}" + (", leaves less one" if variant else "")
+    else:
+        said = f"{known}, {_FIGURES.get(figure, figure.replace('_', ' '))}"
+    return Cell(said, f"{metric}.{figure}")
 
 
 class Names:
@@ -61,8 +122,10 @@ class Names:
         """Name a field or vertex type in a sentence."""
         return quote(self._labels[path]) if path in self._labels else place(path)
 
-    def behind(self, cell: str, head: str) -> tuple[str, str]:
+    def behind(self, cell: str | Cell, head: str) -> tuple[str, str]:
         """Return what a cell of a table shows, and the path for small print, '' for none."""
+        if isinstance(cell, Cell):
+            return self.text(cell.text), cell.small
         path = self._quoted.get(cell, cell)
         if head not in HEADS or path not in self._labels:
             return cell if head == "reason" else self.text(cell), ""

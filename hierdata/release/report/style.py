@@ -37,6 +37,7 @@ caption { text-align: left; padding-bottom: .3rem; }
 th, td { padding: .4rem .7rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { background: var(--band); }
 tbody th { font-weight: 500; min-width: 8rem; overflow-wrap: anywhere; }
+td small, tbody th small { display: block; color: var(--quiet); overflow-wrap: anywhere; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 thead .number { white-space: normal; }
 li { margin: .3rem 0; max-width: 46rem; }
@@ -64,7 +65,7 @@ a:focus-visible, summary:focus-visible, .wide:focus-visible {
 .sign .line { border-bottom: 1px solid var(--ink); height: 1.9rem; }
 nav ul { columns: 17rem; padding-left: 1.2rem; }
 .charts {
-  display: grid; gap: 1.4rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 23rem), 30rem));
+  display: grid; gap: 1.4rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 23rem), 1fr));
 }
 figure { margin: 0; min-width: 0; }
 figcaption { margin-bottom: .4rem; font-weight: 600; overflow-wrap: anywhere; }

@@ -16,6 +16,7 @@ from hierdata.release.report.models import (
     StewardReport,
     Tally,
 )
+from hierdata.release.report.names import Cell, name_figure
 from hierdata.release.report.parts import BANDS, LEFT_OUT, MISSING, Pictures
 from hierdata.release.report.wording import (
     attacker_rows,
@@ -34,7 +35,7 @@ from hierdata.release.report.wording import (
     sizes,
 )
 
-Row = Sequence[str]
+Row = Sequence[str | Cell]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class ReportTable:
     """A table: the first column heads the rows, the last ``numbers`` columns are right-aligned."""
 
     caption: str
-    heads: Row
+    heads: Sequence[str]
     rows: tuple[Row, ...]
     numbers: int = 0
 
@@ -87,7 +88,9 @@ def tabulate_fineness(release: ReleaseFile) -> ReportTable | None:
     return next(iter(_table("How fine the values of each field are", heads, rows, numbers=4)), None)
 
 
-def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -> tuple[ReportTable, ...]:
+def _table(
+    caption: str, heads: Sequence[str], rows: Iterable[Row], *, numbers: int = 0
+) -> tuple[ReportTable, ...]:
     """Return a table, or none without rows."""
     listed = tuple(rows)
     return (ReportTable(caption, heads, listed, numbers),) if listed else ()
@@ -207,11 +210,10 @@ def _tally(tally: Tally) -> Row:
 def _metrics(report: StewardReport) -> tuple[ReportTable, ...]:
     return _table(
         "Figures",
-        ("metric", "figure", "value", "unit", "range", "better"),
+        ("figure", "value", "unit", "range", "better"),
         (
             (
-                name,
-                figure,
+                name_figure(name, figure, report.fields),
                 round_value(value),
                 measure.unit[figure],
                 _range(measure, figure),
@@ -234,7 +236,7 @@ def _gates(report: StewardReport) -> tuple[ReportTable, ...]:
         (
             (
                 gate.name or gate.metric,
-                f"{gate.metric}, {gate.figure or 'no figure'}",
+                name_figure(gate.metric, gate.figure or "no figure", report.fields),
                 "" if gate.value is None else round_value(gate.value),
                 limit(gate),
                 "passed" if gate.passed else "FAILED",
