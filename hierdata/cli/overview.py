@@ -114,11 +114,11 @@ def _measured_guess(report: StewardReport) -> Iterator[str]:
 
 def _list_kept(report: StewardReport) -> Iterator[str]:
     """Yield what is kept: in all, of the fields that lost most, and a bar for each of a few vertex types."""
-    least, named_by = least_kept(report), Names.of(report)
-    lost = [
-        f"{shorten(named_by.name(path), _LONGEST_PATH)} ({share(kept)})" for path, kept in least[:_FIELDS]
-    ]
-    named = f"; least of {' and '.join(lost)}" if lost else ""
+    named_by, lost = Names.of(report), least_kept(report)
+    nothing = [path for path, kept in lost if not kept]
+    named = f"; nothing of {_name_paths(nothing, report)}" if nothing else ""
+    least = [f"{shorten(named_by.name(path), _LONGEST_PATH)} ({share(kept)})" for path, kept in lost if kept]
+    named += f"; least of {' and '.join(least[:_FIELDS])}" if least else ""
     if report.kept.total is not None:
         yield from fold(f"Kept of the input: {kept_share(report.kept.total)}{named}.", "", "  ")
     elif publishes_nothing(report):
@@ -159,5 +159,9 @@ def _largest(guesses: dict[str, Fraction], report: StewardReport) -> str:
 
 
 def _at(paths: Sequence[str], report: StewardReport) -> str:
+    return f"at {_name_paths(paths, report)}"
+
+
+def _name_paths(paths: Sequence[str], report: StewardReport) -> str:
     also = f" and {plural(len(paths) - 1, 'other')}" if len(paths) > 1 else ""
-    return f"at {shorten(Names.of(report).name(paths[0]), _LONGEST_PATH)}{also}"
+    return f"{shorten(Names.of(report).name(paths[0]), _LONGEST_PATH)}{also}"

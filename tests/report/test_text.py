@@ -19,6 +19,7 @@ from hierdata.release.report.models import (
     StewardReport,
     Tally,
 )
+from hierdata.release.report.page import render_report
 from hierdata.release.report.text import describe_verdict, list_figures
 from hierdata.release.report.wording import describe_judgement, sizes
 from tests.report.sample import GPA, GRADE, counts, judgement, steward_report
@@ -200,6 +201,17 @@ def test_an_overview_is_short_whatever_is_told() -> None:
         assert "and 9 more vertex types" in "\n".join(lines)
         assert not [own for own in lines if own.strip().startswith("k = 50")]
     assert "more sentences in the report" in " ".join(" ".join(lines).split())
+
+
+def test_a_field_of_which_nothing_is_published_is_on_the_first_screen() -> None:
+    half, none = (KeptShare(kept=Exact.of(Fraction(n, 2)), attainable=Exact.of(Fraction(1))) for n in (1, 0))
+    kept = KeptShares(total=half, fields={"$.a": half, GPA: none, GRADE: none})
+    assert f"50.0 %; nothing of {GPA} and 1 other; least of $.a (50.0 %)." in summary(
+        steward_report(kept=kept)
+    )
+    page = render_report(steward_report(kept=kept))
+    assert f"Nothing is kept of {GPA}, {GRADE}." in page.partition("Contents")[0]
+    assert "nothing of" not in summary(steward_report(kept=KeptShares(total=half, fields={GPA: half})))
 
 
 def test_what_is_cut_from_a_promise_is_counted() -> None:
