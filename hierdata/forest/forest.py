@@ -43,7 +43,7 @@ class Forest:
     it states none. ``facts`` are by vertex type the sensitive attributes that are among its quasi-identifiers
     too, as the last ones. ``given`` are the ``sensitive`` codes of the input, if some were left out since.
     For a part of a collection ``heaviest`` is that of the whole, so that all parts have one
-    scale.
+    scale. ``texts`` are the quasi-identifiers, by vertex type and position, whose labels are written as text.
     """
 
     schema: Schema
@@ -66,6 +66,7 @@ class Forest:
     sought: Worth | None = None
     facts: tuple[tuple[int, ...], ...] = ()
     given: NDArray[np.int32] | None = None
+    texts: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def record_count(self) -> int:

@@ -1,24 +1,27 @@
 """One type for each attribute whose values have several: that of the widest among what is published.
 
+A quasi-identifier of which some values are published as text, as generalized ones are, is text in all
+records.
+
 MongoDB tells 1, NumberLong(1) and 1.0 apart, which are one value. Which types occur is asked of published
 vertices alone, so that a suppressed record cannot show by the types of the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import TYPED_NUMBERS, Decimal128, Double, Int64
-from hierdata.domains.base import Uncovered
-from hierdata.domains.number import canonical, exact
+from hierdata.domains.base import ROOT_LABEL, Uncovered
+from hierdata.domains.number import canonical, exact, spelling
 from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.publication import Publication
 from hierdata.records.identifiers.base import text_of
 from hierdata.records.schema import Role
 
@@ -29,11 +32,18 @@ _WIDER = (Int64, Double, Decimal128)
 """Types of numbers in ascending order; a 32-bit integer is narrower than all."""
 
 
-def find_types(forest: Forest, shown: NDArray[np.int64]) -> TypesShown:
-    """Return the types of published values; ``shown`` is negative for a vertex that is not published."""
+def find_types(forest: Forest, publication: Publication) -> TypesShown:
+    """Return the types of published values. A node that only what is published has is a text."""
+    shown, nodes = publication.shown, publication.nodes
     found: TypesShown = {}
     for kind in forest.schema.types:
         own = np.flatnonzero((forest.type == kind.index) & (shown >= 0))
+        for position in range(forest.own_widths[kind.index]):
+            labels = forest.hierarchies[kind.index][position].labels
+            published = np.unique(nodes[forest.first_node[shown[own]] + position]).tolist()
+            found[kind.index, Role.QUASI, position] = _types(
+                labels[node] if node < len(labels) else ROOT_LABEL for node in published
+            )
         for position in range(len(forest.domains[kind.index])):
             used = np.unique(forest.spelling[forest.first_sensitive[own] + position]).tolist()
             found[kind.index, Role.SENSITIVE, position] = _types(
@@ -53,7 +63,17 @@ def join_types(one: TypesShown, other: TypesShown) -> TypesShown:
 
 def unify_types(forest: Forest, types: TypesShown) -> Forest:
     """Return the forest with one type for each attribute whose published values have several."""
-    unifiers = {key: _unifier(own, _reads_numbers(forest, *key)) for key, own in types.items()}
+    texts = frozenset(
+        (kind, position)
+        for (kind, role, position), own in types.items()
+        if role is Role.QUASI and _is_text(own, forest.hierarchies[kind][position].labels)
+    )
+    forest = replace(forest, texts=texts) if texts else forest
+    unifiers = {
+        key: _unifier(own, _reads_numbers(forest, *key))
+        for key, own in types.items()
+        if key[1] is not Role.QUASI
+    }
     if not any(unifiers.values()):
         return forest
     spellings, spelling = list(forest.spellings), forest.spelling.copy()
@@ -73,6 +93,15 @@ def unify_types(forest: Forest, types: TypesShown) -> Forest:
                 row = carried[vertex]
                 carried[vertex] = (*row[:position], unify(row[position]), *row[position + 1 :])
     return replace(forest, spelling=spelling, spellings=tuple(spellings), carried=carried)
+
+
+def _is_text(types: frozenset[type], labels: Sequence[Scalar]) -> bool:
+    """Return whether labels are published as text: some are, others are not, and as text all still differ."""
+    if len(types) < 2 or not any(issubclass(kind, str) for kind in types):
+        return False
+    return len({text_of(label) for label in labels if label is not None}) == len(
+        {spelling(label) for label in labels if label is not None}
+    )
 
 
 def _reads_numbers(forest: Forest, kind: int, role: Role, position: int) -> bool:

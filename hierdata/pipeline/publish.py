@@ -33,6 +33,7 @@ from hierdata.pipeline.block import Block
 from hierdata.pipeline.cluster import ClusteredBlocks
 from hierdata.pipeline.seeds import order_of, places_of
 from hierdata.policy.plan.plan import Prepared
+from hierdata.records.schema import Role
 from hierdata.release.layout import XSD_FILE, description
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS
@@ -53,7 +54,7 @@ class TallyBlock:
         """Return the answers and the types."""
         forest = block.at(self.frame, self.heaviest)
         publication = self.recoding.publish(forest, block.partitions, range(forest.record_count))
-        return tally(publication, forest, self.metrics), find_types(forest, publication.shown)
+        return tally(publication, forest, self.metrics), find_types(forest, publication)
 
 
 Lines: TypeAlias = "list[tuple[bytes, bytes, bytes]]"
@@ -214,8 +215,15 @@ class Publishing:
         return Written({RECORDS: file}, {RECORDS: None}), reduce(add, answers)
 
     def _types_to_unify(self, types: TypesShown) -> TypesShown:
-        """Return the types, none if the policy keeps the spelling of the input."""
-        return types if self.prepared.policy.spelling is None else {}
+        """Return the types, none if the policy keeps the spelling of the input.
+
+        Quasi-identifiers mix text and numbers in formats without types; tables see to their columns.
+        """
+        if self.prepared.policy.spelling is not None:
+            return {}
+        format = self.form.format
+        whole = format.types_numbers and not format.is_tabular
+        return types if whole else {key: own for key, own in types.items() if key[1] is not Role.QUASI}
 
     @property
     def _total(self) -> int:
@@ -227,7 +235,7 @@ class Publishing:
         forest = block.at(self.prepared.frame, classes.heaviest)
         order = order_of(self.order_key, forest.record_count)
         publication = self.recoding.publish(forest, block.partitions, order)
-        unified = unify_types(forest, self._types_to_unify(find_types(forest, publication.shown)))
+        unified = unify_types(forest, self._types_to_unify(find_types(forest, publication)))
         if unified is not forest:
             forest = unified
             publication = self.recoding.publish(forest, block.partitions, order)

@@ -82,3 +82,48 @@ def test_dates_are_moved_and_stay_dates(tmp_path: Path, timed: bool) -> None:
     stamps = {tuple(record["at"][0]["value"]["$timestamp"].values()) for record in published}
     times = (1000000000 + n + 86400 * offset(str(n)) for n in range(8))
     assert stamps <= {(time, 7) if timed else (time // 86400 * 86400, 0) for time in times}
+
+
+@pytest.mark.parametrize("recoding", ["generalization", "sets_and_ranges"])
+def test_a_field_that_is_generalized_anywhere_is_text_everywhere(tmp_path: Path, recoding: str) -> None:
+    """One type a field: of numbers, dates and booleans; what is nowhere generalized keeps its type."""
+    begin = datetime(2001, 3, 4)
+    days = [number // 4 if number < 24 else number for number in range(48)]
+    rows = [
+        {
+            "class": {"$numberLong": str(number // 4)},
+            "amount": {"$numberInt": str(days[number])},
+            "at": {"$date": f"{begin + timedelta(days=days[number]):%Y-%m-%dT00:00:00Z}"},
+            "flag": number < 24 or number % 2 == 0,
+            "items": [{"size": {"$numberDouble": f"{number // 4}.5"}}, {"size": {"$numberDouble": "2.25"}}],
+        }
+        for number in range(48)
+    ]
+    source = tmp_path / "items.ejson"
+    source.write_text("\n".join(map(json.dumps, rows)))
+    fields = {
+        "$.class": FLAT,
+        "$.amount": {"role": "quasi", "interval": {"steps": [1, 5, 10]}},
+        "$.at": FLAT,
+        "$.flag": FLAT,
+        "$.items[*].size": FLAT,
+    }
+    found = {}
+    for blocks in ("whole", 16) if recoding == "generalization" else ("whole",):
+        stated = policy(fields, recoding=recoding, blocks=blocks)
+        stated["models"] = [{"kind": "k-anonymity", "k": 4}]
+        release = hierdata.anonymize(source, stated, seed=SEED)
+        release.save(tmp_path / f"release-{blocks}")
+        verified = hierdata.verify(tmp_path / f"release-{blocks}", stated, original=source)
+        assert verified.passed
+        (written,) = (tmp_path / f"release-{blocks}" / "public").glob("records.*")
+        published = [json.loads(line) for line in written.read_text().splitlines()]
+        for name in ("class", "amount", "at", "flag"):
+            found[name] = {
+                next(iter(value)) if isinstance(value, dict) else type(value).__name__
+                for record in published
+                for value in [record[name]]
+                if value is not None
+            }
+        assert all(len(kinds) == 1 for kinds in found.values()), found
+        assert found["amount"] == {"str"}

@@ -231,6 +231,10 @@ class Terms:
             self.textual and type(shown) is str and not isinstance(stated, str) and shown == literal(stated)
         )
 
+    def same_label(self, shown: Scalar, stated: Scalar) -> bool:
+        """Return whether a label is published as it is; in a typed format all of a field may be text."""
+        return self.same(shown, stated) or (self.typed and type(shown) is str and shown == text_of(stated))
+
     def key(self, value: Scalar, number: bool = False) -> object:
         """Return the key by which the values of a group are compared."""
         if self.respelled and self.same_format and not self.textual:
@@ -288,4 +292,4 @@ class Cover:
                 inside = tree.axis is not None and content.nodes and content.nodes[0] <= node
                 return node in content.nodes or bool(inside and node <= content.nodes[-1])
         above = (tree.labels[one] for one in tree.ancestors[node] if one >= 0)
-        return any(stated is not None and self._terms.same(label, stated) for stated in above)
+        return any(stated is not None and self._terms.same_label(label, stated) for stated in above)

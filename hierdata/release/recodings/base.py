@@ -20,6 +20,7 @@ from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Linked, Publication, PublishedPart, publish_generalized
 from hierdata.ground.recodings import RecodingTraits
 from hierdata.records.binding import hang, items_of
+from hierdata.records.identifiers.base import text_of
 from hierdata.records.schema import Role, Schema, VertexType
 
 _BLOCK = 1024
@@ -133,6 +134,10 @@ class _ByForm(SiblingOrder):
         return rank, (*texts, *carried, *(text for _, inner in below for text in inner))
 
 
+def _text_label(label: Scalar) -> Scalar:
+    return None if label is None else text_of(label)
+
+
 class Published:
     """The content of published vertices: labels, spellings, and the rank of every form.
 
@@ -147,7 +152,13 @@ class Published:
         self.shown = shown
         self._forest = forest
         self._nodes = nodes
-        self._labels = [[_array(tree.labels) for tree in own] for own in forest.hierarchies]
+        self._labels = [
+            [
+                _array([*map(_text_label, tree.labels)] if (kind, at) in forest.texts else tree.labels)
+                for at, tree in enumerate(own)
+            ]
+            for kind, own in enumerate(forest.hierarchies)
+        ]
         self._spellings = _array((*forest.spellings, None))  # -1 is missing
 
     @cached_property
