@@ -21,6 +21,8 @@ from hierdata.ground.escaping import escape
 from hierdata.records.survey import Keys
 
 WIDTH = 110
+EDITOR_LINE = "# yaml-language-server: $schema=policy.schema.json"
+"""What tells editors the schema of the policy: the file that ``hierdata schema policy`` writes beside it."""
 _WIDE = 12
 """Vertices below a record, on average."""
 _PAIRS = 5
@@ -124,6 +126,7 @@ def _lines(draft: Draft) -> Iterator[str]:
     open_questions = sum(bool(one.proposal.confirm) for one in draft.fields)
     open_questions += draft.persons is not None
     open_questions += sum(promise.is_open for promise in draft.promises)
+    yield EDITOR_LINE
     yield from _comment(
         f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. It contains no value of the "
         "data. A machine cannot know what your readers know: review every field, and the models.",

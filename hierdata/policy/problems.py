@@ -60,6 +60,7 @@ _DUE = {
 _SPELLED = {
     "delimiter": "one character other than a quote or a line end",
     "file": "the name of a file in the folder, without a path,",
+    "label": "1 to 200 characters without line ends or other control characters",
 }
 """How a text must be written, by its key."""
 

@@ -119,6 +119,11 @@ def test_the_file_says_what_the_draft_says_and_is_refused_at_first(
         from_data({**draft.confirmed(), "draft": False})
 
 
+def test_a_draft_begins_with_the_schema_for_editors() -> None:
+    first = str(hierdata.init([{"age": 1}, {"age": 2}])).splitlines()[0]
+    assert first == "# yaml-language-server: $schema=policy.schema.json"
+
+
 def numbered(count: int, form: str) -> list[str]:
     return [form.format(ordinal) for ordinal in range(count)]
 
