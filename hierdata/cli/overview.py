@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hierdata.cli.terminal import WIDTH, draw_bar, fold, line_width, shorten
+from hierdata.cli.terminal import WIDTH, draw_bar, fold, line_width
 from hierdata.ground.escaping import quote
 from hierdata.release.report.names import Names
 from hierdata.release.report.wording import (
@@ -117,7 +117,7 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
     named_by, lost = Names.of(report), least_kept(report)
     nothing = [path for path, kept in lost if not kept]
     named = f"; nothing of {_name_paths(nothing, report)}" if nothing else ""
-    least = [f"{shorten(named_by.name(path), _LONGEST_PATH)} ({share(kept)})" for path, kept in lost if kept]
+    least = [f"{named_by.name(path, _LONGEST_PATH)} ({share(kept)})" for path, kept in lost if kept]
     named += f"; least of {' and '.join(least[:_FIELDS])}" if least else ""
     if report.kept.total is not None:
         yield from fold(f"Kept of the input: {kept_share(report.kept.total)}{named}.", "", "  ")
@@ -125,7 +125,7 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
         yield "Kept of the input: 0 %."
     tallies = report.counts.vertices
     shown = list_worst_types(report, _TYPES if len(tallies) <= _TYPES else _TYPES - 1)
-    names = {path: shorten(named_by.name(path), _LONGEST_PATH) for path in shown}
+    names = {path: named_by.name(path, _LONGEST_PATH) for path in shown}
     width = max(map(len, names.values()), default=0)
     for path, name in names.items():
         own = report.kept.vertices.get(path)
@@ -164,4 +164,4 @@ def _at(paths: Sequence[str], report: StewardReport) -> str:
 
 def _name_paths(paths: Sequence[str], report: StewardReport) -> str:
     also = f" and {plural(len(paths) - 1, 'other')}" if len(paths) > 1 else ""
-    return f"{shorten(Names.of(report).name(paths[0]), _LONGEST_PATH)}{also}"
+    return f"{Names.of(report).name(paths[0], _LONGEST_PATH)}{also}"

@@ -142,3 +142,9 @@ def test_every_metric_has_a_name_that_readers_know_and_its_short_name_stays_in_s
     folded = text[text.index('id="loss"') : text.index("loss metric (LM), per value")]
     assert "<details>" in folded
     assert "</details>" not in folded
+
+
+def test_a_long_label_keeps_its_quotes_where_it_is_cut() -> None:
+    names = Names({"$.x": "Where held. All is well and nothing can go wrong"}, ["$.courses[*].evaluations"])
+    assert names.name("$.x", 20) == '"Where held. All i..."'
+    assert names.name("$.courses[*].evaluations", 20) == "...es[*].evaluations"

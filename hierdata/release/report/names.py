@@ -118,9 +118,16 @@ class Names:
         """Return what names a field where nothing else stands, such as at a bar of a chart."""
         return self._labels.get(path, path)
 
-    def name(self, path: str) -> str:
-        """Name a field or vertex type in a sentence."""
-        return quote(self._labels[path]) if path in self._labels else place(path)
+    def name(self, path: str, most: int = 1000) -> str:
+        """Name a field or vertex type in a sentence, in about ``most`` characters.
+
+        Of a long label the beginning is shown, within its quotes; of a long path the end.
+        """
+        if path in self._labels:
+            label = self._labels[path]
+            return quote(label if len(label) <= most else f"{label[: most - 3].rstrip()}...")
+        shown = place(path)
+        return shown if len(shown) <= most else f"...{shown[3 - most :]}"
 
     def behind(self, cell: str | Cell, head: str) -> tuple[str, str]:
         """Return what a cell of a table shows, and the path for small print, '' for none."""
