@@ -24,11 +24,13 @@ from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
 from hierdata.policy.spec.shape import ControlRule, IndividualRule, NoIndividual, StepSpec, with_counts
 from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import (
+    ENTRIES,
     AcceptedRisks,
     EncodingName,
     Keep,
     Namespaces,
     PathText,
+    PlaceText,
     SensitiveTables,
 )
 from hierdata.privacy import MODELS, BoundedKnowledge, PrivacyModel
@@ -60,7 +62,9 @@ class Policy(BaseModel):
         default=None, description="how the text of the input is encoded, by default UTF-8; a release is UTF-8"
     )
     namespaces: Namespaces = Field(default={}, description="XML prefixes and their URIs; '' is the default")
-    records: PathText | None = Field(default=None, description="path of the records, such as $.students")
+    records: PlaceText | None = Field(
+        default=None, description="path of the records: $.students, or $.events.* for the values of an object"
+    )
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
         default=None, description="keyed tables that together make up the records"
     )
@@ -252,12 +256,18 @@ class Policy(BaseModel):
         rules = self.rules_by_keys.values()
         return {str(path): rule.label for path, rule in rules if rule.label is not None}
 
+    @property
+    def has_entries(self) -> bool:
+        """Whether the records are the values of an object, as in ``records: $.events.*``."""
+        return self.records is not None and self.records.startswith("$") and self.records.endswith(ENTRIES)
+
     @cached_property
     def place(self) -> Keys:
         """The keys that lead to the records (XML: root and record element, or the root alone), or ()."""
         if self.records is None:
             return self.paths[0].place
-        path = resolve_maps(parse(self.records, self.namespaces, 1), ())
+        text = self.records.removesuffix(ENTRIES) if self.has_entries else self.records
+        path = resolve_maps(parse(text, self.namespaces, 1), ())
         return path.place + path.keys
 
     @cached_property

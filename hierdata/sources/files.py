@@ -6,6 +6,7 @@ import shutil
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from hierdata.documents.document import Document
@@ -34,11 +35,12 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     """Return a collection in one file. Raises TargetError if there is none."""
     _require_file(source, policy)
     source, format = input_format(source, policy)
-    layout = open_input(source, format, policy.place)
+    layout = open_input(source, format, policy.place, entries=policy.has_entries)
     if format.has_elements:
         layout = state_layout(layout, policy)
     suffix = format.extension + (".gz" if source.name.lower().endswith(".gz") else "")
-    form: Form = FileForm(format, shorten_place(layout) if format.has_elements else layout, suffix)
+    written = shorten_place(layout) if format.has_elements else replace(layout, entries=False)
+    form: Form = FileForm(format, written, suffix)
     if format.is_tabular:
         check_columns(layout, policy)
         form = TableForm(format, layout, suffix)

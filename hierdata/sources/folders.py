@@ -160,6 +160,8 @@ def many_files(place: Path, policy: Policy) -> Collection:
     JSON files that are one object each are one record each, and published in one array. Raises InputError if
     there are no files, PolicyError if they do not all have one format.
     """
+    if policy.has_entries:
+        raise PolicyError("`records` ends in .*, which is for one JSON file, but this is a folder")
     files, format = _decode_all([PathSource(path) for path in _find_files(place)], policy)
     try:
         if not policy.place and (whole := _layout_of_record(files[0], format)) is not None:

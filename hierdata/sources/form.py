@@ -142,12 +142,17 @@ def file_in(source: Source, format: Format, layout: Layout, form: Form) -> Colle
     )
 
 
-def open_input(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
-    """Return the layout of an input file. Raises InputError if the file is empty."""
+def open_input(source: Source, format: Format, place: tuple[str, ...], *, entries: bool = False) -> Layout:
+    """Return the layout of an input file; with ``entries`` its records are the values of an object.
+
+    Raises InputError if the file is empty.
+    """
     with open_source(source) as stream:
         head = stream.read(_HEAD)
     if not head or (len(head) < _HEAD and not format.is_binary and not head.removeprefix(BOM_UTF8).strip()):
         raise InputError("the file is empty: there is nothing to read")
+    if entries:
+        return format.layout_of_entries(place)
     return open_layout(source, format, place)
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tracemalloc
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import hierdata
 import hierdata.documents.formats.json_reading as json_format
 from hierdata.documents.document import Document, Numeral
 from hierdata.documents.formats import FORMATS, MAX_DEPTH, Layout
@@ -167,3 +171,49 @@ def test_json_lines_accept_empty_lines_a_mark_and_any_line_end() -> None:
 def test_json_lines_have_no_place_for_records() -> None:
     with pytest.raises(PolicyError, match="every line"):
         LINES.layout(io.BytesIO(b"{}"), ("a",))
+
+
+def entries(text: str, records: tuple[str, ...] = ()) -> list[Document]:
+    return list(JSON.read(io.BytesIO(text.encode()), JSON.layout_of_entries(records)))
+
+
+def test_the_values_of_an_object_are_records_with_their_keys() -> None:
+    found = [{"@key": "a", "x": 1}, {"@key": "b*", "x": {"y": []}}]
+    text = '{"a": {"x": 1}, "b*": {"x": {"y": []}}}'
+    assert entries(text) == found
+    around = f'{{"v": [1, {{"events": 0}}], "in": {{"events": {text}, "z": 1}}}}'
+    assert entries(around, ("in", "events")) == found
+    assert entries("{}") == []
+    for refused, said in (
+        ('{"a": {"@key": 1}}', "has a field @key"),
+        ('{"a": 1}', "not an object"),
+        ('[{"a": 1}]', "leave .* out"),
+        ('{"a": {}, "a": {}}', "same key twice"),
+        ('{"a": {}} 1', "text follows"),
+    ):
+        with pytest.raises(InputError, match=re.escape(said)):
+            entries(refused)
+    with pytest.raises(InputError, match="`records` ends in"):
+        read(around, ("in", "events"))
+    with pytest.raises(PolicyError, match="leave it out"):
+        LINES.layout_of_entries(())
+
+
+@pytest.mark.parametrize("place", ["$.*", "$.events.*"])
+def test_a_release_of_the_values_of_an_object_is_an_array(tmp_path: Path, place: str) -> None:
+    people = {f"id{number}": {"sex": "fm"[number % 2], "age": 30 + number % 2} for number in range(8)}
+    data: Any = people if place == "$.*" else {"version": 3, "events": people}
+    (source := tmp_path / "a.json").write_text(json.dumps(data))
+    flat = {"role": "quasi", "flat": True}
+    fields = {"$['@key']": {"role": "identifier"}, "$.sex": flat, "$.age": flat}
+    models = [{"kind": "k-anonymity", "k": 2}]
+    stated = {"version": 1, "records": place, "models": models, "fields": fields}
+    hierdata.anonymize(source, stated, seed=b"a seed of sixteen bytes").save(tmp_path / "release")
+    assert hierdata.verify(tmp_path / "release", stated, original=source).passed
+    published = json.loads((tmp_path / "release" / "public" / "records.json").read_text())
+    records = published if place == "$.*" else published["events"]
+    assert sorted(map(json.dumps, records)) == sorted(map(json.dumps, people.values()))
+    (folder := tmp_path / "folder").mkdir()
+    (folder / "a.json").write_text(json.dumps(data))
+    with pytest.raises(PolicyError, match="this is a folder"):
+        hierdata.anonymize(folder, stated)

@@ -10,7 +10,7 @@ from itertools import repeat
 from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 from hierdata.documents.document import Document
-from hierdata.ground.errors import InputError
+from hierdata.ground.errors import InputError, PolicyError
 
 MAX_DEPTH = 64
 """Maximum nesting of containers that a reader accepts."""
@@ -43,7 +43,8 @@ class Layout:
     their own order. ``trim`` removes white space around the text of elements, which is layout and could mark
     a record; not where ``alone``, since the judge must see what is written.
 
-    ``whole`` means that a JSON file is one record itself.
+    ``whole`` means that a JSON file is one record itself, ``entries`` that the records are the values of an
+    object, each with its key as the field ENTRY_KEY.
 
     ``alone`` raises VerificationError for any other content than the records: the judge must see all of a
     file.
@@ -66,6 +67,7 @@ class Layout:
     skipped: int = 0
     trailing: int = 0
     whole: bool = False
+    entries: bool = False
     canonical: bool = False
 
 
@@ -82,6 +84,9 @@ class Split:
 
 WHOLE = Split()
 """The whole file."""
+
+ENTRY_KEY = "@key"
+"""The field of a record that has its key, where the records are the values of an object."""
 
 BESIDE = "there is something besides the records, which would not be judged"
 
@@ -147,6 +152,13 @@ class Format(ABC):
         ``records`` is the path in the policy; if it is empty, the path is found in the file. Raises
         InputError if the file does not show it, PolicyError if the format has no such path.
         """
+
+    def layout_of_entries(self, records: tuple[str, ...]) -> Layout:
+        """Return the layout of a file with an object at a path whose values are records.
+
+        Raises PolicyError if the format has no such objects.
+        """
+        raise PolicyError("`records` ends in .*, which is for the objects of a JSON file: leave it out")
 
     def layout_of_record(self, stream: BinaryIO) -> Layout | None:
         """Return the layout of a file that is one record itself, None for any other file."""

@@ -58,6 +58,10 @@ class Json(Format):
             )
         return Layout(records, stated=bool(records))
 
+    def layout_of_entries(self, records: tuple[str, ...]) -> Layout:
+        """Return the layout of records that are the values of an object (see Format.layout_of_entries)."""
+        return Layout(records, stated=True, entries=True)
+
     def layout_of_record(self, stream: BinaryIO) -> Layout | None:
         """Return the layout of a file that is one object (see Format.layout_of_record)."""
         return Layout(whole=True) if Window(stream).peek() == "{" else None

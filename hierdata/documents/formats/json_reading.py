@@ -10,13 +10,14 @@ import codecs
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import SEEK_END
 from typing import BinaryIO, NoReturn, cast
 
 from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import (
     BESIDE,
+    ENTRY_KEY,
     MAX_DEPTH,
     MAX_RECORD,
     TOO_LONG,
@@ -49,9 +50,10 @@ _FEW_ARRAYS = 5
 def read_array(
     stream: BinaryIO, layout: Layout, decoder: json.JSONDecoder | None = None
 ) -> Iterator[Document]:
-    """Yield the records of an array. Raises InputError."""
+    """Yield the records of an array, or of an object's values. Raises InputError."""
     window = Window(stream, decoder)
-    yield from _below(window, layout.records, 1, layout.alone)
+    records = _entries if layout.entries else _array
+    yield from _below(window, layout.records, 1, layout.alone, records)
     if window.peek():
         window.fail("text follows the end of the JSON value")
 
@@ -66,25 +68,54 @@ def read_object(stream: BinaryIO, decoder: json.JSONDecoder | None = None) -> It
         window.fail("text follows the record: is it one of several, which JSON puts into an array?")
 
 
-def _below(window: Window, keys: tuple[str, ...], depth: int, alone: bool) -> Iterator[Document]:
-    """Yield the records at the path ``keys`` in the next value; with no keys, those of the next array."""
+def _array(window: Window) -> Iterator[Document]:
+    """Yield the records of the next array."""
+    window.require(
+        "[",
+        "the records are not in an array; if an object has them by key, `records` ends in .*",
+    )
+    for _ in _items(window):
+        yield _next_record(window)
+    window.record = 0
+
+
+def _entries(window: Window) -> Iterator[Document]:
+    """Yield the values of the next object, each with its key."""
+    window.require("{", "`records` ends in .*, but there is no object: leave .* out for an array")
+    for key in _members(window):
+        value = _next_record(window)
+        if ENTRY_KEY in value:
+            window.fail(f"the record has a field {ENTRY_KEY}, where its key in the object is put: rename it")
+        yield {ENTRY_KEY: key, **value}
+    window.record = 0
+
+
+def _next_record(window: Window) -> Document:
+    window.record += 1
+    window.require("{", NO_OBJECT)
+    value = window.value(MAX_DEPTH)
+    if not isinstance(value, dict):  # a wrapped value of Extended JSON
+        window.fail(NO_OBJECT)
+    return value
+
+
+def _below(
+    window: Window,
+    keys: tuple[str, ...],
+    depth: int,
+    alone: bool,
+    records: Callable[[Window], Iterator[Document]],
+) -> Iterator[Document]:
+    """Yield the records at the path ``keys`` in the next value."""
     if not keys:
-        window.require("[", "the records are not in an array")
-        for _ in _items(window):
-            window.record += 1
-            window.require("{", NO_OBJECT)
-            value = window.value(MAX_DEPTH)
-            if not isinstance(value, dict):  # a wrapped value of Extended JSON
-                window.fail(NO_OBJECT)
-            yield value
-        window.record = 0
+        yield from records(window)
         return
     window.require("{", "the path of the records leads through something that is not an object")
     found = False
     for key in _members(window):
         if key == keys[0]:
             found = True
-            yield from _below(window, keys[1:], depth + 1, alone)
+            yield from _below(window, keys[1:], depth + 1, alone, records)
         elif alone:
             raise VerificationError(BESIDE)
         else:

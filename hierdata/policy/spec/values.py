@@ -41,6 +41,16 @@ Namespaces = Annotated[
 ]
 """XML prefixes and their URIs."""
 PathText = Annotated[str, Field(max_length=2000), AfterValidator(_readable)]
+ENTRIES = ".*"
+"""The end of a path of records that are the values of an object."""
+
+
+def _readable_place(text: str, info: ValidationInfo) -> str:
+    _readable(text.removesuffix(ENTRIES) if text.startswith("$") else text, info)
+    return text
+
+
+PlaceText = Annotated[str, Field(max_length=2000), AfterValidator(_readable_place)]
 
 
 SensitiveTables = (
