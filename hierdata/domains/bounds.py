@@ -33,7 +33,7 @@ Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 """A name that the policy gives, or that of a column."""
 Reason = Annotated[str, Field(min_length=1, max_length=4000)]
 """A sentence or more for the reader of the report."""
-ShortText = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
+ShortText = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
 """A text that is safe to show in messages: at most 200 characters, no control characters."""
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 """The name of a file."""

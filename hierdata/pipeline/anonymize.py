@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING
 
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import Progress, silent
-from hierdata.pipeline.control import write_held_out
 from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
-from hierdata.pipeline.risks import (
-    GATE_ATTACKS,
-    GATE_FACTS,
-    find_worst,
-    limits_risks,
-    require_held_out,
-)
 from hierdata.pipeline.seeds import order_key, seed_of
 from hierdata.policy.checks.persons import require_individual
-from hierdata.release.gates import bind_gates, every_metric, pass_gates
+from hierdata.release.gates import bind_gates, every_metric, limits_risks, pass_gates
 from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at
 
@@ -114,7 +106,7 @@ def _release_records(
     with look_over(hand.source, policy, key, resources, staging, progress, secret=secret) as looked:
         overview, prepared, collection, spread, *_ = looked
         require_individual(policy, overview.survey)
-        require_held_out(policy, looked.held_out)
+        _check_control(looked, policy)
         form = form_in(fit_form(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
         metrics = every_metric(prepared.policy, prepared.schema, prepared.domains, gates)
@@ -130,7 +122,7 @@ def _release_records(
             judged = _judge_written(written, form, policy, prepared, spread)
             tallies = _attack_written(hand, written, form, key, secret, tallies, progress)
             kept = pass_gates(gates, tallies)
-            write_held_out(folder.path, looked.held_out)
+            _write_control(folder.path, looked)
             report = _write_report(folder.path, written, form, judged, tallies, kept, hand, looked, secret)
             read = PartReader(form, written.elements, restoring(collection, policy))
             _log_result(report)
@@ -145,6 +137,22 @@ def _release_records(
             folder.remove()
             raise
     return release
+
+
+def _check_control(looked: LookedOver, policy: Policy) -> None:
+    """Raise InputError where a gate limits a risk and the control of the policy is too small for it."""
+    if looked.held_out is not None and limits_risks(policy):
+        from hierdata.pipeline.risks import require_held_out
+
+        require_held_out(looked.held_out)
+
+
+def _write_control(folder: Path, looked: LookedOver) -> None:
+    """Write for the steward who was held out, if the policy has a control."""
+    if looked.held_out is not None:
+        from hierdata.pipeline.control import write_held_out
+
+        write_held_out(folder, looked.held_out)
 
 
 def _attack_written(
@@ -164,6 +172,7 @@ def _attack_written(
     from hierdata.pipeline.attack import AttackPlan, attack_release
     from hierdata.pipeline.read_release import read_written
     from hierdata.pipeline.resources import Resources
+    from hierdata.pipeline.risks import GATE_ATTACKS, GATE_FACTS, find_worst
 
     read = read_written(hand.source, hand.policy, written.parts(form), key, secret, progress or silent)
     plan = AttackPlan(GATE_FACTS, GATE_ATTACKS)

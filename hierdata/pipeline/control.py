@@ -78,10 +78,8 @@ class HeldOut(NamedTuple):
     digests: tuple[str, ...]
 
 
-def write_held_out(folder: Path, held_out: HeldOut | None) -> None:
+def write_held_out(folder: Path, held_out: HeldOut) -> None:
     """Write for the steward who is held out of a release, without any value. Raises TargetError."""
-    if held_out is None:
-        return
     try:
         (folder / CONTROL_FILE).write_text(json.dumps(held_out._asdict()) + "\n", encoding="utf-8")
     except OSError as error:

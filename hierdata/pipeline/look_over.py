@@ -106,7 +106,7 @@ def survey_collection(
     from hierdata.pipeline.survey import count_repeats, find_repeated
     from hierdata.policy.checks.persons import watch_persons
     from hierdata.policy.lint.attainable import Shown, count_shown
-    from hierdata.policy.lint.dependences import Dependences, count_dependences
+    from hierdata.policy.lint.fields import Dependences, count_dependences
     from hierdata.policy.lint.traces import Owners, count_owners
     from hierdata.records.identifiers.treatment import Traces
     from hierdata.records.survey import survey

@@ -82,7 +82,7 @@ def shape_apart(
     if read_individual(policy.individual) is not None:
         splits = _gather_individuals(splits, notation, policy, spread, hints)
         control = _gather_individuals(control, notation, policy, spread, hints) if control else ()
-    divided = divide(splits, policy, secret, spread)
+    divided = Divided(splits) if policy.control is None else divide(splits, policy, secret, spread)
     if control:
         check_control(divided.kept, control, policy)
         divided = replace(divided, control=control)

@@ -185,3 +185,10 @@ def _sentence(verdict: GateVerdict) -> str:
     if verdict.value is None:
         return f"{name}{verdict.metric} {asked} and has no figure for this release"
     return f"{name}{verdict.metric} {verdict.figure} is {verdict.value:.6g}, {asked}"
+
+
+def limits_risks(policy: Policy) -> bool:
+    """Return whether a gate limits a risk, so that a run attacks what it wrote."""
+    from hierdata.metrics.attacked import AttackedRisk
+
+    return any(issubclass(gate.metric_class, AttackedRisk) for gate in policy.gates)

@@ -210,7 +210,8 @@ def _neighbors(sample: Histograms, rows: Integers) -> tuple[Integers, Integers]:
 
 def sums_along(counts: NDArray[np.uint8], directions: Integers) -> Integers:
     """Return the dot products of counts and directions."""
-    sums: Integers = (counts.astype(np.float32) @ directions.astype(np.float32)).astype(np.int64)
+    with np.errstate(invalid="ignore"):  # some builds of BLAS raise it for whole numbers, even for zeros
+        sums: Integers = (counts.astype(np.float32) @ directions.astype(np.float32)).astype(np.int64)
     return sums
 
 

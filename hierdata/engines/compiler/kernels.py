@@ -19,13 +19,13 @@ from numba.core.sigutils import normalize_signature
 from numba.extending import lower_builtin, type_callable
 from numba.np import linalg
 
-from hierdata.engines.compiler.boxing import box_without_python
 from hierdata.engines.compiler.cache import code_cache
 from hierdata.engines.compiler.machine_code import (
     BranchingCompiler,
     KernelCompiler,
     Needed,
     SharedCompiler,
+    box_without_python,
     refresh_if_changed,
     remember_operations,
 )

@@ -21,17 +21,17 @@ from hierdata.policy.lint.attainable import (
     shortfalls,
     values_above_alpha,
 )
-from hierdata.policy.lint.dependences import find_no_labels, find_telling
 from hierdata.policy.lint.fields import (
+    find_no_labels,
     find_rare_types,
+    find_telling,
     judged_apart,
     moved_dates,
     nothing_published,
     references,
     variants,
 )
-from hierdata.policy.lint.singling import find_singled_out
-from hierdata.policy.lint.traces import find_filling, find_traces
+from hierdata.policy.lint.traces import find_filling, find_singled_out, find_traces
 from hierdata.policy.load.changes import add_unlisted
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy

@@ -2,17 +2,21 @@
 
 Values of a field that belong to one record each are a key of the person, at whatever depth; so are names of
 persons, however often they occur, and exact days of birth. A policy that publishes them, or sets of them,
-says why under ``accept``.
+says why under ``accept``. Sensitive values that nobody else has single a record out too, whatever its class.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count
+from typing import Any, Literal, TypeAlias
 
 from hierdata.documents.document import Document, Scalar
 from hierdata.domains.base import Observed
+from hierdata.policy.checks.knowledge import known_values
 from hierdata.policy.checks.sensitive import class_size
 from hierdata.policy.lint.attainable import values_at
 from hierdata.policy.policy import Policy
@@ -154,3 +158,74 @@ def _is_name(keys: Keys, known: Observed) -> bool:
     named = (shapes["named"] + shapes["given"]) >= _NAMED * len(known)
     formed = len(known) - shapes[""] - shapes["coded"] >= _MOSTLY * len(known)
     return formed and (named or meaning.kind != "person")
+
+
+_FEW_VALUES = 10
+"""Below so many different values nothing is said."""
+_TOLD, _ENOUGH_LEFT = Fraction(1, 100), Fraction(1, 200)
+"""Shares of singled-out values: from the first on they are told; a form that leaves the second is advised."""
+
+
+def find_singled_out(
+    policy: Policy, survey: Survey
+) -> Iterator[tuple[Literal["warning", "note"], Keys, str]]:
+    """Yield the sensitive fields whose values single out records, and what helps; a warning for most values.
+
+    Somebody who knows such a value finds the record, whatever its class. A field whose values are facts of
+    bounded knowledge is left aside, since a value that few have is not published there.
+    """
+    known = known_values(policy)
+    for keys in policy.sensitive:
+        observed = {value: times for value, times in survey.values.get(keys, {}).items() if value is not None}
+        alone, total = sum(times == 1 for times in observed.values()), sum(observed.values())
+        if keys in known or len(observed) < _FEW_VALUES or alone < total * _TOLD:
+            continue
+        share = f"{float(Fraction(100 * alone, total)):.1f} %"
+        what = (
+            f"exact values single out records: {alone} of {total} values ({share}) occur once, and whoever "
+            "knows one finds its record"
+        )
+        yield "warning" if 2 * alone > total else "note", keys, f"{what}: {_advise(observed, total)}"
+
+
+def _advise(observed: Mapping[Any, int], total: int) -> str:
+    """Name the finest round numbers that single out hardly anybody, with what they lose."""
+    numbers = [
+        (Fraction(value), times)
+        for value, times in observed.items()
+        if isinstance(value, int | Decimal) and not isinstance(value, bool)
+    ]
+    low, high = (pick((number for number, _ in numbers), default=Fraction(0)) for pick in (min, max))
+    if len(numbers) < len(observed) or low == high:
+        return "publish a coarser form of them (`publish`), or leave the field out"
+    for step in _steps(high - low):
+        bins: dict[int, int] = {}
+        for number, times in numbers:
+            at = (number / step + Fraction(1, 2)).__floor__()
+            bins[at] = bins.get(at, 0) + times
+        alone = sum(times == 1 for times in bins.values())
+        if alone <= total * _ENOUGH_LEFT:
+            left = f"{float(Fraction(100 * alone, total)):.1f} %"
+            lost = f"{float(100 * step / (high - low)):.1f} %"
+            return f"`publish: {{round: {_spell(step)}}}` leaves {left} and loses {lost} of the detail"
+    return "publish a coarser form of them (`publish`), or leave the field out"
+
+
+def _steps(width: Fraction) -> Iterator[Fraction]:
+    """Yield 1, 2 and 5 times powers of ten, from a thousandth of a range to a quarter of it."""
+    power = Fraction(1)
+    while power > width / 1000:
+        power /= 10
+    while power * 10 <= width / 1000:
+        power *= 10
+    for exponent in count():
+        for factor in (1, 2, 5):
+            step = power * factor * Fraction(10) ** exponent
+            if step > width / 4:
+                return
+            if step >= width / 1000:
+                yield step
+
+
+def _spell(step: Fraction) -> str:
+    return f"{Decimal(step.numerator) / Decimal(step.denominator):f}"
