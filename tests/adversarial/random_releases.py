@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -30,8 +31,11 @@ from tests.adversarial.vocabulary import (
     Leaf,
 )
 
-_TABLES = TemporaryDirectory()
-"""Where population tables lie until the tests have run."""
+
+@cache
+def tables() -> TemporaryDirectory[str]:
+    """Where population tables lie until the tests have run, or until it is cleaned up."""
+    return TemporaryDirectory()
 
 
 @dataclass
@@ -84,7 +88,7 @@ class Case:
         known = list(at_root(self.fields))
         table = [[cell(record, keys) for *_, keys in known] for record in self.records]
         lines = [[f"c{at}" for at, _ in enumerate(known)], *table, *table, *table[::3]]
-        file = Path(_TABLES.name) / f"{blake2b(repr(lines).encode(), digest_size=8).hexdigest()}.csv"
+        file = Path(tables().name) / f"{blake2b(repr(lines).encode(), digest_size=8).hexdigest()}.csv"
         with file.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(lines)
         columns = {paths[notation]: f"c{at}" for at, paths in enumerate(known)}

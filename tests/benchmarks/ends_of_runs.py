@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 
 from tests.adversarial.ends_of_runs import WAYS, describe_end
+from tests.adversarial.random_releases import tables
 from tests.benchmarks.engine import header, row
 
 ENDS = ("published", "PromiseError", "PolicyError", "find")
@@ -32,6 +33,8 @@ def main(argv: list[str] | None = None) -> None:
         except Exception as error:  # noqa: BLE001  whatever it is, it is a find
             ended[WAYS[number % len(WAYS)], "find"] += 1
             sys.stderr.write(f"world {number}: {type(error).__name__}: {str(error)[:200]}\n")
+    tables().cleanup()
+    tables.cache_clear()
     header(f"{stated.worlds:,} random worlds", "recoding or model", *ENDS)
     for way in WAYS:
         row(way, *(ended[way, end] for end in ENDS))

@@ -22,6 +22,7 @@ from typing import Any
 
 import hierdata
 from hierdata.measurement.risks.singling_out import BY_STRINGS
+from hierdata.policy.policy import Policy
 from tests.benchmarks import adult
 from tests.benchmarks.engine import header, row
 
@@ -79,12 +80,19 @@ def python_of(folder: Path) -> Path:
     return found
 
 
-def compare(folder: Path, name: str, released: Path, asked: argparse.Namespace, python: Path | None) -> None:
-    """The lines of one published file."""
+def compare(
+    folder: Path,
+    policy: Policy,
+    named: tuple[str, Path],
+    asked: argparse.Namespace,
+    python: Path | None,
+) -> None:
+    """The lines of one published file, with its name."""
+    name, released = named
     original, control = folder / "published.csv", folder / "control.csv"
     found = hierdata.attack(
         released,
-        folder / "policy.json",
+        policy,
         original=original,
         control=control,
         as_data=released.is_file(),
@@ -145,11 +153,9 @@ def main(argv: list[str] | None = None) -> None:
         python = None if asked.alone else python_of(asked.folder or folder)
         original, _ = written(folder, asked.rows)
         policy = adult.policy(adult.SENSITIVE, MODELS, "mondrian", csv={"delimiter": ","})
-        stated = policy.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        (folder / "policy.json").write_text(json.dumps(stated), encoding="utf-8")
-        hierdata.anonymize(original, folder / "policy.json", out=folder / "release", seed=SEED)
-        compare(folder, "k = 5, l = 2", folder / "release", asked, python)
-        compare(folder, "as it is", original, asked, python)
+        hierdata.anonymize(original, policy, out=folder / "release", seed=SEED)
+        compare(folder, policy, ("k = 5, l = 2", folder / "release"), asked, python)
+        compare(folder, policy, ("as it is", original), asked, python)
 
 
 if __name__ == "__main__":

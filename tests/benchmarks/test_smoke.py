@@ -135,7 +135,7 @@ SMOKES = (
         "--kills 1 --only 'format jsonl' --ways KILL all",
         (
             "case | killed by | kills | while a folder was there | left at once | left later"
-            " | left after a whole run",
+            " | other exit codes | left after a whole run",
         ),
     ),
     Smoke(

@@ -204,8 +204,8 @@ def with_preset(data: Any) -> Any:
     sensitive = [
         path
         for path, rule in (rules.items() if isinstance(rules, dict) else ())
-        if _entry(rule, "role") == "sensitive"
-    ]
+        if _entry(rule, "role") == "sensitive" and "shift" in (_entry(rule, "action") or "shift")
+    ]  # every other action drops a sensitive value
     kinds = [(str(_entry(model, "kind")), _entry(model, "on")) for model in stated]
     added = [*preset.add_models(kinds, sensitive)]
     tables = {}
