@@ -93,7 +93,8 @@ class UnavailableError(TargetError):
 _PASSING = frozenset(
     getattr(errno, name)
     for name in (
-        *("EAGAIN", "EBUSY", "EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "ESTALE", "ETIMEDOUT"),
+        *("EAGAIN", "EBUSY", "EDQUOT", "EFBIG", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC"),
+        *("ESTALE", "ETIMEDOUT"),
         *("ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN"),
         *("ENETUNREACH", "ENOTCONN"),
     )
