@@ -70,11 +70,13 @@ def _promise(report: StewardReport, most: int) -> list[str]:
     """State in a limited number of lines who could find a person, and what could be learned."""
     finding = [own for text in list_findings(report) for own in _sentences(report, text)]
     learning = [own for text in list_learnings(report) for own in _sentences(report, text)]
-    if finding and (risk := describe_worst_risk(report)):
+    if not finding:
+        finding = ["No promise limits it."]
+    elif risk := describe_worst_risk(report):
         finding.append(risk)
-    learning += _measured_guess(report)
     if not learning and report.worst_guess:
-        learning.append("No promise limits it.")
+        learning = ["No promise limits it."]
+    learning += _measured_guess(report)
     for count in range(len(finding) + len(learning), 0, -1):
         left = len(finding) + len(learning) - count
         rest = [f"(The promise goes on: {plural(left, 'more sentence')} in the report.)"] if left else []
