@@ -55,6 +55,17 @@ def one_or_many(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
+DateFormats = Annotated[
+    tuple[Name, ...],
+    Field(max_length=MOST_FORMATS),
+    BeforeValidator(
+        one_or_many,
+        json_schema_input_type=Name | Annotated[tuple[Name, ...], Field(max_length=MOST_FORMATS)],
+    ),
+]
+"""The forms in which the dates of a field are written, one or several."""
+
+
 class Date(QuasiDomain):
     """Calendar periods around each day, and above them the root.
 
@@ -88,14 +99,9 @@ class Date(QuasiDomain):
         tuple[Literal["day", "week", "month", "quarter", "year", "decade", "century"], ...],
         Field(min_length=1, max_length=len(_ORDER)),
     ]
-    format: Annotated[
-        tuple[Name, ...],
-        Field(max_length=MOST_FORMATS),
-        BeforeValidator(
-            one_or_many,
-            json_schema_input_type=Name | Annotated[tuple[Name, ...], Field(max_length=MOST_FORMATS)],
-        ),
-    ] = Field(default=(), description="how dates are written: forms of strptime, or iso; by default iso")
+    format: DateFormats = Field(
+        default=(), description="how dates are written: forms of strptime, or iso; by default iso"
+    )
     missing: Literal["impossible"] | None = Field(
         default=None, description="impossible: dates that the calendar does not have are missing"
     )

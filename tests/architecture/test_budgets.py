@@ -33,7 +33,7 @@ BUDGETS: dict[str, int] = {
     "cli": 2960,
     "comparison": 765,
     "documents": 5540,
-    "domains": 4560,
+    "domains": 4600,
     "drafting": 3090,
     "engines": 21730,
     "executors": 1800,

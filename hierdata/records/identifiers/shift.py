@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hierdata.documents.days import spell_day
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
-from hierdata.domains.bounds import Name, PathName, Reason
-from hierdata.domains.date import MIDNIGHT, MOST_FORMATS, one_or_many
+from hierdata.domains.bounds import PathName, Reason
+from hierdata.domains.date import MIDNIGHT, DateFormats
 from hierdata.domains.date_formats import ISO, NoSuchDay, check_formats, find_format, format_of
 from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, Key, RefusedValueError, Replace
 from hierdata.records.schema import Role
@@ -91,14 +91,9 @@ class Shift(Action):
     partial: Literal["refuse", "drop"] = Field(
         default="refuse", description="what happens to a year or month alone"
     )
-    format: Annotated[
-        tuple[Name, ...],
-        Field(max_length=MOST_FORMATS),
-        BeforeValidator(
-            one_or_many,
-            json_schema_input_type=Name | Annotated[tuple[Name, ...], Field(max_length=MOST_FORMATS)],
-        ),
-    ] = Field(default=(), description="how dates are written, as in a date domain, which states it for both")
+    format: DateFormats = Field(
+        default=(), description="how dates are written, as in a date domain, which states it for both"
+    )
     missing: Literal["impossible"] | None = Field(
         default=None, description="impossible: dates that the calendar does not have are missing"
     )
