@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +15,6 @@ from hierdata.cli.session import session
 from hierdata.cli.terminal import print_json, say
 from hierdata.ground.errors import PolicyError
 
-if TYPE_CHECKING:
-    from hierdata.synth import Companions
-
 _EVERY = 256
 """Records between two calls of the progress callback."""
 
@@ -25,6 +22,7 @@ _EVERY = 256
 _OPTIONS: dict[str, dict[str, Any]] = {
     "students": {"depth": 2, "correlation": 0.8, "skew": 0.5, "levels": None},
     "patients": {"encounters": "1..160"},
+    "fhir": {"as": "ndjson", "years": 10},
 }
 """By kind, the options that only it has, with their defaults."""
 
@@ -41,12 +39,18 @@ Levels = Annotated[
 
 def synth(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="What to make: students or patients.", show_default=False)
+        str,
+        typer.Argument(metavar="KIND", help="What to make: students, patients or fhir.", show_default=False),
     ],
     out: Annotated[
-        Path, typer.Option(help="A new file: .json or .jsonl, also with .gz.", show_default=False)
+        Path,
+        typer.Option(
+            help="A new file: .json or .jsonl, also with .gz; for fhir a new folder.", show_default=False
+        ),
     ],
-    records: Annotated[int, typer.Option(help="Number of records.", min=0, max=10**9)] = 1000,
+    records: Annotated[
+        int, typer.Option("--records", "--patients", help="Number of records.", min=0, max=10**9)
+    ] = 1000,
     seed: Annotated[
         int, typer.Option(help="The same seed makes the same records.", min=0, max=2**63 - 1)
     ] = 1,
@@ -78,32 +82,68 @@ def synth(
             metavar="FEWEST..MOST", help="Patients: encounters of a patient (1..160).", show_default=False
         ),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="FORM",
+            help="fhir: ndjson, a file a resource type (default), or bundles, a file a patient.",
+            show_default=False,
+        ),
+    ] = None,
+    years: Annotated[
+        int | None,
+        typer.Option(help="fhir: years of history up to the end of 2024 (10).", min=1, max=100),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Write synthetic records, with a policy and taxonomies. They contain no real people."""
     own = {"depth": depth, "correlation": correlation, "skew": skew, "levels": levels}
     with session(as_json):
-        from hierdata.synth import write
-
-        made, companions = _make(kind, records, seed, own | {"encounters": encounters})
+        stated = own | {"encounters": encounters, "as": form, "years": years}
+        chosen = _own_options(kind, stated)
         with Feedback(quiet) as feedback:
-            listener = feedback.listener
-            write(made if listener is None else _count_records(made, records, listener), out, companions)
+            if kind == "fhir":
+                _write_fhir(records, out, seed, chosen, feedback.listener)
+            else:
+                _write(kind, records, out, {"seed": seed} | chosen, feedback.listener)
         if as_json:
             print_json({"file": str(out), "records": records})
         elif not quiet:
-            say(f"{records} {kind} are in {out}; a policy and taxonomies are in the same folder.")
+            beside = "" if kind == "fhir" else "; a policy and taxonomies are in the same folder"
+            say(f"{records} {'patients' if kind == 'fhir' else kind} are in {out}{beside}.")
 
 
-def _make(
-    kind: str, records: int, seed: int, stated: Mapping[str, Any]
-) -> tuple[Iterator[dict[str, Any]], Companions]:
-    """Return the records of a kind and what is written with them; refuse options of another kind."""
-    from hierdata.synth import GENERATORS, beside_patients, beside_students
+Listener = Callable[[str, int, int | None], None]
 
-    if kind not in GENERATORS:
-        raise PolicyError(f"there is no such collection; choose one of {', '.join(GENERATORS)}")
+
+def _write(kind: str, records: int, out: Path, own: dict[str, Any], listener: Listener | None) -> None:
+    from hierdata.synth import GENERATORS, beside_patients, beside_students, write
+
+    made = GENERATORS[kind](records, **own)
+    companions = beside_students(own["depth"]) if kind == "students" else beside_patients()
+    write(made if listener is None else _count_records(made, records, listener), out, companions)
+
+
+def _write_fhir(records: int, out: Path, seed: int, own: dict[str, Any], listener: Listener | None) -> None:
+    from hierdata.synth.fhir import write_fhir
+
+    written = 0
+
+    def count() -> None:
+        nonlocal written
+        written += 1
+        if listener is not None and written % _EVERY == 0:
+            listener("writing", written, records)
+
+    write_fhir(records, out, seed, own["as"], own["years"], count)
+
+
+def _own_options(kind: str, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a kind with their defaults; refuse those of another kind."""
+    if kind not in _OPTIONS:
+        raise PolicyError(f"there is no such collection; choose one of {', '.join(_OPTIONS)}")
     own = {**_OPTIONS[kind]}
     for name, value in stated.items():
         if value is not None and name not in own:
@@ -116,8 +156,7 @@ def _make(
         own["encounters"] = _bounds(own["encounters"])
     if own.get("levels") is not None:
         own["levels"] = _frequencies(own["levels"])
-    made = GENERATORS[kind](records, seed=seed, **own)
-    return made, beside_students(own["depth"]) if kind == "students" else beside_patients()
+    return own
 
 
 def _frequencies(text: str) -> list[float]:
@@ -136,7 +175,7 @@ def _bounds(text: str) -> tuple[int, int]:
 
 
 def _count_records(
-    made: Iterator[dict[str, Any]], records: int, listener: Callable[[str, int, int | None], None]
+    made: Iterator[dict[str, Any]], records: int, listener: Listener
 ) -> Iterator[dict[str, Any]]:
     """Yield the records and report their number."""
     for done, record in enumerate(made):

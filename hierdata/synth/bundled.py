@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from hierdata.synth.fhir import write_fhir
 from hierdata.synth.patients import DEPARTMENT_TAXONOMY, outpatients
 from hierdata.synth.students import StudentShape, students
 from hierdata.synth.vocabulary import TAXONOMIES, csv_text
@@ -24,6 +26,13 @@ def bundled_patients() -> list[dict[str, Any]]:
     return list(outpatients(500, seed=2018))
 
 
+def bundled_fhir() -> dict[str, str]:
+    """Return the text of each file of ``fixtures/fhir``: 20 patients with a year of history."""
+    with TemporaryDirectory() as folder:
+        write_fhir(20, Path(folder) / "export", seed=2018, years=1)
+        return {path.name: path.read_text("utf-8") for path in (Path(folder) / "export").iterdir()}
+
+
 def files() -> dict[str, str]:
     """Return the text of every generated file, by its path below ``fixtures``."""
     people = bundled_students()
@@ -34,6 +43,7 @@ def files() -> dict[str, str]:
         **{f"students/tables/{name}.csv": text for name, text in students_tables(people).items()},
         "patients/patients.jsonl": "".join(json_lines(bundled_patients())),
     }
+    texts |= {f"fhir/{name}": text for name, text in bundled_fhir().items()}
     for name, lines in {**TAXONOMIES, "department": DEPARTMENT_TAXONOMY}.items():
         texts[f"taxonomies/{name}.csv"] = csv_text(lines)
     return texts

@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 2960,
+    "cli": 2984,
     "comparison": 765,
     "documents": 5540,
     "domains": 4600,
@@ -49,7 +49,7 @@ BUDGETS: dict[str, int] = {
     "release": 6915,
     "reproduction": 5280,
     "sources": 3830,
-    "synth": 780,
+    "synth": 2173,
     "testing": 1480,
 }
 """Lines of each room: those of the day on which they were set, and 2 %."""
