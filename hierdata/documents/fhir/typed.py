@@ -1,0 +1,347 @@
+"""Published records as valid FHIR R4, and back: labels become values of the elements' types.
+
+Records are trees of resources: the lists of a resource's children have the name of their type. What was
+missing and what was suppressed is absent alike; where FHIR wants an element, it has the extension
+``data-absent-reason`` with the code ``masked``, and so has an item of a list that shows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from hierdata.documents.document import Document, Scalar, Value
+from hierdata.documents.fhir.elements import (
+    Element,
+    elements_of,
+    is_primitive,
+    is_resource,
+    range_of,
+    type_below,
+)
+from hierdata.documents.fhir.labels import ALL_CODES, RangeSpelling, TextLabels
+
+Conditions: TypeAlias = tuple[tuple[tuple[str, ...], str], ...]
+"""The fields of an item of a list, each with the text that it must have."""
+
+ANY = "*"
+"""The label of a value that may be any, and of one that the input lacks."""
+_ABSENT_REASON = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
+
+
+def absent_element() -> Document:
+    """Return the content of an element whose value is not told.
+
+    >>> absent_element()["extension"][0]["valueCode"]
+    'masked'
+    """
+    return {"extension": [{"url": _ABSENT_REASON, "valueCode": "masked"}]}
+
+
+_MASKED = absent_element()
+
+
+class TypedStep(NamedTuple):
+    """A key on the way to a field, and which items of a list there are meant: all without ``conditions``.
+
+    ``vertex`` is True for lists, and for single objects whose presence is part of what is published.
+    """
+
+    key: str
+    vertex: bool = False
+    conditions: Conditions = ()
+
+
+@dataclass(frozen=True)
+class TypedField:
+    """A published field, and whether it is a quasi-identifier, whose labels may be ANY.
+
+    ``range`` spells its bins if it is the value of a quantity. ``texts`` are labels of a coding's code that
+    are published as its ``display``.
+    """
+
+    steps: tuple[TypedStep, ...]
+    quasi: bool
+    range: RangeSpelling | None = None
+    texts: TextLabels = ALL_CODES
+
+
+class _Node:
+    """What a policy publishes at a path, and the FHIR type there.
+
+    ``vertex`` is True where the number of items, or the presence of an object, is part of what is published.
+    ``range`` is the element that takes the ranges of a quantity, and ``ranges`` has the quantities below by
+    these elements. ``required`` are the elements that FHIR wants, ``choices`` those of which it wants one.
+    ``to_fill`` are the keys below with quasi-identifiers of the same vertex. ``kinds`` are the nodes of items
+    by the conditions that they satisfy, where a list has items of several kinds.
+    """
+
+    __slots__ = (
+        *("below", "choices", "field", "is_resource", "kinds", "range", "ranges", "required", "texts"),
+        *("to_fill", "type", "vertex"),
+    )
+
+    def __init__(self, kind: str) -> None:
+        self.type = kind
+        self.is_resource = is_resource(kind)
+        self.below: dict[str, _Node] = {}
+        self.field: TypedField | None = None
+        self.vertex = False
+        self.range: str | None = None
+        self.ranges: dict[str, str] = {}
+        self.texts = ALL_CODES
+        self.required: dict[str, Element] = {}
+        self.choices: tuple[tuple[str, ...], ...] = ()
+        self.to_fill: tuple[str, ...] = ()
+        self.kinds: dict[Conditions, _Node] = {}
+
+    def at(self, step: TypedStep) -> _Node:
+        """Return the node below at a step; create it if needed."""
+        if step.key not in self.below:
+            self.below[step.key] = _Node(type_below(self.type, step.key) or "")
+        node = self.below[step.key]
+        node.vertex |= step.vertex
+        if not step.conditions:
+            return node
+        if step.conditions not in node.kinds:
+            node.kinds[step.conditions] = _Node(node.type)
+            node.kinds[step.conditions].vertex = True
+        return node.kinds[step.conditions]
+
+    def of_item(self, item: Document) -> _Node:
+        """Return the node of an item of the list that is here."""
+        for conditions, node in self.kinds.items():
+            if all(_find(item, keys) == text for keys, text in conditions):
+                return node
+        return self
+
+    def settle(self, joined: Mapping[str, Collection[str]]) -> None:
+        """Note what FHIR wants here and below, once all fields are known."""
+        elements, written = elements_of(self.type), joined.get(self.type, ())
+        self.required = {
+            key: own
+            for key, own in elements.items()
+            if own.required and not own.choice and key not in written
+        }
+        wanted = {own.choice for own in elements.values() if own.required and own.choice}
+        of_choice = ([key for key, own in elements.items() if own.choice == name] for name in sorted(wanted))
+        self.choices = tuple(tuple(sorted(names, key=self._order)) for names in of_choice)
+        for node in self.kinds.values():
+            node.settle(joined)
+        for key, node in self.below.items():
+            node.settle(joined)
+            inner = node.below.get("value")
+            if inner is not None and inner.field is not None and inner.field.range is not None:
+                node.range = range_of(self.type, key)
+                if node.range is not None:
+                    self.ranges[node.range] = key
+        code = self.below.get("code")
+        if self.type == "Coding" and code is not None and code.field is not None:
+            self.texts = code.field.texts
+        self.to_fill = tuple(key for key, node in self.below.items() if not node.vertex and node.fills)
+
+    def _order(self, name: str) -> tuple[bool, bool, str]:
+        """Return the key by which the elements of a choice are sorted: what the policy publishes first."""
+        return name not in self.below, not name.endswith("CodeableConcept"), name
+
+    @property
+    def fills(self) -> bool:
+        """Whether there is a quasi-identifier here, or below in the same vertex."""
+        return bool(self.to_fill) or (self.field is not None and self.field.quasi)
+
+
+class Typing:
+    """The types of what a policy publishes; ``to_fhir`` and ``from_fhir`` are each other's inverse.
+
+    ``root`` is the type of records, ``fields`` is what is published. ``joined`` are by type the elements that
+    are written when resources are taken apart; here they are not marked as absent.
+    """
+
+    def __init__(
+        self, root: str, fields: Iterable[TypedField], joined: Mapping[str, Collection[str]]
+    ) -> None:
+        self._root = _Node(root)
+        self._root.vertex = True
+        for own in fields:
+            node = self._root
+            for step in own.steps:
+                node = node.at(step)
+            node.field = own
+        self._root.settle(joined)
+
+    def to_fhir(self, document: Document) -> Document:
+        """Return a record with the values of FHIR's types for its labels."""
+        return _write(document, self._root)
+
+    def from_fhir(self, document: Document) -> Document:
+        """Return a record with labels: ANY for each quasi-identifier that is absent.
+
+        What ``to_fhir`` does not write stays as it is, for the judge to meet.
+        """
+        return _read(document, self._root)
+
+
+def _write(content: Document, node: _Node) -> Document:
+    """Return the content of an object; empty if it shows nothing and need not be there."""
+    typed: Document = {}
+    for key, value in content.items():
+        below = node.below.get(key)
+        if below is None:
+            typed[key] = value
+        elif isinstance(value, list):
+            if value:
+                _write_items(value, key, below, typed)
+        elif isinstance(value, dict):
+            inner = _write(value, below)
+            if inner:
+                _put_object(inner, key, below, typed)
+        elif not _is_absent(value, below):
+            if key == "code" and value in node.texts:
+                key = "display"
+            typed[key] = value
+    if typed or node.vertex:
+        _mark_required(typed, node)
+        return typed if typed or node.is_resource else absent_element()
+    return typed
+
+
+def _mark_required(typed: Document, node: _Node) -> None:
+    """Put the elements that FHIR wants and that are not there, without their values."""
+    for key, element in node.required.items():
+        if key not in typed and f"_{key}" not in typed:
+            _mark(key, element, typed)
+    for names in node.choices:
+        if typed.keys().isdisjoint([*names, *(f"_{name}" for name in names)]):
+            _mark(names[0], elements_of(node.type)[names[0]], typed)
+
+
+def _put_object(inner: Document, key: str, node: _Node, typed: Document) -> None:
+    """Put an object into the one that holds it: a quantity whose value is a bin becomes a range."""
+    if node.range is not None and "value" in inner:
+        spelling = node.below["value"].field
+        assert spelling is not None
+        assert spelling.range is not None
+        value = inner["value"]
+        ends = None if isinstance(value, list | dict) else spelling.range.ends(value)
+        if ends is not None:
+            typed[node.range] = {"low": {**inner, "value": ends[0]}, "high": {**inner, "value": ends[1]}}
+            return
+    typed[key] = inner
+
+
+def _write_items(values: list[Value], key: str, node: _Node, typed: Document) -> None:
+    """Put a list into the object that holds it; an item without a value stays as one that is masked."""
+    items: list[Value] = []
+    marks: list[Value] = []
+    for value in values:
+        if isinstance(value, dict):
+            items.append(_write(value, node.of_item(value)))
+            marks.append(None)
+        elif isinstance(value, list) or not _is_absent(value, node):
+            items.append(value)
+            marks.append(None)
+        else:
+            items.append(None)
+            marks.append(absent_element())
+    typed[key] = items
+    if any(marks):
+        typed[f"_{key}"] = marks
+
+
+def _find(item: Value, keys: tuple[str, ...]) -> Value:
+    """Return the value at some keys of an item, None if there is none."""
+    for key in keys:
+        item = item.get(key) if isinstance(item, dict) else None
+    return item
+
+
+def _is_absent(value: Scalar, node: _Node) -> bool:
+    return value is None or (value == ANY and node.field is not None and node.field.quasi)
+
+
+def _mark(key: str, element: Element, typed: Document) -> None:
+    """Put an element that FHIR wants, without its value."""
+    name = f"_{key}" if is_primitive(element.type) else key
+    typed[name] = [absent_element()] if element.many else absent_element()
+
+
+def _read(content: Document, node: _Node) -> Document:
+    """Return the labels of an object."""
+    found: Document = {}
+    for key, value in content.items():
+        if _is_mark(key, value, content, node):
+            continue
+        below = node.below.get(key)
+        if below is None:
+            _read_other(key, value, content, node, found)
+        elif isinstance(value, list):
+            found[key] = [_read_item(item, below) for item in value]
+        else:
+            found[key] = _read(value, below) if isinstance(value, dict) else value
+    missing = [key for key in node.to_fill if key not in found]
+    for key in missing:
+        found[key] = _fill(node.below[key])
+    if not missing and found.keys() == content.keys():
+        return found
+    ordered = {key: found.pop(key) for key in node.below if key in found}
+    return ordered | found
+
+
+def _read_item(value: Value, node: _Node) -> Value:
+    if isinstance(value, dict):
+        return _read({} if value == _MASKED else value, node.of_item(value))
+    return ANY if value is None and node.fills else value
+
+
+def _read_other(key: str, value: Value, content: Document, node: _Node, found: Document) -> None:
+    """Read what stands for a label under another name; other things stay."""
+    if key in node.ranges and (quantity := _read_range(value, node.below[node.ranges[key]])) is not None:
+        found[node.ranges[key]] = quantity
+    elif key == "display" and "code" not in content and value in node.texts:
+        found["code"] = value
+    else:
+        found[key] = value
+
+
+def _read_range(value: Value, node: _Node) -> Document | None:
+    """Return the quantity that a range stands for, None if there is none."""
+    field = node.below["value"].field
+    if not isinstance(value, dict) or value.keys() != {"low", "high"} or field is None or field.range is None:
+        return None
+    low, high = value["low"], value["high"]
+    if not isinstance(low, dict) or not isinstance(high, dict):
+        return None
+    label = field.range.label(low.get("value"), high.get("value"))
+    if label is None or low | {"value": label} != high | {"value": label}:
+        return None
+    return _read({**low, "value": label}, node)
+
+
+def _is_mark(key: str, value: Value, content: Document, node: _Node) -> bool:
+    """Return whether ``to_fhir`` writes this for a value that is absent."""
+    if key == "extension":
+        return content == _MASKED and node.vertex
+    name = key.removeprefix("_")
+    element = node.required.get(name)
+    if element is None and any(name == names[0] for names in node.choices):
+        element = elements_of(node.type)[name]
+    if element is None:
+        return key[0] == "_" and _marks_items(value, content.get(name), node.below.get(name))
+    if is_primitive(element.type) != (name != key) or (name != key and name in content):
+        return False
+    return value == ([_MASKED] if element.many else _MASKED)
+
+
+def _marks_items(marks: Value, items: Value, node: _Node | None) -> bool:
+    """Return whether a list marks the absent items of another one, and nothing else."""
+    if node is None or not isinstance(marks, list) or not isinstance(items, list):
+        return False
+    return marks == [_MASKED if item is None else None for item in items]
+
+
+def _fill(node: _Node) -> Value:
+    """Return what is read where nothing is published: ANY for each quasi-identifier."""
+    if node.to_fill:
+        return {key: _fill(node.below[key]) for key in node.to_fill}
+    return ANY
