@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugins.wheels import install, toy
+from tests.plugins.wheels import build, install, toy
 
 ROOT = Path(__file__).parents[2]
 SECRET = "Zebedee"  # a value of the data, which no message may show
@@ -119,7 +119,7 @@ class Site:
 def toy_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the toy, version 1.0."""
     site = tmp_path_factory.mktemp("toy") / "site"
-    install(toy(), site)
+    install(build(toy(), site.parent), site)
     return site
 
 

@@ -11,7 +11,7 @@ import pytest
 from hierdata.ground.errors import MissingPluginError
 from hierdata.ground.plugins import Plugin
 from tests.plugins.conftest import SPREAD, Site
-from tests.plugins.wheels import TOY, distribution, install
+from tests.plugins.wheels import TOY, build, distribution, install
 
 MODEL = (TOY / "hierdata_toy" / "model.py").read_text("utf-8")
 
@@ -79,7 +79,7 @@ def test_a_built_in_name_is_not_taken(desk: Site, tmp_path: Path) -> None:
         "hierdata.models": {"k-anonymity": "thief:Model"},
         "hierdata.metrics": {"lm_cost": "thief:Metric"},
     }
-    install(distribution("hierdata-thief", "1.0", sources, entries), site)
+    install(build(distribution("hierdata-thief", "1.0", sources, entries), site.parent), site)
     ran = desk.at(site).run("plugins", "--json")
     assert ran.code == 2
     assert {one["problem"] for one in ran.json["plugins"]} == {
@@ -92,7 +92,7 @@ def test_a_built_in_name_is_not_taken(desk: Site, tmp_path: Path) -> None:
 def test_of_two_distributions_with_one_name_none_is_chosen(desk: Site, tmp_path: Path) -> None:
     site = changed(desk, tmp_path)
     entries = {"hierdata.models": {"capped-share": "other_toy:Model"}}
-    install(distribution("other-toy", "3.0", {"other_toy.py": ""}, entries), site)
+    install(build(distribution("other-toy", "3.0", {"other_toy.py": ""}, entries), site.parent), site)
     ran = desk.at(site).run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "none")
     assert ran.code == 2
     assert "two distributions declare capped-share in hierdata.models, " in ran.err

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from tests.plugins.conftest import ROOT, SPREAD, Site
-from tests.plugins.wheels import TOY, install, toy
+from tests.plugins.wheels import TOY, build, install, toy
 
 MEMBERS = {
     "models": "capped-share",
@@ -78,7 +78,7 @@ def test_without_the_plugin_nothing_is_judged(desk: Site) -> None:
 
 def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    install(toy("2.0"), site)
+    install(build(toy("2.0"), site.parent), site)
     ran = desk.at(site).run("verify", "release", "--policy", "policy.yaml")
     assert ran.code == 4
     assert ran.err == (

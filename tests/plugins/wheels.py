@@ -40,16 +40,21 @@ def distribution(
     }
 
 
-def install(files: Mapping[str, str], target: Path) -> None:
-    """Install a wheel of these files into a folder, with pip and without an index."""
+def build(files: Mapping[str, str], folder: Path) -> Path:
+    """Write a wheel of these files into a folder."""
     (metadata,) = (name for name in files if name.endswith("/METADATA"))
     info = metadata.partition("/")[0]
-    target.parent.mkdir(exist_ok=True)
-    wheel = target.parent / f"{info.removesuffix('.dist-info')}-py3-none-any.whl"
+    folder.mkdir(exist_ok=True)
+    wheel = folder / f"{info.removesuffix('.dist-info')}-py3-none-any.whl"
     with ZipFile(wheel, "w") as archive:
         for name, text in files.items():
             archive.writestr(name, text)
         archive.writestr(f"{info}/RECORD", _record(files, info))
+    return wheel
+
+
+def install(wheel: Path, target: Path) -> None:
+    """Install a wheel into a folder, with pip and without an index."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-cache-dir"]
     options = ["--disable-pip-version-check", "--no-compile", "--target", str(target)]
     subprocess.run([*pip, *options, str(wheel)], check=True, capture_output=True)

@@ -1,4 +1,8 @@
-"""Compiled code on disk, in a folder for each build. What is loaded runs, so it is this user's alone."""
+"""Compiled code on disk, in a folder for each build. What is loaded runs, so it is this user's alone.
+
+A wheel may bring code for any processor of its kind beside the package (see ``.ci/wheel.py``). It is only
+read, and where it does not fit, or others could have changed it, it is as if it were not there.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,10 @@ _host: Any = binding
 _config: Any = numba.config
 _FOLDER = Path(__file__).parents[1]
 """The folder of the engines, which has all kernels of the package but those of the adversary."""
+SHIPPED = _FOLDER / "compiled"
+"""The folder of the code that comes with the package, if any does."""
+_ANY_PROCESSOR = ("generic", "")
+"""numba's name for the processor that all of a kind agree with, and its features beyond these: none."""
 _NOTED = "noted"
 _PATIENCE = 600.0
 """Seconds that a process waits for another one, which may be stopped, to compile a function."""
@@ -65,6 +73,11 @@ def is_first_compilation() -> bool:
 def code_cache(function: Any) -> Any:
     """Return the cache for the code of a function; one that keeps nothing if there is no folder for it."""
     return NoCache() if _folder_for(function) is None else CodeCache(function)
+
+
+def shipped_code(function: Any) -> Any:
+    """Return the code of a function that comes with the package, to load from."""
+    return NoCache() if _shipped_folder(_package_of(function)) is None else _ShippedCode(function)
 
 
 class _CodeFile(_CacheLocator):
@@ -162,6 +175,34 @@ class CodeCache(FunctionCache):
                 base.save_overload(sig, data)
 
 
+class _ShippedFile(_CodeFile):
+    """Where the code of one function is that comes with the package."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _ShippedFile | None:
+        """Return the place for a function, None if there is no folder."""
+        folder = _shipped_folder(_package_of(py_func))
+        return None if folder is None else cls(py_func, folder)
+
+
+class _ShippedStore(_CodeStore):
+    """The code that comes with the package."""
+
+    _locator_classes = (_ShippedFile,)
+
+
+class _ShippedCode(CodeCache):
+    """Code for any processor of this kind, to load."""
+
+    _impl_class = _ShippedStore
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Return the name of the code for a signature."""
+        base: Any = super()
+        types, (kind, *_), contents = base._index_key(sig, codegen)
+        return types, (kind, *_ANY_PROCESSOR), contents
+
+
 class NoCache(NullCache):
     """Keeps nothing."""
 
@@ -212,20 +253,82 @@ def _load_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
 
 
 def _folder_for(function: Any) -> Path | None:
+    return build_folder(_stamp(_package_of(function)), _config.CACHE_DIR)
+
+
+def _package_of(function: Any) -> str:
+    """Return the package whose files a function depends on; nothing where the files of engines are all."""
     ours = _FOLDER in Path(function.__code__.co_filename).parents
-    stamp = _stamp("" if ours else function.__module__.partition(".")[0])
-    return build_folder(stamp, _config.CACHE_DIR)
+    return "" if ours else function.__module__.partition(".")[0]
+
+
+def ship_code(package: str) -> None:
+    """Copy this build's code beside the package; it must have been compiled for any processor.
+
+    Raises ValueError for code that was compiled for this processor alone.
+    """
+    built = build_folder(_stamp(package), _config.CACHE_DIR)
+    if built is None or (_config.CPU_NAME, _config.CPU_FEATURES) != _ANY_PROCESSOR:
+        raise ValueError("code that is given away is compiled with NUMBA_CPU_NAME=generic")
+    shutil.copytree(built, SHIPPED / built.name, ignore=shutil.ignore_patterns("*.lock", _NOTED))
+
+
+@cache
+def _shipped_folder(package: str) -> Path | None:
+    """Return the folder of the code that comes with the package, None where none does that fits."""
+    if not SHIPPED.is_dir() or (_config.CPU_NAME, _config.CPU_FEATURES) not in ((None, None), _ANY_PROCESSOR):
+        return None
+    folder = SHIPPED / _portable_stamp(package)
+    with suppress(OSError):
+        return folder if folder.is_dir() and _is_as_safe_as_source(folder) else None
+    return None
+
+
+def _is_as_safe_as_source(folder: Path) -> bool:
+    """Return whether nobody can change the code in a folder who cannot change the package's Python files."""
+    for path in (SHIPPED, folder, *folder.iterdir()):
+        found, known = path.lstat(), (_FOLDER if path.is_dir() else Path(__file__)).stat()
+        writable = found.st_mode & ~known.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if stat.S_ISLNK(found.st_mode) or found.st_uid != known.st_uid or writable:
+            return False
+    return True
+
+
+@cache
+def _portable_stamp(package: str) -> str:
+    """Return the name of the folder of code for any processor of this kind, and any patch of this Python."""
+    python = sys.implementation.cache_tag, getattr(sys, "abiflags", "")
+    # Which loops of numpy numba chooses may change with numpy's first number.
+    return _hash_build(package, *python, numpy.__version__.partition(".")[0])
 
 
 @cache
 def _stamp(package: str) -> str:
-    """Return a hash of all that compiled code depends on: source files, compiler, options and processor.
+    """Return the name of the folder of code that is compiled here."""
+    if (_config.CPU_NAME, _config.CPU_FEATURES) == _ANY_PROCESSOR:
+        return _portable_stamp(package)
+    return _hash_build(
+        package,
+        *(sys.version, numpy.__version__, _config.CPU_NAME, _config.CPU_FEATURES),
+        *(_host.get_host_cpu_name(), _host.get_host_cpu_features().flatten()),
+    )
+
+
+def _hash_build(package: str, *surroundings: object) -> str:
+    """Return a hash of all that compiled code depends on: source files, compiler, options, surroundings.
 
     numba itself checks the function's own file only, and would keep using an inlined callee or a constant
     after their file has changed. The files are all Python files of this module's folder; for functions from
     elsewhere also all files of their ``package``, or the single file of a module without a package. Files of
     a third package are not checked.
     """
+    options = (_config.OPT, _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE, _config.BOUNDSCHECK)
+    build = (numba.__version__, llvmlite.__version__, *options, *surroundings)
+    return sha256(_hash_sources(package) + repr(build).encode()).hexdigest()
+
+
+@cache
+def _hash_sources(package: str) -> bytes:
     files = set(_FOLDER.rglob("*.py"))
     if package:
         home = sys.modules[package]
@@ -234,14 +337,7 @@ def _stamp(package: str) -> str:
     contents = sha256()
     for file in sorted(files):
         contents.update(sha256(file.read_bytes()).digest())
-    build = (
-        *(sys.version, numba.__version__, llvmlite.__version__, numpy.__version__),
-        *(_config.OPT, _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE, _config.BOUNDSCHECK),
-        *(_config.CPU_NAME, _config.CPU_FEATURES, _host.get_host_cpu_name()),
-        _host.get_host_cpu_features().flatten(),
-    )
-    contents.update(repr(build).encode())
-    return contents.hexdigest()
+    return contents.digest()
 
 
 _KEPT = 8

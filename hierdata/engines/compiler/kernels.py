@@ -19,7 +19,7 @@ from numba.core.sigutils import normalize_signature
 from numba.extending import lower_builtin, type_callable
 from numba.np import linalg
 
-from hierdata.engines.compiler.cache import code_cache
+from hierdata.engines.compiler.cache import code_cache, shipped_code
 from hierdata.engines.compiler.machine_code import (
     BranchingCompiler,
     KernelCompiler,
@@ -131,7 +131,9 @@ class Kernel(CPUDispatcher):
             self._cache = self.compiled_code
             with global_compiler_lock:
                 context: Any = self.targetctx
-                found = self.compiled_code.load_overload(arguments, context)
+                found = self.shipped_code.load_overload(arguments, context)
+                if found is None:
+                    found = self.compiled_code.load_overload(arguments, context)
                 if found is not None:
                     context.insert_user_function(found.entry_point, found.fndesc, [found.library])
                     self.add_overload(found)
@@ -141,6 +143,11 @@ class Kernel(CPUDispatcher):
     def compiled_code(self) -> Any:
         """The cache of compiled code on disk; one that keeps nothing if there is no folder for it."""
         return code_cache(self.py_func)
+
+    @cached_property
+    def shipped_code(self) -> Any:
+        """The compiled code that comes with the package, to load from."""
+        return shipped_code(self.py_func)
 
 
 @contextmanager
