@@ -21,6 +21,7 @@ from hierdata.cli.plugins import plugins
 from hierdata.cli.reproduce import reproduce
 from hierdata.cli.schema import schema
 from hierdata.cli.session import EXIT_CODES, explain, explain_lost, keep_signal_handlers
+from hierdata.cli.studio import studio
 from hierdata.cli.synth import synth
 from hierdata.cli.terminal import LostOutputError, guard_streams, say
 from hierdata.cli.verify import verify
@@ -65,6 +66,7 @@ _COMMANDS = {
         measure,
         attack,
         compare,
+        studio,
         reproduce,
         synth,
         schema,

@@ -252,6 +252,16 @@ _POSTAL_DIGITS = 5
 _DATE_STEPS = ["day", "month", "year", "decade"]
 
 
+def domain_of_looks(looks: Looks) -> dict[str, Any]:
+    """Return a domain for a quasi-identifier by what its values look like alone."""
+    if looks.only("date", "compact_date"):
+        return date_steps()
+    reading = looks.dates.reading()
+    if reading is not None and not reading.undecided:
+        return {"date": reading.domain}
+    return interval(looks) if looks.numeric and not looks.padded else flat()
+
+
 def date_steps() -> dict[str, Any]:
     """Return a domain of calendar periods."""
     return {"date": {"steps": _DATE_STEPS}}

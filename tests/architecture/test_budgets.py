@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 START = ("__init__", "__main__")  # names of the package, which may import anything
-MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 26, 120, 14
+MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 27, 130, 15
 MOST_FILES_RUN = 200
 MOST_FRAMES = 25  # 20 would be better; what is added takes its place elsewhere
 MOST_PARAMETERS = 7
@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 2984,
+    "cli": 3020,
     "comparison": 765,
     "documents": 6085,
     "domains": 4600,
@@ -50,6 +50,7 @@ BUDGETS: dict[str, int] = {
     "reproduction": 5280,
     "sources": 3830,
     "synth": 2173,
+    "studio": 3200,
     "testing": 1480,
 }
 """Lines of each room: those of the day on which they were set, and 2 %."""
@@ -57,6 +58,7 @@ BUDGETS: dict[str, int] = {
 SMALL = {
     "cli/plugins.py": "one command a file",
     "cli/schema.py": "one command a file",
+    "cli/studio.py": "one command a file",
     "cli/warmup.py": "one command a file",
     "engines/compose/engine.py": "one engine a file, which loads nothing heavy",
     "engines/jit.py": "the names by which kernels are declared",

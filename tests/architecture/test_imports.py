@@ -47,6 +47,8 @@ HOMES = {
     "typer": ("cli/",),
     "click": ("cli/",),
     "rich": ("cli/",),
+    "starlette": ("studio/",),
+    "uvicorn": ("studio/",),
 }
 HEAVY = (
     "numpy",

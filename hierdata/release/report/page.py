@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -44,11 +45,24 @@ MOST_LIMITATIONS, MOST_FIELDS = 3, 4
 """Things that are not promised, and fields that lost most, on the first screen."""
 
 
-def render_report(report: StewardReport) -> str:
-    """Render the page for the person who signs the release: what decides, then pictures, then tables."""
+class Signature(NamedTuple):
+    """Who signed a release, when (an ISO date), to whom it is given, and for what purpose."""
+
+    name: str
+    date: str
+    recipient: str
+    purpose: str
+
+
+def render_report(report: StewardReport, signature: Signature | None = None) -> str:
+    """Render the page for the person who signs the release: what decides, then pictures, then tables.
+
+    With a ``signature`` it is a signed copy; without one there are lines to write on.
+    """
     return _render(
         "report.html",
         report,
+        signature=signature,
         most_important=rank_limitations(report.limitations)[:MOST_LIMITATIONS],
         kept=draw_kept(report),
         guesses=list_guesses(report),

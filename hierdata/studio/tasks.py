@@ -1,0 +1,195 @@
+"""What worker processes do for a study: survey and draft, preview, compare, release."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hierdata.ground.progress import Progress
+from hierdata.studio.study import POLICY, Study
+
+if TYPE_CHECKING:
+    from hierdata.documents.document import Document, Scalar
+    from hierdata.drafting.draft import Draft, Drafted
+    from hierdata.policy.policy import Policy
+    from hierdata.records.survey import Keys
+
+MOST_VALUES = 200
+"""Different values of a field that are kept for the pages that show data."""
+EXAMPLES = 200
+"""Records from which values are taken of fields with too many to count."""
+
+
+def survey_collection(study: Study, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Read the collection once, draft a policy, and keep figures and values of each field."""
+    from hierdata.pipeline.draft import init
+
+    draft = init(study.source, progress=progress)
+    values = _list_values(draft, _take_examples(study.source, draft))
+    study.keep_figures("values", values)
+    if not study.has_policy:
+        study.change(None, str(draft), "drafted")
+    return describe_draft(draft)
+
+
+def describe_draft(draft: Draft) -> dict[str, Any]:
+    """Return what a draft says, without a value of the data."""
+    from hierdata.drafting.persons import describe_persons
+
+    persons = draft.persons
+    return {
+        "records": draft.records,
+        "vertices": [asdict(one) for one in draft.vertices],
+        "fields": [_describe_field(one, draft) for one in draft.fields],
+        "promises": [
+            {"model": _plain(one.model), "why": one.why, "open": one.is_open} for one in draft.promises
+        ],
+        "pairs": [
+            {"paths": draft.paths([pair.first, pair.second]), **asdict(pair.risk)} for pair in draft.pairs[:5]
+        ],
+        "persons": None
+        if persons is None
+        else describe_persons(persons, united="individual" in draft.stated).removeprefix("CONFIRM: "),
+        "tables": "tables" in draft.stated,
+    }
+
+
+def _describe_field(one: Drafted, draft: Draft) -> dict[str, Any]:
+    from hierdata.drafting.draft import kinds
+
+    attribute = one.field.attribute
+    above = (below.path for below in draft.vertices if _is_below(one.path, below.path))
+    return {
+        "path": one.path,
+        "vertex": max(above, key=len, default=""),
+        "role": one.proposal.role,
+        "rule": _plain(one.proposal.rule),
+        "reason": one.proposal.reason,
+        "confirm": one.proposal.confirm,
+        "kinds": "" if attribute is None else kinds(attribute.looks),
+        "presence": one.field.presence,
+        "distinct": None if attribute is None else attribute.values.distinct,
+        "exact": attribute is None or attribute.values.exact,
+        "unique": None if one.risk is None else one.risk.unique,
+        "small": None if one.risk is None else one.risk.small,
+        "domain": _plain(_propose_domain(one)),
+    }
+
+
+def _propose_domain(one: Drafted) -> dict[str, Any]:
+    """Return a domain for the field should it become a quasi-identifier: as drafted, or by its values."""
+    from hierdata.domains import DOMAINS
+    from hierdata.drafting.proposal import domain_of_looks
+
+    drafted = {key: own for key, own in one.proposal.rule.items() if key in DOMAINS}
+    if drafted or one.field.attribute is None:
+        return drafted or {"flat": True}
+    return domain_of_looks(one.field.attribute.looks)
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path == above or path.startswith((f"{above}.", f"{above}[", f"{above}/"))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; decimals are whole numbers where they can be, else texts."""
+    if isinstance(value, Mapping):
+        return {key: _plain(own) for key, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(own) for own in value]
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _take_examples(source: str, draft: Draft) -> list[Document]:
+    """Return the first records, shaped as the policy says; empty where they do not fit it."""
+    from hierdata.ground.errors import HierdataError
+    from hierdata.pipeline.look_over import open_shaped
+    from hierdata.policy.load import from_data
+
+    try:
+        with open_shaped(source, from_data(draft.confirmed())) as (documents, _):
+            return list(islice(documents, EXAMPLES))
+    except HierdataError:
+        return []
+
+
+def _list_values(draft: Draft, examples: list[Document]) -> dict[str, dict[str, Any]]:
+    """Return by path the values of a field with their numbers, and the records they were counted in."""
+    from hierdata.drafting.profile import walk
+
+    seen: dict[Keys, Counter[Scalar]] = {}
+    for keys, values, _ in walk(examples, ()):
+        seen.setdefault(keys, Counter()).update(values)
+    found = {}
+    for one in draft.fields:
+        attribute = one.field.attribute
+        whole = None if attribute is None else attribute.categories
+        counted = seen.get(one.field.keys, Counter()) if whole is None else whole
+        found[one.path] = {
+            "of": len(examples) if whole is None else draft.records,
+            "all": whole is not None and len(whole) <= MOST_VALUES,
+            "values": list(_spell_values(counted.most_common(MOST_VALUES))),
+        }
+    return found
+
+
+def _spell_values(counted: Iterable[tuple[Scalar, int]]) -> Iterator[list[Any]]:
+    for value, times in counted:
+        shown = value if value is None or isinstance(value, bool | int | str) else str(value)
+        yield [shown, times]
+
+
+def load_policy(study: Study) -> Policy:
+    """Load the policy of a study; its files must be in the study. Raises PolicyError, TargetError."""
+    from hierdata.policy.load import load
+
+    return load(study.folder / POLICY, root=study.folder)
+
+
+def publish_release(study: Study, arguments: Mapping[str, Any], progress: Progress) -> None:
+    """Make a release under the next number, and verify it against the original."""
+    from hierdata.pipeline.anonymize import anonymize
+    from hierdata.pipeline.verify import verify
+
+    policy, text = load_policy(study), study.policy_text()
+    number = f"{len(study.releases()) + 1:04}"
+    out = study.folder / "releases" / number
+    key = _key_of(policy)
+    anonymize(study.source, policy, out=out, key=key, staging=out.parent, progress=progress)
+    verdict = verify(out, policy, original=study.source, key=key, progress=progress)
+    study.keep_figures(
+        f"release-{number}",
+        {"version": arguments["version"], "verified": verdict.passed, "policy": text},
+    )
+
+
+def _key_of(policy: Policy) -> bytes | None:
+    """Return the key for pseudonyms and shifted dates from the environment, as the command line does."""
+    import os
+
+    from hierdata.policy.checks.records import needs_key
+    from hierdata.records.identifiers.base import from_text
+
+    if "HIERDATA_KEY" not in os.environ or not needs_key(policy) or policy.key is not None:
+        return None
+    return from_text(os.environ["HIERDATA_KEY"], "HIERDATA_KEY")
+
+
+Task = Callable[[Study, Mapping[str, Any], Progress], "dict[str, Any] | None"]
+TASKS: dict[str, Task] = {
+    "survey": survey_collection,
+    "release": publish_release,
+}
+"""The works by name; the result of each is kept in the study under this name."""
+
+
+def read_report(study: Study, number: str) -> dict[str, Any]:
+    """Return the report of a release as plain data."""
+    file: Path = study.folder / "releases" / number / "steward" / "report.json"
+    report: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return report

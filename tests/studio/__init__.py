@@ -1,0 +1,1 @@
+"""The studio: its guard, its studies, its pages, in a real browser too."""

@@ -1,0 +1,156 @@
+"""A study keeps every state of its policy, and what was meant for another state is refused."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from hierdata.cli import main
+from hierdata.cli import studio as command
+from hierdata.ground.errors import PolicyError, TargetError
+from hierdata.policy.load import load
+from hierdata.policy.load.yaml import fragment
+from hierdata.studio.serve import _listen, open_study
+from hierdata.studio.study import StaleError, Study
+from hierdata.studio.worker import describe_fault, run
+from hierdata.studio.yaml_edit import remove_entry, set_entry, set_items
+from tests.studio.client import Client
+
+
+def test_undo_goes_back_change_by_change_and_forgets_answers(study: Study) -> None:
+    first = study.policy_text()
+    study.change(study.version(), first + "# a\n", "one", ["x"])
+    study.change(study.version(), first + "# b\n", "two", ["y"])
+    assert study.answered() == {"x", "y"}
+    undone = study.undo(study.version())
+    assert undone is not None
+    assert undone.what == "two"
+    assert (study.policy_text(), study.answered()) == (first + "# a\n", {"x"})
+    study.change(study.version(), first + "# c\n", "three")
+    study.undo(study.version())
+    study.undo(study.version())
+    assert (study.policy_text(), study.answered()) == (first, set())
+    assert study.undo(study.version()) is None
+    assert Study(study.folder).changes() == study.changes()
+
+
+def test_a_stale_change_is_refused_and_one_from_outside_is_entered(study: Study) -> None:
+    version, text = study.version(), study.policy_text()
+    (study.folder / "policy.yaml").write_text(text + "# by hand\n", "utf-8")
+    with pytest.raises(StaleError):
+        study.change(version, text, "stale")
+    assert study.policy_text() == text + "# by hand\n"
+    assert study.changes()[-1].outside
+    study.undo(study.version())
+    assert study.policy_text() == text
+
+
+def test_a_study_is_its_owners_alone(study: Study) -> None:
+    study.change(study.version(), study.policy_text() + "# a\n", "one")
+    assert stat.S_IMODE(study.folder.stat().st_mode) == 0o700
+    for file in (
+        "policy.yaml",
+        "study.json",
+        "figures/values.json",
+        "history/0001.yaml",
+        "history/log.jsonl",
+    ):
+        assert stat.S_IMODE((study.folder / file).stat().st_mode) == 0o600, file
+
+
+def test_edits_keep_comments_order_and_unknown_keys(study: Study) -> None:
+    text = study.policy_text().replace("version: 1", "version: 1  # ours\nshape_of_things: {a: [1, 2.50]}")
+    edited = set_entry(text, ("fields", "$.sex", "weight"), 2)
+    edited = set_entry(edited, ("fields", "$.visits[*].year", "role"), "sensitive")
+    edited = set_entry(edited, ("fields", "$.new[*]"), {"role": "quasi", "flat": True})
+    edited = set_items(edited, "models", [{"kind": "k-anonymity", "k": 7}])
+    edited = remove_entry(edited, "draft")
+    before, after = fragment(text, "before"), fragment(edited, "after")
+    assert after.pop("models") == [{"kind": "k-anonymity", "k": 7}]
+    assert after["fields"].pop("$.new[*]") == {"role": "quasi", "flat": True}
+    assert after["fields"]["$.sex"].pop("weight") == 2
+    assert after["fields"]["$.visits[*].year"]["role"] == "sensitive"
+    after["fields"]["$.visits[*].year"]["role"] = "quasi"
+    before.pop("draft")
+    before.pop("models")
+    assert after == before
+    assert "version: 1  # ours\nshape_of_things: {a: [1, 2.50]}" in edited
+    kept = [line for line in text.splitlines() if line.startswith("  # ") and "class" not in line]
+    assert all(line in edited for line in kept if "require more" not in line and "5: 10" not in line)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "expected"),
+    [
+        ("a:\n  b:\n    c: 1\n    # c\nd: 2\n", ("a", "b"), "a:\n  b: [x]\n    # c\nd: 2\n"),
+        ("a:\nb: 1\n", ("a",), "a: [x]\nb: 1\n"),
+        ("a: 'q' # c\n", ("a",), "a: [x] # c\n"),
+        ("a: {}\n", ("a", "k k"), "a: {k k: [x]}\n"),
+        ("a: 1", ("b",), "a: 1\nb: [x]\n"),
+        ("a:\n  - 1\n  - 2 # t\n# u\n", ("a",), "a: [x] # t\n# u\n"),
+        ('"a": "é" # ä\nb: 1\n', ("b",), '"a": "é" # ä\nb: [x]\n'),
+    ],
+)
+def test_an_entry_is_replaced_wherever_it_is(text: str, place: tuple[str, ...], expected: str) -> None:
+    assert set_entry(text, place, ["x"]) == expected
+
+
+def test_what_cannot_be_opened_is_refused_in_one_sentence(study: Study, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text("[]")
+    with pytest.raises(PolicyError, match="another collection"):
+        open_study(str(other), study.folder)
+    with pytest.raises(TargetError, match="is no study"):
+        open_study(str(other), tmp_path)
+    with pytest.raises(TargetError, match="no such file"):
+        open_study(str(tmp_path / "none.json"), tmp_path / "new")
+    with pytest.raises(PolicyError, match="name the collection"):
+        open_study(None, None)
+    assert open_study(study.source, study.folder).version() == study.version()
+    with _listen(0) as taken, pytest.raises(TargetError, match="name another one by --port"):
+        _listen(taken.getsockname()[1])
+
+
+def test_without_the_extra_the_command_to_install_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(command.__globals__, "find_spec", lambda name: None)
+    assert main(["studio", "x.json"]) == 2
+    assert "pip install 'hierdata[studio]'" in capsys.readouterr().err
+
+
+def test_a_work_tells_how_it_ended_and_never_what_it_read(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(study.source).write_text('{"id": "SECRET"\n', "utf-8")
+    told: list[dict[str, object]] = []
+    run(study.folder, "survey", {}, told.append)
+    assert told[-1]["ended"] == "failed"
+
+    def fail(*given: object) -> None:
+        raise ValueError("SECRET")
+
+    monkeypatch.setitem(run.__globals__["TASKS"], "survey", fail)
+    run(study.folder, "survey", {}, told.append)
+    assert "ValueError at hierdata/studio/worker.py" in str(told[-1]["why"])
+    assert "SECRET" not in str(told)
+    assert "SECRET" not in describe_fault(KeyError("SECRET"))
+
+
+def test_the_draft_is_a_policy_once_it_is_confirmed(study: Study) -> None:
+    with pytest.raises(PolicyError, match="draft"):
+        load(study.folder / "policy.yaml")
+    study.change(study.version(), remove_entry(study.policy_text(), "draft"), "confirmed")
+    assert load(study.folder / "policy.yaml").models
+
+
+def test_pages_without_data_show_none(client: Client, study: Study) -> None:
+    raw = {"48162", "1974-08-28", "P000001", "gastritis", "Pulmonology"}
+    assert raw & set(client.get("/values?field=$.visits[*].diagnosis").readable.split()) == {"gastritis"}
+    for name in ("tree", "release"):
+        page = client.get(f"/{name}").readable
+        assert not [one for one in raw if one in page], name
+    assert os.fspath(study.folder) in client.get("/tree").readable
