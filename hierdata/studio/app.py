@@ -19,11 +19,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hierdata.ground.errors import HierdataError
-from hierdata.studio.guard import Guard, Secrets
+from hierdata.studio.guard import RequestGuard, Secrets
 from hierdata.studio.page import Ask, Done, Page
 from hierdata.studio.pages import PAGES
 from hierdata.studio.rendering import Renderer
-from hierdata.studio.study import StaleError, Study
+from hierdata.studio.study import StaleError, StudyFolder
 from hierdata.studio.work import Works
 from hierdata.studio.worker import describe_fault
 
@@ -35,7 +35,7 @@ _TICK = 0.3
 class Studio:
     """One study and its works, as the pages see them."""
 
-    def __init__(self, study: Study, known: Secrets) -> None:
+    def __init__(self, study: StudyFolder, known: Secrets) -> None:
         self.study, self.works, self.known = study, Works(), known
         self.renderer = Renderer(known)
         if study.figures("survey") is None:
@@ -63,7 +63,7 @@ class Studio:
             ),
         ]
         inner = Router(routes=[Mount(self.known.base, app=Router(pages, default=_miss))], default=_miss)
-        return Guard(_Careful(inner, self.renderer), self.known, self.renderer.refuse)
+        return RequestGuard(_Careful(inner, self.renderer), self.known, self.renderer.refuse)
 
     async def _begin(self, request: Request) -> Response:
         first = next(iter(PAGES))

@@ -86,7 +86,7 @@ Refuse = Callable[[str, int], Response]
 """Makes the page that says why a request is refused, by the name of its text."""
 
 
-class Guard:
+class RequestGuard:
     """Lets requests through to the application that may ask, and gives every answer its headers."""
 
     def __init__(self, app: ASGIApp, known: Secrets, refuse: Refuse) -> None:

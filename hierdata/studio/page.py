@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from hierdata.ground.errors import InputError
-from hierdata.studio.study import Study
+from hierdata.studio.study import StudyFolder
 from hierdata.studio.work import Works
 
 
@@ -26,7 +26,7 @@ class Done(NamedTuple):
 class Ask:
     """A request for a page: the study, its works, and what stands in the address or the form."""
 
-    study: Study
+    study: StudyFolder
     works: Works
     query: Mapping[str, str]
     form: FormData = field(default_factory=FormData)

@@ -9,7 +9,7 @@ from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.policy.load import from_data
 from hierdata.policy.load.yaml import fragment
 from hierdata.policy.policy import Policy
-from hierdata.studio.study import POLICY, Study
+from hierdata.studio.study import POLICY, StudyFolder
 from hierdata.studio.yaml_edit import remove_entry, set_entry
 
 DRAFT = "draft"
@@ -33,14 +33,14 @@ def without_draft(text: str) -> str:
     return remove_entry(text, DRAFT)
 
 
-def build_policy(study: Study, text: str) -> Policy:
+def build_policy(study: StudyFolder, text: str) -> Policy:
     """Build the policy of a text, taken as confirmed. Raises PolicyError."""
     plain = read_plain(text)
     plain.pop(DRAFT, None)
     return from_data(plain, study.folder, study.folder)
 
 
-def check_policy(study: Study, text: str) -> list[str]:
+def check_policy(study: StudyFolder, text: str) -> list[str]:
     """Return what is wrong with a policy, one sentence a problem."""
     try:
         build_policy(study, text)

@@ -13,13 +13,13 @@ import uvicorn
 from hierdata.ground.errors import PolicyError, TargetError, file_error
 from hierdata.studio.app import Studio
 from hierdata.studio.guard import HOST, Secrets
-from hierdata.studio.study import Study
+from hierdata.studio.study import StudyFolder
 
 _PATIENCE = 0.5
 """Seconds until the browser is opened: the server listens before that."""
 
 
-def open_study(source: str | None, folder: Path | None) -> Study:
+def open_study(source: str | None, folder: Path | None) -> StudyFolder:
     """Open the study in a folder, or begin one of a collection there.
 
     By default the folder is named after the collection and lies in the current folder. Raises PolicyError
@@ -32,16 +32,16 @@ def open_study(source: str | None, folder: Path | None) -> Study:
     if not folder.exists():
         if source is None:
             raise TargetError("there is no such study: name a collection to begin one", path=str(folder))
-        return Study.create(folder.absolute(), source)
-    if not Study.is_study(folder):
+        return StudyFolder.create(folder.absolute(), source)
+    if not StudyFolder.is_study(folder):
         raise TargetError("is there and is no study: name another folder by --study", path=str(folder))
-    study = Study(folder.absolute())
+    study = StudyFolder(folder.absolute())
     if source is not None and str(Path(source).absolute()) != study.source:
         raise PolicyError(f"the study in {folder} is of another collection: name another folder by --study")
     return study
 
 
-def serve(study: Study, port: int, *, browser: bool, tell: Callable[[str], None]) -> None:
+def serve(study: StudyFolder, port: int, *, browser: bool, tell: Callable[[str], None]) -> None:
     """Serve a study until a signal comes; ``tell`` is given the address. Port 0 is any free one.
 
     Raises TargetError if the port is taken.

@@ -32,7 +32,7 @@ class StaleError(TargetError):
 
 
 @dataclass(frozen=True)
-class Change:
+class PolicyChange:
     """A state of the policy: its number, what led to it, when, and the questions that it answers.
 
     ``undoes`` is the number of the change that it takes back; ``outside`` says that another program made it.
@@ -47,7 +47,7 @@ class Change:
     outside: bool = False
 
 
-class Study:
+class StudyFolder:
     """An open study; all methods may be called from several threads. Raises TargetError for files."""
 
     def __init__(self, folder: Path) -> None:
@@ -56,7 +56,7 @@ class Study:
         self._mark: dict[str, Any] = json.loads(self._read(_MARK))
 
     @classmethod
-    def create(cls, folder: Path, source: str) -> Study:
+    def create(cls, folder: Path, source: str) -> StudyFolder:
         """Create the folder of a study of a file or folder. Raises TargetError if it cannot be."""
         path = Path(source)
         if not path.exists():
@@ -134,7 +134,7 @@ class Study:
             write_whole(self.folder / POLICY, text)
             self._enter(text, what, tuple(answers))
 
-    def undo(self, version: str) -> Change | None:
+    def undo(self, version: str) -> PolicyChange | None:
         """Take back the last change that stands, and return it; None if there is none."""
         with self.edit(version):
             standing = self.standing()
@@ -146,18 +146,18 @@ class Study:
             self._enter(text, last.what, undoes=last.number)
             return last
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[PolicyChange]:
         """Return all changes, the first one first."""
         with self._lock:
             file = self.folder / "history" / _LOG
             if not file.is_file():
                 return []
             lines = map(json.loads, file.read_text("utf-8").splitlines())
-            return [Change(**{**line, "answers": tuple(line["answers"])}) for line in lines]
+            return [PolicyChange(**{**line, "answers": tuple(line["answers"])}) for line in lines]
 
-    def standing(self) -> list[Change]:
+    def standing(self) -> list[PolicyChange]:
         """Return the changes that were not taken back."""
-        found: list[Change] = []
+        found: list[PolicyChange] = []
         for change in self.changes():
             if change.undoes is None:
                 found.append(change)
@@ -165,7 +165,7 @@ class Study:
                 found = [one for one in found if one.number != change.undoes]
         return found
 
-    def answered(self) -> set[str]:
+    def list_answers(self) -> set[str]:
         """Return the questions that have an answer which was not taken back."""
         return {question for change in self.standing() for question in change.answers}
 
@@ -194,7 +194,7 @@ class Study:
         number = len(self.changes()) + 1
         write_whole(self.folder / "history" / f"{number:04}.yaml", text)
         now = datetime.now().astimezone().isoformat(timespec="seconds")
-        change = Change(number, what, now, _digest(text), answers, undoes, outside)
+        change = PolicyChange(number, what, now, _digest(text), answers, undoes, outside)
         log = os.open(self.folder / "history" / _LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(log, "a", encoding="utf-8") as stream:
             stream.write(json.dumps(asdict(change)) + "\n")

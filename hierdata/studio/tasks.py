@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hierdata.ground.progress import Progress
-from hierdata.studio.study import POLICY, Study
+from hierdata.studio.study import POLICY, StudyFolder
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Document, Scalar
@@ -25,7 +25,7 @@ EXAMPLES = 200
 """Records from which values are taken of fields with too many to count."""
 
 
-def survey_collection(study: Study, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+def survey_collection(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Read the collection once, draft a policy, and keep figures and values of each field."""
     from hierdata.pipeline.draft import init
 
@@ -144,14 +144,14 @@ def _spell_values(counted: Iterable[tuple[Scalar, int]]) -> Iterator[list[Any]]:
         yield [shown, times]
 
 
-def load_policy(study: Study) -> Policy:
+def load_policy(study: StudyFolder) -> Policy:
     """Load the policy of a study; its files must be in the study. Raises PolicyError, TargetError."""
     from hierdata.policy.load import load
 
     return load(study.folder / POLICY, root=study.folder)
 
 
-def publish_release(study: Study, arguments: Mapping[str, Any], progress: Progress) -> None:
+def publish_release(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> None:
     """Make a release under the next number, and verify it against the original."""
     from hierdata.pipeline.anonymize import anonymize
     from hierdata.pipeline.verify import verify
@@ -180,7 +180,7 @@ def _key_of(policy: Policy) -> bytes | None:
     return from_text(os.environ["HIERDATA_KEY"], "HIERDATA_KEY")
 
 
-Task = Callable[[Study, Mapping[str, Any], Progress], "dict[str, Any] | None"]
+Task = Callable[[StudyFolder, Mapping[str, Any], Progress], "dict[str, Any] | None"]
 TASKS: dict[str, Task] = {
     "survey": survey_collection,
     "release": publish_release,
@@ -188,7 +188,7 @@ TASKS: dict[str, Task] = {
 """The works by name; the result of each is kept in the study under this name."""
 
 
-def read_report(study: Study, number: str) -> dict[str, Any]:
+def read_report(study: StudyFolder, number: str) -> dict[str, Any]:
     """Return the report of a release as plain data."""
     file: Path = study.folder / "releases" / number / "steward" / "report.json"
     report: dict[str, Any] = json.loads(file.read_text("utf-8"))

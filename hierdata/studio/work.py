@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from threading import Lock, Thread
 from typing import Any
 
-from hierdata.studio.study import Study
+from hierdata.studio.study import StudyFolder
 
 _PATIENCE = 5.0
 """Seconds that a stopped process has until it is killed."""
@@ -57,7 +57,7 @@ class Works:
         state = self.state(name)
         return state is not None and state.is_running
 
-    def start(self, study: Study, name: str, arguments: Mapping[str, Any]) -> None:
+    def start(self, study: StudyFolder, name: str, arguments: Mapping[str, Any]) -> None:
         """Start a work, unless it goes on already."""
         with self._lock:
             before = self._states.get(name)

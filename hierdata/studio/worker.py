@@ -18,7 +18,7 @@ from typing import Any
 
 from hierdata.ground.errors import HierdataError
 from hierdata.ground.progress import Progress
-from hierdata.studio.study import Study
+from hierdata.studio.study import StudyFolder
 from hierdata.studio.tasks import TASKS
 
 _EVERY = 0.2
@@ -29,7 +29,7 @@ _OURS = Path(__file__).parents[1]
 def run(folder: Path, name: str, arguments: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
     """Run one work, keep its result in the study, and tell how it ended."""
     try:
-        study = Study(folder)
+        study = StudyFolder(folder)
         found = TASKS[name](study, arguments, _report(tell))
         if found is not None:
             study.keep_figures(name, found)

@@ -6,15 +6,12 @@ as they are. What is replaced is written in flow style; comments inside of it ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hierdata.drafting.draft import flow
 from hierdata.drafting.draft import text as spell_key
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load.yaml import compose
-
-if TYPE_CHECKING:
-    import yaml
 
 Place = tuple[str, ...]
 """The keys that lead to an entry, from the outermost."""
@@ -82,7 +79,7 @@ def remove_entry(text: str, key: str) -> str:
     return text[:start] + ("" if end < 0 else text[end + 1 :])
 
 
-def _find_mapping(text: str, place: Place) -> yaml.MappingNode:
+def _find_mapping(text: str, place: Place) -> Any:
     node: Any = compose(text)
     for key in place:
         found = None if node is None or node.id != "mapping" else _entry(node, key)
@@ -91,15 +88,14 @@ def _find_mapping(text: str, place: Place) -> yaml.MappingNode:
         node = found[1]
     if node is None or node.id != "mapping":
         raise PolicyError("policy.yaml has no keys here: undo the last change")
-    mapping: yaml.MappingNode = node
-    return mapping
+    return node
 
 
-def _entry(mapping: yaml.MappingNode, key: str) -> tuple[yaml.Node, yaml.Node] | None:
+def _entry(mapping: Any, key: str) -> tuple[Any, Any] | None:
     return next(((name, value) for name, value in mapping.value if name.value == key), None)
 
 
-def _add(text: str, holder: yaml.MappingNode, key: str, value: Any) -> str:
+def _add(text: str, holder: Any, key: str, value: Any) -> str:
     if _is_flow(holder):
         at = _end(text, holder) - 1
         comma = ", " if holder.value else ""
@@ -130,9 +126,9 @@ def _end(text: str, node: Any) -> int:
     return end
 
 
-def _offset(text: str, mark: yaml.Mark) -> int:
+def _offset(text: str, mark: Any) -> int:
     """Return the place of a mark, by line and column, which all loaders count alike."""
     at = 0
     for _ in range(mark.line):
         at = text.index("\n", at) + 1
-    return at + mark.column
+    return at + int(mark.column)

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from hierdata.studio.app import Studio
 from hierdata.studio.guard import TOKEN_HEADER, Secrets
-from hierdata.studio.study import Study
+from hierdata.studio.study import StudyFolder
 
 PORT = 4711
 
@@ -35,7 +35,7 @@ class Answer:
 class Client:
     """Asks one studio as its own pages would, unless headers say otherwise."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: StudyFolder) -> None:
         self.known = Secrets(PORT)
         self.studio = Studio(study, self.known)
         self.app = self.studio.application()

@@ -14,30 +14,30 @@ from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.policy.load import load
 from hierdata.policy.load.yaml import fragment
 from hierdata.studio.serve import _listen, open_study
-from hierdata.studio.study import StaleError, Study
+from hierdata.studio.study import StaleError, StudyFolder
 from hierdata.studio.worker import describe_fault, run
 from hierdata.studio.yaml_edit import remove_entry, set_entry, set_items
 from tests.studio.client import Client
 
 
-def test_undo_goes_back_change_by_change_and_forgets_answers(study: Study) -> None:
+def test_undo_goes_back_change_by_change_and_forgets_answers(study: StudyFolder) -> None:
     first = study.policy_text()
     study.change(study.version(), first + "# a\n", "one", ["x"])
     study.change(study.version(), first + "# b\n", "two", ["y"])
-    assert study.answered() == {"x", "y"}
+    assert study.list_answers() == {"x", "y"}
     undone = study.undo(study.version())
     assert undone is not None
     assert undone.what == "two"
-    assert (study.policy_text(), study.answered()) == (first + "# a\n", {"x"})
+    assert (study.policy_text(), study.list_answers()) == (first + "# a\n", {"x"})
     study.change(study.version(), first + "# c\n", "three")
     study.undo(study.version())
     study.undo(study.version())
-    assert (study.policy_text(), study.answered()) == (first, set())
+    assert (study.policy_text(), study.list_answers()) == (first, set())
     assert study.undo(study.version()) is None
-    assert Study(study.folder).changes() == study.changes()
+    assert StudyFolder(study.folder).changes() == study.changes()
 
 
-def test_a_stale_change_is_refused_and_one_from_outside_is_entered(study: Study) -> None:
+def test_a_stale_change_is_refused_and_one_from_outside_is_entered(study: StudyFolder) -> None:
     version, text = study.version(), study.policy_text()
     (study.folder / "policy.yaml").write_text(text + "# by hand\n", "utf-8")
     with pytest.raises(StaleError):
@@ -48,7 +48,7 @@ def test_a_stale_change_is_refused_and_one_from_outside_is_entered(study: Study)
     assert study.policy_text() == text
 
 
-def test_a_study_is_its_owners_alone(study: Study) -> None:
+def test_a_study_is_its_owners_alone(study: StudyFolder) -> None:
     study.change(study.version(), study.policy_text() + "# a\n", "one")
     assert stat.S_IMODE(study.folder.stat().st_mode) == 0o700
     for file in (
@@ -61,7 +61,7 @@ def test_a_study_is_its_owners_alone(study: Study) -> None:
         assert stat.S_IMODE((study.folder / file).stat().st_mode) == 0o600, file
 
 
-def test_edits_keep_comments_order_and_unknown_keys(study: Study) -> None:
+def test_edits_keep_comments_order_and_unknown_keys(study: StudyFolder) -> None:
     text = study.policy_text().replace("version: 1", "version: 1  # ours\nshape_of_things: {a: [1, 2.50]}")
     edited = set_entry(text, ("fields", "$.sex", "weight"), 2)
     edited = set_entry(edited, ("fields", "$.visits[*].year", "role"), "sensitive")
@@ -98,7 +98,7 @@ def test_an_entry_is_replaced_wherever_it_is(text: str, place: tuple[str, ...], 
     assert set_entry(text, place, ["x"]) == expected
 
 
-def test_what_cannot_be_opened_is_refused_in_one_sentence(study: Study, tmp_path: Path) -> None:
+def test_what_cannot_be_opened_is_refused_in_one_sentence(study: StudyFolder, tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text("[]")
     with pytest.raises(PolicyError, match="another collection"):
@@ -123,7 +123,7 @@ def test_without_the_extra_the_command_to_install_it_is_named(
 
 
 def test_a_work_tells_how_it_ended_and_never_what_it_read(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path(study.source).write_text('{"id": "SECRET"\n', "utf-8")
     told: list[dict[str, object]] = []
@@ -140,14 +140,14 @@ def test_a_work_tells_how_it_ended_and_never_what_it_read(
     assert "SECRET" not in describe_fault(KeyError("SECRET"))
 
 
-def test_the_draft_is_a_policy_once_it_is_confirmed(study: Study) -> None:
+def test_the_draft_is_a_policy_once_it_is_confirmed(study: StudyFolder) -> None:
     with pytest.raises(PolicyError, match="draft"):
         load(study.folder / "policy.yaml")
     study.change(study.version(), remove_entry(study.policy_text(), "draft"), "confirmed")
     assert load(study.folder / "policy.yaml").models
 
 
-def test_pages_without_data_show_none(client: Client, study: Study) -> None:
+def test_pages_without_data_show_none(client: Client, study: StudyFolder) -> None:
     raw = {"48162", "1974-08-28", "P000001", "gastritis", "Pulmonology"}
     assert raw & set(client.get("/values?field=$.visits[*].diagnosis").readable.split()) == {"gastritis"}
     for name in ("tree", "release"):

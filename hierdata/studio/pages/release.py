@@ -18,7 +18,7 @@ from hierdata.release.report.page import CONTENT_POLICY, Signature, render_repor
 from hierdata.release.report.wording import kept_share, verdict
 from hierdata.studio.page import Ask, Done, Page
 from hierdata.studio.policy_view import check_policy, is_draft
-from hierdata.studio.study import POLICY, Study, write_whole
+from hierdata.studio.study import POLICY, StudyFolder, write_whole
 
 _NUMBER = re.compile(r"[0-9]{4,6}")
 _FIELDS = ("name", "date", "recipient", "purpose")
@@ -41,14 +41,14 @@ def view(ask: Ask) -> dict[str, Any]:
     }
 
 
-def write_command(study: Study) -> str:
+def write_command(study: StudyFolder) -> str:
     """Return the command that makes the same release from the study's policy."""
     policy, out = study.folder / POLICY, study.folder / "releases" / "by-command"
     words = ["hierdata", "anonymize", study.source, "--policy", str(policy), "--root", str(study.folder)]
     return shlex.join([*words, "--out", str(out)])
 
 
-def _describe(study: Study, number: str) -> dict[str, Any]:
+def _describe(study: StudyFolder, number: str) -> dict[str, Any]:
     report, made = _read_report(study, number), study.figures(f"release-{number}") or {}
     counts, total = report.counts.records, report.kept.total
     return {
@@ -65,7 +65,7 @@ def _describe(study: Study, number: str) -> dict[str, Any]:
     }
 
 
-def _read_report(study: Study, number: str) -> StewardReport:
+def _read_report(study: StudyFolder, number: str) -> StewardReport:
     file = _release(study, number) / "steward" / "report.json"
     try:
         return StewardReport.model_validate_json(file.read_bytes())
@@ -73,7 +73,7 @@ def _read_report(study: Study, number: str) -> StewardReport:
         raise InputError(f"release {number} has no readable report: make a new release") from None
 
 
-def _release(study: Study, number: str) -> Path:
+def _release(study: StudyFolder, number: str) -> Path:
     """Return the folder of a release. Raises InputError for a number that is none."""
     if not _NUMBER.fullmatch(number) or number not in study.releases():
         raise InputError("there is no release of this number: choose one of the list")
@@ -117,7 +117,7 @@ def _sign(ask: Ask) -> Done:
     return Done("release", "signed")
 
 
-def _read_signature(study: Study, number: str) -> dict[str, str] | None:
+def _read_signature(study: StudyFolder, number: str) -> dict[str, str] | None:
     file = study.folder / "signed" / f"{number}.json"
     return json.loads(file.read_text("utf-8")) if file.is_file() else None
 
