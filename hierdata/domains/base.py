@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -87,7 +87,8 @@ class Hierarchy:
     text may spell a number that is another value. ``made`` is how many of the last nodes exist
     only for what one part of a release publishes, so that another part may number them differently; None if
     all nodes are those of the whole collection. ``made_of`` tells for each of these which nodes it
-    generalizes, with all below them.
+    generalizes, with all below them. With ``masked`` the missing value has the label of the root, because the
+    release tells them apart nowhere; it stays a node of its own, since it loses nothing.
 
     Where the steps do not nest, joining is not associative; see ``domains.interval``.
     """
@@ -102,6 +103,22 @@ class Hierarchy:
     typed: bool = False
     made: int | None = None
     made_of: tuple[tuple[range, ...], ...] = ()
+    masked: int | None = None
+
+    @property
+    def missing(self) -> int:
+        """The node of the missing value, -1 if there is none."""
+        if self.masked is not None:
+            return self.masked
+        return self.labels.index(None) if None in self.labels else -1
+
+    def mask_missing(self) -> Hierarchy:
+        """Return the hierarchy in which the missing value has the label of the root."""
+        at = self.missing
+        if at < 0:
+            return self
+        labels = (*self.labels[:at], ROOT_LABEL, *self.labels[at + 1 :])
+        return replace(self, labels=labels, masked=at)
 
     @property
     def depths(self) -> int:

@@ -67,8 +67,7 @@ def nest_nodes(tree: Hierarchy) -> NodeNesting:
         above = (rows[:, depth] >= 0) & (depth < own)
         parents[above] = rows[above, depth]
     parents[0] = -1
-    missing = tree.labels.index(None) if None in tree.labels else -1
-    return NodeNesting(parents, np.isin(own, [0, *kept]), missing)
+    return NodeNesting(parents, np.isin(own, [0, *kept]), tree.missing)
 
 
 def _is_nested(rows: NDArray[np.int64], depth: int, finer: int) -> bool:

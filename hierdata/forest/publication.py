@@ -129,11 +129,10 @@ def _keep_missing(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.int32]
     for kind, own in enumerate(forest.hierarchies):
         vertices = np.flatnonzero(forest.type == kind)
         for position, tree in enumerate(own):
-            if None in tree.labels:
+            if tree.missing >= 0:
                 at = forest.first_node[vertices] + position
-                missing = tree.labels.index(None)
-                lacking = at[forest.nodes[at] == missing]
-                measured[lacking] = missing
+                lacking = at[forest.nodes[at] == tree.missing]
+                measured[lacking] = tree.missing
     return measured
 
 

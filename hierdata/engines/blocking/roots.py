@@ -55,8 +55,8 @@ def root_nodes(forest: Forest) -> RootNodes:
     found = []
     for position, tree in enumerate(forest.hierarchies[0]):
         nest = nest_nodes(tree)
-        for node, label in enumerate(tree.labels):
-            if node and nest.published[node] and label is not None:
+        for node in range(len(tree.labels)):
+            if node and nest.published[node] and node != tree.missing:
                 found.append((int(nest.depths[node]), position, node))
     chosen = sorted(sorted(found)[:_MOST_COLUMNS], key=lambda one: one[1:])
     losses = forest.losses[0]

@@ -127,8 +127,8 @@ def _publish_by_root(forest: Forest, partition: Partition) -> Partition:
         first, shown = forest.first_node[vertices], forest.first_node[partition.representative[vertices]]
         for position, tree in enumerate(own):
             found = partition.nodes[shown + position]
-            if None in tree.labels:
-                found = np.where(found == tree.labels.index(None), 0, found)
+            if tree.missing >= 0:
+                found = np.where(found == tree.missing, 0, found)
             nodes[first + position] = found
     every = np.arange(forest.vertex_count)
     return replace(
@@ -149,8 +149,8 @@ def loss_by_root(forest: Forest, partition: Partition) -> int:
         first = forest.first_node[vertices]
         for position, (losses, tree) in enumerate(zip(own, forest.hierarchies[kind], strict=True)):
             there = first + position
-            if None in tree.labels:
-                there = there[forest.nodes[there] != tree.labels.index(None)]
+            if tree.missing >= 0:
+                there = there[forest.nodes[there] != tree.missing]
             lost += int(losses[partition.nodes[there]].sum())
     return lost
 

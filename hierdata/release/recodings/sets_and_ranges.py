@@ -76,7 +76,7 @@ def _contents(
     owners, held = np.divmod(pairs, len(tree.labels))
     shown, starts = np.unique(owners, return_index=True)
     bounds, nodes = np.append(starts, len(owners)).tolist(), held.tolist()
-    missing = tree.labels.index(None) if None in tree.labels else -1
+    missing = tree.missing
     return shown, [_content(tree, nodes[start:end], missing) for start, end in pairwise(bounds)]
 
 
@@ -91,7 +91,7 @@ def _content(tree: Hierarchy, held: list[int], missing: int) -> Content:
 
 def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy, NDArray[np.int32]]:
     """Return the hierarchy with a node for each content that has none yet, and the node of each content."""
-    missing = tree.labels.index(None) if None in tree.labels else -1
+    missing = tree.missing
     alone = {
         Content((node,), False): node for node, label in enumerate(tree.labels) if not _reads_as_set(label)
     }
@@ -119,7 +119,7 @@ def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
 
 def _covered_nodes(tree: Hierarchy, content: Content) -> tuple[range, ...]:
     """Return the nodes that a content covers: members, or all points of a range, and a missing value."""
-    missing = (tree.labels.index(None),) if content.lacking else ()
+    missing = (tree.missing,) if content.lacking else ()
     if tree.axis is None or not content.nodes:
         return tuple(range(node, node + 1) for node in (*content.nodes, *missing))
     return range(content.nodes[0], content.nodes[-1] + 1), *(range(node, node + 1) for node in missing)
