@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hierdata.documents.fhir.elements import elements_of
 from hierdata.documents.fhir.labels import RangeSpelling, TextLabels
-from hierdata.documents.fhir.typed import ANY, TypedField, TypedStep, Typing, absent_element
+from hierdata.documents.fhir.typed import ANY, PERIOD, TypedField, TypedStep, Typing, absent_element
 from tests.fhir.make_elements import TABLE, spell_table
 from tests.fhir.make_elements import elements_of as elements_of_model
 from tests.fhir.valid import validate_record
@@ -24,7 +24,15 @@ WHOLE = RangeSpelling(integral=True)
 TENTHS = RangeSpelling(integral=False, places=1, digits={Decimal("0.5"): 1, Decimal(10): 0})
 GROUPS = TextLabels(frozenset({"Diseases of the heart"}), "**")
 ICD = (("system",), "http://hl7.org/fhir/sid/icd-10")
+DATES = True
+SPELLINGS = {RangeSpelling: "range", TextLabels: "texts", bool: "dates"}
 JOINED = {"Condition": ["subject"], "MedicationRequest": ["subject"]}
+
+
+def decade(first: str, last: str) -> dict[str, Any]:
+    """Return the extensions of a date in a period."""
+    period = {"url": PERIOD, "valuePeriod": {"start": first, "end": last}}
+    return {"extension": [*MASKED["extension"], period]}
 
 
 def steps(text: str) -> tuple[TypedStep, ...]:
@@ -40,13 +48,13 @@ def typing_of(*fields: tuple[str, bool] | tuple[str, bool, Any]) -> Typing:
     """Build a typing; the third part of a field is how its labels are spelled."""
     found = []
     for path, quasi, *more in fields:
-        spelling = {("range" if isinstance(one, RangeSpelling) else "texts"): one for one in more}
+        spelling = {SPELLINGS[type(one)]: one for one in more}
         found.append(TypedField(steps(path), quasi, **spelling))
     return Typing("Patient", found, JOINED)
 
 
 PATIENT = typing_of(
-    ("birthDate", True),
+    ("birthDate", True, DATES),
     ("gender", True),
     ("multipleBirthBoolean", False),
     ("maritalStatus.coding*.code", True, GROUPS),
@@ -54,7 +62,9 @@ PATIENT = typing_of(
     ("communication*.language.text", True),
     ("Encounter*.status", True),
     ("Encounter*.class.code", True),
-    ("Encounter*.period.start", True),
+    ("Encounter*.period.start", True, DATES),
+    ("Encounter*.Observation*.issued", True, DATES),
+    ("Encounter*.Observation*.effectiveTiming.event*", True, DATES),
     ("Encounter*.Observation*.valueQuantity.value", False, TENTHS),
     ("Encounter*.Observation*.valueQuantity.unit", True),
     ("Encounter*.Observation*.code.text", True),
@@ -73,6 +83,24 @@ PATIENT = typing_of(
     [
         ({"birthDate": "1974-05"}, {"birthDate": "1974-05"}),
         ({"birthDate": "*", "gender": None}, {}),
+        (
+            {"birthDate": "[1970-01-01, 1979-12-31]"},
+            {"_birthDate": decade("1970-01-01", "1979-12-31")},
+        ),
+        (
+            {"Encounter": [{"class": {"code": "x"}, "Observation": [{"issued": "1974-05"}]}]},
+            {
+                "Encounter": [
+                    {
+                        "_status": MASKED,
+                        "class": {"code": "x"},
+                        "Observation": [
+                            {"_issued": decade("1974-05", "1974-05"), "_status": MASKED, "code": MASKED}
+                        ],
+                    }
+                ]
+            },
+        ),
         ({"multipleBirthBoolean": True}, {"multipleBirthBoolean": True}),
         ({"maritalStatus": {"coding": []}}, {}),
         ({"maritalStatus": {"coding": [{"code": "M"}]}}, {"maritalStatus": {"coding": [{"code": "M"}]}}),
@@ -151,15 +179,20 @@ def lists(items: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
 codes = st.sampled_from([ANY, "M", "M**", "Diseases of the heart"])
 icd = objects(system=st.just(ICD[1]), code=codes, version=texts)
 other = st.builds(dict, st.just({}), code=st.sampled_from(["x", "y"]))
-dates = st.sampled_from([ANY, "1974", "1974-05", "1974-05-06"])
+dates = st.sampled_from([ANY, "[1970-01-01, 1979-12-31]", "1974", "1974-05", "1974-05-06"])
 quantity = st.fixed_dictionaries({"unit": texts}, optional={"value": decimals.filter(bool)})
+timing = objects(event=lists(dates))
+observation = st.fixed_dictionaries(
+    {"code": objects(text=texts), "issued": dates, "valueQuantity": quantity},
+    optional={"effectiveTiming": timing},
+)
 encounter = st.fixed_dictionaries(
     {
         "status": st.sampled_from([ANY, "finished"]),
         "class": objects(code=texts),
         "period": objects(start=dates),
     },
-    optional={"Observation": lists(objects(valueQuantity=quantity, code=objects(text=texts)))},
+    optional={"Observation": lists(observation)},
 )
 condition = st.fixed_dictionaries(
     {"onsetAge": objects(value=numbers, unit=texts)},
@@ -211,6 +244,8 @@ def test_missing_and_suppressed_are_one(labels: dict[str, Any]) -> None:
     [
         {"extension": MASKED["extension"], "birthDate": "1974"},
         {"_birthDate": MASKED},
+        {"birthDate": "1974", "_birthDate": decade("1970-01-01", "1979-12-31")},
+        {"_birthDate": decade("1974", "1974")},
         {"Condition": [{"onsetRange": {"low": {"value": 30}, "high": {"value": 34, "unit": "a"}}}]},
         {"Condition": [{"onsetRange": {"low": {"value": 30}, "high": {"value": 34}, "id": "x"}}]},
         {"Condition": [{"code": {"coding": [{"system": ICD[1], "display": "Heart"}]}}]},

@@ -2,7 +2,9 @@
 
 Records are trees of resources: the lists of a resource's children have the name of their type. What was
 missing and what was suppressed is absent alike; where FHIR wants an element, it has the extension
-``data-absent-reason`` with the code ``masked``, and so has an item of a list that shows nothing.
+``data-absent-reason`` with the code ``masked``, and so has an item of a list that shows nothing. A date that
+is coarser than a year is absent too, and beside the reason it has the extension PERIOD with the first and the
+last day.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ Conditions: TypeAlias = tuple[tuple[tuple[str, ...], str], ...]
 
 ANY = "*"
 """The label of a value that may be any, and of one that the input lacks."""
+PERIOD = "urn:hierdata:period"
+"""The extension of a date that FHIR cannot say, with the period that it lies in."""
 _ABSENT_REASON = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
 
 
@@ -40,6 +44,25 @@ def absent_element() -> Document:
 
 
 _MASKED = absent_element()
+
+
+def _absent_date(label: str) -> Document:
+    """Return the content of a date that lies in a period: ``[1980-01-01, 1989-12-31]``, or one like 1980."""
+    first, _, last = label.strip("[]").partition(", ")
+    period: Document = {"url": PERIOD, "valuePeriod": {"start": first, "end": last or first}}
+    return {"extension": [*absent_element()["extension"], period]}  # type: ignore[misc]
+
+
+def _read_date(value: Value) -> str | None:
+    """Return the label that such a content stands for, None if there is none."""
+    extensions = value.get("extension") if isinstance(value, dict) else None
+    last = extensions[-1] if isinstance(extensions, list) and extensions else None
+    period = last.get("valuePeriod") if isinstance(last, dict) else None
+    if not isinstance(period, dict):
+        return None
+    first, end = period.get("start"), period.get("end")
+    label = str(first) if first == end else f"[{first}, {end}]"
+    return label if value == _absent_date(label) else None
 
 
 class TypedStep(NamedTuple):
@@ -58,13 +81,14 @@ class TypedField:
     """A published field, and whether it is a quasi-identifier, whose labels may be ANY.
 
     ``range`` spells its bins if it is the value of a quantity. ``texts`` are labels of a coding's code that
-    are published as its ``display``.
+    are published as its ``display``. With ``dates`` its labels are those of periods.
     """
 
     steps: tuple[TypedStep, ...]
     quasi: bool
     range: RangeSpelling | None = None
     texts: TextLabels = ALL_CODES
+    dates: bool = False
 
 
 class _Node:
@@ -145,6 +169,12 @@ class _Node:
         """Return the key by which the elements of a choice are sorted: what the policy publishes first."""
         return name not in self.below, not name.endswith("CodeableConcept"), name
 
+    def is_period(self, label: Scalar) -> bool:
+        """Return whether a label is that of a period that FHIR cannot say as a date."""
+        if self.field is None or not self.field.dates or not isinstance(label, str):
+            return False
+        return self.type == "instant" or label[:1] == "["
+
     @property
     def fills(self) -> bool:
         """Whether there is a quasi-identifier here, or below in the same vertex."""
@@ -197,9 +227,7 @@ def _write(content: Document, node: _Node) -> Document:
             if inner:
                 _put_object(inner, key, below, typed)
         elif not _is_absent(value, below):
-            if key == "code" and value in node.texts:
-                key = "display"
-            typed[key] = value
+            _put_scalar(value, key, below, node, typed)
     if typed or node.vertex:
         _mark_required(typed, node)
         return typed if typed or node.is_resource else absent_element()
@@ -214,6 +242,14 @@ def _mark_required(typed: Document, node: _Node) -> None:
     for names in node.choices:
         if typed.keys().isdisjoint([*names, *(f"_{name}" for name in names)]):
             _mark(names[0], elements_of(node.type)[names[0]], typed)
+
+
+def _put_scalar(value: Scalar, key: str, below: _Node, node: _Node, typed: Document) -> None:
+    """Put a value into the object that holds it."""
+    if below.is_period(value):
+        typed[f"_{key}"] = _absent_date(str(value))
+    else:
+        typed["display" if key == "code" and value in node.texts else key] = value
 
 
 def _put_object(inner: Document, key: str, node: _Node, typed: Document) -> None:
@@ -238,12 +274,12 @@ def _write_items(values: list[Value], key: str, node: _Node, typed: Document) ->
         if isinstance(value, dict):
             items.append(_write(value, node.of_item(value)))
             marks.append(None)
-        elif isinstance(value, list) or not _is_absent(value, node):
+        elif isinstance(value, list) or not (_is_absent(value, node) or node.is_period(value)):
             items.append(value)
             marks.append(None)
         else:
             items.append(None)
-            marks.append(absent_element())
+            marks.append(absent_element() if _is_absent(value, node) else _absent_date(str(value)))
     typed[key] = items
     if any(marks):
         typed[f"_{key}"] = marks
@@ -276,7 +312,10 @@ def _read(content: Document, node: _Node) -> Document:
         if below is None:
             _read_other(key, value, content, node, found)
         elif isinstance(value, list):
-            found[key] = [_read_item(item, below) for item in value]
+            marks = content.get(f"_{key}")
+            dates = marks if isinstance(marks, list) and len(marks) == len(value) else [None] * len(value)
+            pairs = zip(value, dates, strict=True)
+            found[key] = [_read_item(item, mark, below) for item, mark in pairs]
         else:
             found[key] = _read(value, below) if isinstance(value, dict) else value
     missing = [key for key in node.to_fill if key not in found]
@@ -288,7 +327,9 @@ def _read(content: Document, node: _Node) -> Document:
     return ordered | found
 
 
-def _read_item(value: Value, node: _Node) -> Value:
+def _read_item(value: Value, mark: Value, node: _Node) -> Value:
+    if value is None and (label := _read_date(mark)) is not None and node.is_period(label):
+        return label
     if isinstance(value, dict):
         return _read({} if value == _MASKED else value, node.of_item(value))
     return ANY if value is None and node.fills else value
@@ -298,10 +339,20 @@ def _read_other(key: str, value: Value, content: Document, node: _Node, found: D
     """Read what stands for a label under another name; other things stay."""
     if key in node.ranges and (quantity := _read_range(value, node.below[node.ranges[key]])) is not None:
         found[node.ranges[key]] = quantity
+    elif key[0] == "_" and (label := _read_period(key[1:], value, content, node)) is not None:
+        found[key[1:]] = label
     elif key == "display" and "code" not in content and value in node.texts:
         found["code"] = value
     else:
         found[key] = value
+
+
+def _read_period(key: str, value: Value, content: Document, node: _Node) -> str | None:
+    """Return the label of a period that stands beside an absent date, None if there is none."""
+    label = _read_date(value)
+    below = node.below.get(key)
+    fits = label is not None and key not in content and below is not None and below.is_period(label)
+    return label if fits else None
 
 
 def _read_range(value: Value, node: _Node) -> Document | None:
@@ -337,7 +388,15 @@ def _marks_items(marks: Value, items: Value, node: _Node | None) -> bool:
     """Return whether a list marks the absent items of another one, and nothing else."""
     if node is None or not isinstance(marks, list) or not isinstance(items, list):
         return False
-    return marks == [_MASKED if item is None else None for item in items]
+    if len(marks) != len(items):
+        return False
+    for mark, item in zip(marks, items, strict=True):
+        label = _read_date(mark)
+        if item is not None and mark is not None:
+            return False
+        if item is None and mark != _MASKED and (label is None or not node.is_period(label)):
+            return False
+    return True
 
 
 def _fill(node: _Node) -> Value:

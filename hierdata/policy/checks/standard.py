@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from hierdata.policy.spec.fields import FieldRule
     from hierdata.records.path import Path
 
-_DATES = ("date", "dateTime")
-_PARTIAL = ("day", "month", "year")
-"""The steps of a date that FHIR can say."""
+_DATES = ("date", "dateTime", "instant")
 _NUMBERS = ("decimal", "integer", "positiveInt", "unsignedInt")
 _TEXTS = ("string", "markdown", "uri", "url", "canonical", "id")
 _EXTENSIONS = ("extension", "modifierExtension")
@@ -123,7 +121,9 @@ def _explain(policy: Policy, path: Path, rule: FieldRule, published: set[tuple[s
     if action is not None and action.makes_constant:
         return None if place.type in _TEXTS else f"a {place.type} takes no constant text: drop the field"
     if path.keys in policy.date_shifts:
-        return None if place.type in _DATES else f"a moved date is no {place.type}: drop the field"
+        return (
+            None if place.type in ("date", "dateTime") else f"a moved date is no {place.type}: drop the field"
+        )
     domain = policy.quasi.get(path.keys) or _domain_of_form(rule)
     if domain is None:
         return _explain_levels(place, rule)
@@ -152,7 +152,9 @@ def _explain_domain(place: _ElementPlace, domain: QuasiDomain) -> str | None:
     if isinstance(domain, Flat):
         return None
     if kind in _DATES:
-        return _explain_date(domain)
+        if isinstance(domain, Date):
+            return None
+        return "a date of FHIR takes date: {steps: [day, month, year]} or other steps, or flat: true"
     if kind in _NUMBERS and isinstance(domain, Interval):
         whole = domain.is_integral and len(domain.steps) == 1 == domain.steps[0]
         if whole or place.takes_range:
@@ -165,18 +167,6 @@ def _explain_domain(place: _ElementPlace, domain: QuasiDomain) -> str | None:
     if kind in _TEXTS and isinstance(domain, Taxonomy | Prefix):
         return None
     return f"FHIR cannot say the labels of this {domain.called} in a {kind}: state flat: true, or drop it"
-
-
-def _explain_date(domain: QuasiDomain) -> str | None:
-    if not isinstance(domain, Date):
-        return "a date of FHIR takes date: {steps: [day, month, year]} or fewer steps, or flat: true"
-    others = [step for step in domain.steps if step not in _PARTIAL]
-    if not others:
-        return None
-    return (
-        f"FHIR cannot say the {others[0]} of a date, only its day, month or year: leave {others[0]} out of "
-        "the steps; what is coarser than a year is absent"
-    )
 
 
 def _explain_beside(
@@ -213,7 +203,7 @@ def _type_field(policy: Policy, path: Path, rule: FieldRule) -> TypedField:
         TypedStep(step.key, bool(step.many) or path.keys[:end] in policy.vertices)
         for end, step in enumerate(path.steps, 1)
     )
-    return TypedField(steps, path.keys in policy.quasi, spelling, texts)
+    return TypedField(steps, path.keys in policy.quasi, spelling, texts, isinstance(domain, Date))
 
 
 def _spell_range(domain: Interval) -> RangeSpelling:
