@@ -62,10 +62,11 @@ class PublishedRecords:
         fit the records; after the last of a release ``check_complete`` must be called.
         """
         records: Iterator[Document] = (document for document, times in documents for _ in range(times))
+        if self._traits.publishes_classes:
+            return bind_records(self._expand(records), self._binding, before)
+        records = self._binding.mixed.separate(records, before)
         if self.groups is not None:
             records = map(self.groups.join, map(deepcopy, records))
-        elif self._traits.publishes_classes:
-            records = self._expand(records)
         return bind_records(records, self._binding, before)
 
     def check_complete(self) -> None:
@@ -85,7 +86,7 @@ class PublishedRecords:
                 )
             representative: Document = {TEXT: inner} if inner else {}
             if isinstance(inner, dict):
-                representative = inner
+                (representative,) = self._binding.mixed.separate([inner], self._read)
             self.documents += [self._read] * members
             self._read += 1
             for member in range(members):

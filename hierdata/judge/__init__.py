@@ -20,19 +20,32 @@ from hierdata.judge.classes import JudgedClasses
 from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.groups import judge_groups
 from hierdata.judge.knowledge.judged import FactTranslation
+from hierdata.judge.mixed import MixedReader
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
 from hierdata.judge.reading import Reading
-from hierdata.judge.rules import DerivedRule, Judgement, JudgeRules, Keys, QuasiRule, SensitiveRule, Verdict
+from hierdata.judge.rules import (
+    DerivedRule,
+    ItemFilter,
+    Judgement,
+    JudgeRules,
+    Keys,
+    MixedRule,
+    QuasiRule,
+    SensitiveRule,
+    Verdict,
+)
 from hierdata.judge.slicing import judge_slices
 from hierdata.judge.slicing_by_table import judge_tables
 
 __all__ = [
     "DerivedRule",
+    "ItemFilter",
     "JudgeHear",
     "JudgeRules",
     "JudgeWalk",
     "Judgement",
     "Keys",
+    "MixedRule",
     "QuasiRule",
     "SensitiveRule",
     "Verdict",
@@ -67,15 +80,15 @@ def judge_counted(
     beside: Mapping[str, Iterable[Document]] | None = None,
 ) -> Verdict:
     """Judge documents (see ``judge``), each given with its number of occurrences."""
-    if not rules.derived:
+    if not rules.derived and not rules.mixed:
         return _judge_stripped(documents, rules, beside or {})
-    check = DerivedCheck(rules)
-    verdict = _judge_stripped(check.strip_counted(documents), rules, check.strip_parts(beside or {}))
-    if not check.found:
+    mixed, check = MixedReader(rules), DerivedCheck(rules)
+    opened = check.strip_counted(mixed.open_counted(documents))
+    verdict = _judge_stripped(opened, rules, check.strip_parts(beside or {}))
+    found = {**mixed.found, **check.found}
+    if not found:
         return verdict
-    return replace(
-        verdict, passed=False, forbidden=dict(sorted({**verdict.forbidden, **check.found}.items()))
-    )
+    return replace(verdict, passed=False, forbidden=dict(sorted({**verdict.forbidden, **found}.items())))
 
 
 def _judge_stripped(
@@ -83,7 +96,7 @@ def _judge_stripped(
     rules: JudgeRules,
     beside: Mapping[str, Iterable[Document]],
 ) -> Verdict:
-    """Judge documents without labels."""
+    """Judge documents without labels, with a key for each vertex type."""
     if rules.recoding == "anatomy":
         return judge_groups(documents, beside, rules)
     if rules.recoding == "slicing":

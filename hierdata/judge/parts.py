@@ -21,6 +21,7 @@ from hierdata.judge.checks import DANGLING, SHARED, Marks, count_dangling, count
 from hierdata.judge.classes import JudgedClasses
 from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.knowledge.judged import FactTranslation
+from hierdata.judge.mixed import MixedReader
 from hierdata.judge.reading import Reading, Seen
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 
@@ -47,8 +48,8 @@ class JudgeWalk:
         self._first = True
         buckets: list[list[Seen]] = [[] for _ in range(self._buckets)]
         held = 0
-        labels = DerivedCheck(self._rules)
-        for seen in reading.read_documents(labels.strip_counted(documents)):
+        mixed, labels = MixedReader(self._rules), DerivedCheck(self._rules)
+        for seen in reading.read_documents(labels.strip_counted(mixed.open_counted(documents))):
             buckets[int.from_bytes(seen[0][:8]) % self._spread].append(seen)
             held += 1 + len(seen[-1]) + (0 if seen[7] is None else len(seen[7][1]) // 2)
             if held >= HELD:
@@ -57,6 +58,7 @@ class JudgeWalk:
         for own in attributes:
             reading.found.update(own.find_respelled())
         reading.found.update(labels.found)
+        reading.found.update(mixed.found)
         yield from self._pieces(buckets, reading, _news(attributes, told))
 
     def _pieces(

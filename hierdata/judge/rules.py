@@ -85,6 +85,34 @@ class DerivedRule:
 
 
 @dataclass(frozen=True)
+class ItemFilter:
+    """One vertex type of a key with several.
+
+    These are the items with the texts of ``conditions`` at their fields; without conditions they are the
+    objects, or the single values. ``key`` is what other rules have in place of the key.
+    """
+
+    key: str
+    conditions: tuple[tuple[Keys, str], ...] = ()
+    is_object: bool = False
+
+
+@dataclass(frozen=True)
+class MixedRule:
+    """The key ``name`` in the objects at ``holder`` has values of several vertex types, in this order."""
+
+    holder: Keys
+    name: str
+    path: str
+    kinds: tuple[ItemFilter, ...]
+
+    @property
+    def is_by_form(self) -> bool:
+        """Whether the types are single values and objects."""
+        return not self.kinds[0].conditions
+
+
+@dataclass(frozen=True)
 class JudgeRules:
     """What the policy promises, in the judge's terms.
 
@@ -116,6 +144,7 @@ class JudgeRules:
     - ``counts``: by the path of vertices the field of the record that has the bin of their number, and where
       bins begin. Any other value there is forbidden.
     - ``known_values``: the sensitive paths with values that somebody may know, under bounded knowledge.
+    - ``mixed``: the keys with several vertex types; the keys of all other rules tell them apart.
     - ``not_judged``: models without the facts they need: they never pass.
     """
 
@@ -139,6 +168,7 @@ class JudgeRules:
     counts: Mapping[Keys, tuple[Keys, tuple[int, ...]]] = field(default_factory=dict)
     known_values: frozenset[Keys] = frozenset()
     derived: tuple[DerivedRule, ...] = ()
+    mixed: tuple[MixedRule, ...] = ()
 
     @property
     def links(self) -> dict[Keys, Link]:

@@ -97,7 +97,7 @@ def _release_records(
     from hierdata.pipeline.read_release import PartReader, restoring
     from hierdata.pipeline.shape import derive_secret
     from hierdata.pipeline.survey import fit_form
-    from hierdata.release.labels import Labelled
+    from hierdata.release.labels import Finished
     from hierdata.release.recodings import recoding_named
     from hierdata.release.release import Release, Staging
 
@@ -116,8 +116,8 @@ def _release_records(
         folder = Staging(staging)
         try:
             key_of_order = order_key(seed, prepared, overview.content)
-            labelled = Labelled(recoding, prepared.rules.derived)
-            publishing = Publishing(labelled, prepared, form, folder.path, key_of_order, metrics)
+            finished = Finished(recoding, prepared.rules.derived, policy.mixed_keys)
+            publishing = Publishing(finished, prepared, form, folder.path, key_of_order, metrics)
             written, tallies = publishing.publish(classes)
             judged = _judge_written(written, form, policy, prepared, spread)
             tallies = _attack_written(hand, written, form, key, secret, tallies, progress)

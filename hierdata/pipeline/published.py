@@ -6,7 +6,7 @@ The files may be larger than memory: parts are read on workers, and the judge ge
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
@@ -16,7 +16,7 @@ from typing import TypeAlias
 from hierdata.documents.document import Document, Siblings, Value, single, whole
 from hierdata.domains.base import ROOT_LABEL
 from hierdata.executors import Held
-from hierdata.ground.errors import VerificationError
+from hierdata.ground.errors import InputError, VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Keys, Verdict, judge_counted, merge_verdicts
 from hierdata.measurement.release.links import Shown, ShownEncoder
@@ -24,6 +24,7 @@ from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
 from hierdata.records.derived import DerivedField
+from hierdata.records.mixed import UNMIXED, Mixed
 from hierdata.records.survey import Survey, Surveyor
 from hierdata.records.values import batches
 from hierdata.sources import InputSplit
@@ -49,13 +50,15 @@ class Wanted:
     bytes: bool = False
     prepared: Prepared | None = None
     derived: tuple[DerivedField, ...] = ()
+    mixed: Mixed = UNMIXED
 
     @classmethod
     def by(cls, policy: Policy, *, bytes: bool = False, prepared: Prepared | None = None) -> Wanted:
         """Count the values of the policy's quasi-identifiers."""
         declared = {keys: frozenset(policy.rules_by_keys[keys][1].missing) for keys in policy.quasi}
         derived = tuple(field for field in policy.derived_fields.values() if field.source in policy.quasi)
-        return cls(declared, policy.recoding_traits.publishes_classes, bytes, prepared, derived)
+        classes = policy.recoding_traits.publishes_classes
+        return cls(declared, classes, bytes, prepared, derived, policy.mixed_keys)
 
 
 @dataclass(frozen=True)
@@ -107,13 +110,14 @@ class _Watch:
         self.empty = 0
         self._bytes = wanted.bytes
         self._classes = wanted.classes
+        self._mixed = wanted.mixed
 
     def pass_on(self, split: InputSplit) -> Iterator[Document]:
         """Yield the documents of a split, batch by batch, after the others have seen the batch."""
         with ExitStack() as opened:
             rewriting = opened.enter_context(split.open_rewriting()) if self._bytes else None
             for batch in batches(split.documents()):
-                shown = list(_members(batch)) if self._classes else batch
+                shown = [*_separate(_members(batch) if self._classes else batch, self._mixed)]
                 self.surveyor.add(shown)
                 self.empty += sum(map(is_empty, shown))
                 if rewriting is not None:
@@ -122,6 +126,13 @@ class _Watch:
                     self.encoder.add(batch)
                 yield from batch
             self.rewritten.append(None if rewriting is None else rewriting.are_equal())
+
+
+def _separate(documents: Iterable[Document], mixed: Mixed) -> Iterator[Document]:
+    """Yield documents with the vertex types of a key apart, without those that the judge refuses."""
+    for document in documents:
+        with suppress(InputError):
+            yield from mixed.separate([document])
 
 
 def is_empty(value: Value | Siblings) -> bool:

@@ -177,7 +177,10 @@ def read_written(
 
 def _number_persons(overview: Overview, policy: Policy, person: str) -> NDArray[np.int64]:
     """Return by record of the original whose it is."""
-    keys = policy.path(person).keys
+    path = policy.path(person)
+    if any(step.conditions or step.apart for step in path.steps):
+        raise PolicyError(f"{person} must be one value of the record, not of items that a filter selects")
+    keys = path.keys
     numbers: dict[bytes, int] = {}
     found = []
     for located in overview.splits:
@@ -276,6 +279,8 @@ def restoring(collection: Collection, policy: Policy) -> Restore | None:
     """Return the function that gives published values the types of the objects that they were read from."""
     if collection.kinds is None:
         return None
-    actions = {keys: rule.stated_action for keys, (_, rule) in policy.rules_by_keys.items()}
-    replaced = {keys for keys, action in actions.items() if action is not None and not action.date_shift()}
-    return collection.kinds().restoring(replaced, policy.quasi.keys())
+    actions = [(path.document_keys, rule.stated_action) for path, rule in policy.rules_by_keys.values()]
+    replaced = {keys for keys, action in actions if action is not None and not action.date_shift()}
+    return collection.kinds().restoring(
+        replaced, {policy.rules_by_keys[keys][0].document_keys for keys in policy.quasi}
+    )

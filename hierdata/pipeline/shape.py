@@ -237,7 +237,7 @@ def _gather_individuals(
     _, watch = spread.progress_callbacks("uniting", None, len(splits))
     numbered = spread.executor.hold(list(enumerate(splits)))
     scattered = numbered.exchange(ScatterDocuments(identity, bins, nesting), bins, watch)
-    listed = frozenset(policy.rules_by_keys) if policy.unlisted == "drop" else None
+    listed = frozenset(path.document_keys for path in policy.paths) if policy.unlisted == "drop" else None
     merged = scattered.map(MergeIndividuals(identity, policy.forbidden_fields, listed, frozenset(repeated)))
     scattered.release()
     befores, size = _check_merged(merged, len(splits), policy, individual)

@@ -13,7 +13,7 @@ from hierdata.ground.errors import InputError
 from hierdata.ground.escaping import escape
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
 from hierdata.policy.load.changes import without_required_fields
-from hierdata.records.schema import Role
+from hierdata.records.schema import Role, name_steps
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Document, Scalar
@@ -52,7 +52,7 @@ def _lines_below(vertex: Vertex, prepared: Prepared) -> Iterator[str]:
     below: list[tuple[str, Iterable[str]]] = [(line, ()) for line in _attributes(vertex, prepared)]
     for child in vertex.children:
         kind = types[child.type]
-        below.append((".".join(kind.steps) + "[*]" * kind.many, _lines_below(child, prepared)))
+        below.append((name_steps(kind), _lines_below(child, prepared)))
     for number, (line, inner) in enumerate(below, 1):
         last = number == len(below)
         yield ("└── " if last else "├── ") + line
@@ -131,4 +131,7 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
     publication = Representatives().publish(forest, [partition], range(2))
     found = next(publication.parts[0].documents(), {"representative": None})
     total, *_ = LMCost().of(publication, forest)
-    return AlignedPair(cast("Document | None", found["representative"]), Fraction(total.value))
+    representative = cast("Document | None", found["representative"])
+    if representative is not None:
+        prepared.policy.mixed_keys.unite(representative)
+    return AlignedPair(representative, Fraction(total.value))

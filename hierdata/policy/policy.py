@@ -19,7 +19,7 @@ from hierdata.ground.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.policy.presets import PRESETS, describe_model
 from hierdata.policy.problems import InconsistencyError, PolicyFile, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
-from hierdata.policy.spec.fields import FieldRule, maps_of, read_path, unusable_paths
+from hierdata.policy.spec.fields import FieldRule, find_both_forms, maps_of, read_path, unusable_paths
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
 from hierdata.policy.spec.shape import ControlRule, IndividualRule, NoIndividual, StepSpec, with_counts
 from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
@@ -38,6 +38,7 @@ from hierdata.records.derived import DerivedField
 from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, PseudonymSpec
 from hierdata.records.maps import resolve_maps
+from hierdata.records.mixed import Mixed, compared_fields, tell_forms_apart
 from hierdata.records.path import Path, depth_of, parse
 from hierdata.records.rules import Unlisted
 from hierdata.records.schema import Role, Rule
@@ -242,7 +243,21 @@ class Policy(BaseModel):
 
     def path(self, text: str, *, whole: bool = False) -> Path:
         """Parse a path that the policy names; ``whole``: it names a map. Raises PolicyError."""
-        return read_path(text, self.namespaces, self.depth, self.maps, whole=whole)
+        found = read_path(text, self.namespaces, self.depth, self.maps, whole=whole)
+        return tell_forms_apart(found, self.both_forms) if self.both_forms else found
+
+    @cached_property
+    def both_forms(self) -> frozenset[Keys]:
+        """The keys at which records may have single values or objects, and both have rules."""
+        return find_both_forms(
+            (read_path(text, self.namespaces, self.depth, self.maps, whole=rule.map), rule)
+            for text, rule in self.fields.items()
+        )
+
+    @cached_property
+    def mixed_keys(self) -> Mixed:
+        """The keys with values of several kinds: items of filters, single values and objects."""
+        return Mixed.of(self.paths)
 
     @cached_property
     def rules_by_keys(self) -> dict[Keys, tuple[Path, FieldRule]]:
@@ -276,11 +291,18 @@ class Policy(BaseModel):
         return order_tables(self.tables or {})
 
     def rules(self) -> tuple[Rule, ...]:
-        """Return the rules that binding needs."""
-        return tuple(
+        """Return the rules that binding needs. What filters compare is told by vertex types."""
+        stated = tuple(
             rule.bound_to(path, respelled=self.spelling is not None)
             for path, rule in zip(self.paths, self.fields.values(), strict=True)
         )
+        compared = (path for path in self.compared_fields if path.keys not in self.rules_by_keys)
+        return stated + tuple(Rule(path, None, optional=True) for path in compared)
+
+    @cached_property
+    def compared_fields(self) -> tuple[Path, ...]:
+        """The fields that filters compare."""
+        return tuple(compared_fields(self.paths))
 
     def declared_fields(self, *, identifiers: bool = False) -> dict[Keys, frozenset[str]]:
         """Return the fields to survey, the published ones (or identifiers too), with spellings of missing."""
@@ -346,7 +368,10 @@ class Policy(BaseModel):
     def vertices(self) -> frozenset[Keys]:
         """The paths that the policy itself makes vertices, by ``[*]`` or ``vertex: true``."""
         marked = {
-            path.keys[:count] for path in self.paths for count, step in enumerate(path.steps, 1) if step.many
+            path.keys[:count]
+            for path in self.paths
+            for count, step in enumerate(path.steps, 1)
+            if step.many or step.apart
         }
         return frozenset(marked | {keys for keys, (_, rule) in self.rules_by_keys.items() if rule.vertex})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from hierdata.documents.document import Value
 from hierdata.ground.errors import PolicyError
@@ -79,7 +80,7 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
         itself = whole and place == len(path.steps) and not step.many
         entered = tuple(one.key for one in steps) in maps and not itself
         if entered:
-            steps[-1] = Step(steps[-1].key, True)
+            steps[-1] = replace(steps[-1], many=True)
             steps.append(Step(VALUE, False))
             ends.append(end)
     if path.named and not entered:
@@ -87,7 +88,7 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
     if path.named:
         steps[-1], ends[-1] = Step(KEY, False), len(path.text)
     if whole and steps:
-        steps[-1] = Step(steps[-1].key, True)
+        steps[-1] = replace(steps[-1], many=True)
     return Path(tuple(steps), path.text, path.place, tuple(ends))
 
 

@@ -1,6 +1,7 @@
 """Paths of fields: where a policy's rule applies, in three notations that name the same thing.
 
-``$.courses[*].code`` is a subset of RFC 9535 (names and ``[*]``) with ``[*]~`` for the keys of a map,
+``$.courses[*].code`` is a subset of RFC 9535 (names, ``[*]`` and filters, see ``filters``) with ``[*]~`` for
+the keys of a map,
 ``/students/student/course/@code`` a subset of XPath for XML, ``courses.code`` the dotted paths of document
 stores.
 """
@@ -10,18 +11,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT
 from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.ground.errors import PolicyError
+from hierdata.records.filters import (
+    BEGIN,
+    NAME,
+    Conditions,
+    parse_filter,
+    quote,
+    refuse,
+    unescape,
+    write_filter,
+)
 
 _XML = "http://www.w3.org/XML/1998/namespace"
-_NAME = re.compile(r"[^\W\d]\w*")
 _QUOTED = re.compile(r"""\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\]""", re.DOTALL)
 _MANY = re.compile(r"\[\s*\*\s*\]")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|(.))", re.DOTALL)
-_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "/": "/", "\\": "\\", "'": "'", '"': '"'}
 _XPATH_STEP = re.compile(
     r"/(?:(?P<text>text\(\s*\))|(?P<comment>comment\(\s*\))"
     r"|processing-instruction\(\s*(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")\s*\)"
@@ -29,17 +36,37 @@ _XPATH_STEP = re.compile(
 )
 
 
+OBJECTS = ".*"
+"""The end of the path of objects where single values occur too."""
 TOO_LONG = f"a path has more than {MAX_DEPTH} steps, but records may be nested only {MAX_DEPTH} deep"
 
 
 @dataclass(frozen=True)
 class Step:
     """One key of a path. ``many``: True for ``[*]``, False for JSONPath without it, None if the notation
-    does not say (XPath and dotted). ``inner``: not a key but a second ``[*]``, which goes through a map."""
+    does not say (XPath and dotted). ``inner``: not a key but a second ``[*]``, which goes through a map.
+
+    A step to some of the values at a key has a key of its own, which no document holds: ``name`` is the key
+    in documents (see ``mixed``). These are the items that satisfy ``conditions``, or, where there are none,
+    the objects at a path that single values have too. A value ``apart`` is a vertex of its own.
+    """
 
     key: str
     many: bool | None
     inner: bool = False
+    name: str | None = None
+    conditions: Conditions = ()
+    apart: bool = False
+
+    @property
+    def document_key(self) -> str:
+        """The key in documents."""
+        return self.key if self.name is None else self.name
+
+    @property
+    def is_object(self) -> bool:
+        """Whether these are the objects at a path that single values have too."""
+        return self.name is not None and not self.conditions
 
 
 @dataclass(frozen=True)
@@ -67,13 +94,19 @@ class Path:
         """The keys without markers: two paths name the same field if these are equal."""
         return tuple(step.key for step in self.steps)
 
+    @property
+    def document_keys(self) -> tuple[str, ...]:
+        """The keys in documents; those of several filters are the same."""
+        return tuple(step.document_key for step in self.steps)
+
     def prefix(self, count: int) -> str:
         """Return the text of the first ``count`` steps; for 0, that of the record."""
-        return self.text[: self.ends[count]]
+        end = OBJECTS if count and self.steps[count - 1].is_object else ""
+        return self.text[: self.ends[count]] + end
 
     def below(self, count: int) -> str:
         """Return the text of an undeclared field under the first ``count`` steps, without its name (data)."""
-        start = self.prefix(count)
+        start = self.text[: self.ends[count]]
         return f"{start}{'/' if self.place else '.'}<key>" if start else "<key>"
 
     def __str__(self) -> str:
@@ -124,10 +157,11 @@ def jsonpath(steps: Iterable[Step]) -> str:
         if step.inner:
             parts.append("[*]")
             continue
-        plain = _NAME.fullmatch(step.key)
-        quoted = step.key.replace("\\", "\\\\").replace("'", "\\'")
-        parts.append(f".{step.key}" if plain else f"['{quoted}']")
-        if step.many:
+        key = step.document_key
+        parts.append(f".{key}" if NAME.fullmatch(key) else f"[{quote(key)}]")
+        if step.conditions:
+            parts.append(write_filter(step.conditions))
+        elif step.many:
             parts.append("[*]")
     return "".join(parts)
 
@@ -147,32 +181,33 @@ def _xpath_step(key: str) -> str:
     return {TEXT: "text()", COMMENT: "comment()"}.get(key, key)
 
 
-def _refuse(text: str, position: int, why: str) -> NoReturn:
-    raise PolicyError(f"the path {text!r} cannot be read at position {position + 1}: {why}")
-
-
 def _parse_jsonpath(text: str) -> Path:
     steps: list[Step] = []
     ends = [1]
     position = 1
     while position < len(text):
         if text[position] == ".":
-            name = _NAME.match(text, position + 1)
+            name = NAME.match(text, position + 1)
             if name is None:
-                _refuse(
+                refuse(
                     text, position + 1, "expected a name of letters, digits and _; write others as ['name']"
                 )
             key = name[0]
         else:
             name = _QUOTED.match(text, position)
             if name is None:
-                _refuse(
+                refuse(
                     text,
                     position,
-                    "only .name, ['name'], [*] after a name, and [*]~ at the end are supported",
+                    "only .name, ['name'], [*] or a filter after a name, and [*]~ at the end are supported",
                 )
-            key = _unescape(text, position, name[1] if name[1] is not None else name[2])
+            key = unescape(text, position, name[1] if name[1] is not None else name[2])
         position = name.end()
+        if BEGIN.match(text, position):
+            step, position = _filtered_step(text, position, key)
+            steps.append(step)
+            ends.append(position)
+            continue
         many = _MANY.match(text, position)
         position = position if many is None else many.end()
         steps.append(Step(key, many is not None))
@@ -186,20 +221,10 @@ def _parse_jsonpath(text: str) -> Path:
     return Path(tuple(steps), text, ends=tuple(ends))
 
 
-def _unescape(text: str, position: int, raw: str) -> str:
-    def character(match: re.Match[str]) -> str:
-        high, low, short = match.groups()
-        if high is None:
-            if short not in _ESCAPES:
-                _refuse(text, position, "unknown escape in a quoted name")
-            return _ESCAPES[short]
-        units = (high + (low or "")).encode()
-        try:
-            return bytes.fromhex(units.decode()).decode("utf-16-be")
-        except UnicodeDecodeError:
-            _refuse(text, position, "incomplete surrogate pair in a quoted name")
-
-    return _ESCAPE.sub(character, raw)
+def _filtered_step(text: str, position: int, key: str) -> tuple[Step, int]:
+    """Return the step to the items of the list at a key that a filter selects, and where the filter ends."""
+    conditions, end = parse_filter(text, position)
+    return Step(key + write_filter(conditions), True, name=key, conditions=conditions), end
 
 
 def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
@@ -208,10 +233,10 @@ def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
     position = 0
     while position < len(text):
         if keys and _is_last(keys[-1]):
-            _refuse(text, position, "attributes, text() and the like have nothing below them")
+            refuse(text, position, "attributes, text() and the like have nothing below them")
         match = _XPATH_STEP.match(text, position)
         if match is None:
-            _refuse(
+            refuse(
                 text,
                 position,
                 "only /name, /prefix:name, /@name, /text(), /comment() and /processing-instruction('name') "
@@ -219,12 +244,12 @@ def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
             )
         key = _xpath_key(text, match, namespaces)
         if len(keys) < depth and _is_last(key):
-            _refuse(text, position, _place_due(depth))
+            refuse(text, position, _place_due(depth))
         position = match.end()
         keys.append(key)
         ends.append(position)
     if len(keys) < depth:
-        _refuse(text, len(text), _place_due(depth))
+        refuse(text, len(text), _place_due(depth))
     steps = tuple(Step(key, None) for key in keys[depth:])
     return Path(steps, text, place=tuple(keys[:depth]), ends=tuple(ends[depth - 1 :]))
 
@@ -257,7 +282,7 @@ def _xpath_key(text: str, match: re.Match[str], namespaces: Mapping[str, str]) -
     if prefix is not None:
         uri = _XML if prefix == "xml" else namespaces.get(prefix)
         if uri is None:
-            _refuse(text, match.start("prefix"), f"the prefix {prefix!r} is not among the namespaces")
+            refuse(text, match.start("prefix"), f"the prefix {prefix!r} is not among the namespaces")
     elif uri is None and not match["at"]:
         uri = namespaces.get("")
     name = f"{{{uri}}}{match['name']}" if uri else match["name"]
@@ -267,13 +292,17 @@ def _xpath_key(text: str, match: re.Match[str], namespaces: Mapping[str, str]) -
 def _parse_dotted(text: str) -> Path:
     odd = re.search(r"[\[\]/]", text)
     if odd is not None:
-        _refuse(text, odd.start(), "a path with [ ] must begin with $, one with / must begin with /")
+        refuse(
+            text,
+            odd.start(),
+            "a path with [ ], such as a filter, must begin with $, one with / must begin with /",
+        )
     ends = [0]
     steps: list[Step] = []
     for key in text.split("."):
         start = ends[-1] + 1 if steps else 0
         if not key:
-            _refuse(text, start, "expected a name; write a name with a dot as $['a.b']")
+            refuse(text, start, "expected a name; write a name with a dot as $['a.b']")
         steps.append(Step(key, None))
         ends.append(start + len(key))
     return Path(tuple(steps), text, ends=tuple(ends))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from hierdata.ground.errors import PolicyError
+from hierdata.records.mixed import UNMIXED, Mixed
 from hierdata.records.rules import Node, Unlisted, misfits, plant
 from hierdata.records.schema import Attribute, Role, Rule, Schema, VertexType
 from hierdata.records.survey import Keys, PathSurvey
@@ -55,12 +56,14 @@ class Plan:
 class Binding:
     """The schema of a collection, with the plan that ``bind`` follows.
 
-    ``sparse`` leaves out vertices that have neither values nor children.
+    ``sparse`` leaves out vertices that have neither values nor children. ``mixed`` separates published
+    records; those of the input are separated when they are treated.
     """
 
     schema: Schema
     plan: Plan = field(repr=False)
     sparse: bool = False
+    mixed: Mixed = UNMIXED
 
     def as_spelled(self) -> Binding:
         """Return the binding that keeps the spelling of every value."""

@@ -14,6 +14,7 @@ from typing import Literal
 from hierdata.documents.document import TEXT
 from hierdata.documents.scalars import WRAPPERS
 from hierdata.records.maps import DYNAMIC, dynamic
+from hierdata.records.mixed import REST
 from hierdata.records.path import Path, Step, jsonpath, xpath
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, PathSurvey
@@ -25,6 +26,7 @@ _LONGEST = 100
 _CLOSE = 5
 """Limit on the similar names whose whole paths are compared."""
 UNKNOWN = "<key>"
+UNSELECTED = "add a filter for them, or leave them out with `unlisted: drop`"
 Unlisted = Literal["error", "drop"]
 _WRAPPED = "these are values of MongoDB's Extended JSON: state `format: extended-json`"
 
@@ -66,6 +68,11 @@ class Node:
     elements: bool = False
 
     @property
+    def step(self) -> Step:
+        """The last step of the path."""
+        return self.path.steps[len(self.keys) - 1]
+
+    @property
     def text(self) -> str:
         """The canonical text of the path."""
         return self.path.prefix(len(self.keys))
@@ -88,7 +95,8 @@ class Node:
     @property
     def is_vertex(self) -> bool:
         """Whether this path has vertices of its own, instead of parts of the parent."""
-        return self.many or (self.rule is not None and self.rule.vertex)
+        apart = bool(self.keys) and self.step.apart
+        return self.many or apart or (self.rule is not None and self.rule.vertex)
 
     @property
     def publishes(self) -> bool:
@@ -191,7 +199,13 @@ def _suggest_nearest(rule: Rule, shape: PathSurvey, declared: Collection[Keys]) 
 
 
 def _walk(node: Node, shape: PathSurvey, unlisted: Unlisted) -> Iterator[Problem]:
-    names = [key for key in shape.children if key not in node.children]
+    listed = {
+        *node.children,
+        *(f"{one.step.document_key}{REST}" for one in node.children.values() if one.step.conditions),
+    }
+    names = [key for key in shape.children if key not in listed]
+    if unlisted == "error":
+        yield from _list_unselected(node, shape)
     if shape.texts and TEXT not in node.children and TEXT not in names:
         names.append(TEXT)
     may_be_map = not node.path.place  # XML has none
@@ -210,6 +224,19 @@ def _walk(node: Node, shape: PathSurvey, unlisted: Unlisted) -> Iterator[Problem
         else:
             yield from _object(child, below)
             yield from _walk(child, below, unlisted)
+
+
+def _list_unselected(node: Node, shape: PathSurvey) -> Iterator[Problem]:
+    """Yield the lists with items that no filter selects."""
+    for child in node.children.values():
+        rest = shape.children.get(child.step.document_key + REST) if child.step.conditions else None
+        if rest is not None and child is next(
+            one for one in node.children.values() if one.step.document_key == child.step.document_key
+        ):
+            count = rest.objects + rest.scalars + rest.nested
+            what = "1 item of this list is" if count == 1 else f"{count:,} items of this list are"
+            text = node.path.below(len(node.keys)).removesuffix(UNKNOWN) + child.step.document_key
+            yield Problem("unlisted", text, f"{what} selected by no filter: {UNSELECTED}")
 
 
 def _one_or_many(node: Node, shape: PathSurvey) -> Iterator[Problem]:

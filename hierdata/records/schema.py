@@ -102,6 +102,16 @@ class VertexType:
         return tuple(places)
 
 
+def name_steps(kind: VertexType) -> str:
+    """Return a name of a vertex type within its parent, for people.
+
+    >>> name_steps(VertexType(1, "$.a.b[*]", ("a", "b"), True, 0, (), ()))
+    'a.b[*]'
+    """
+    selects = "[?" in kind.steps[-1]  # a filter says that there may be several
+    return ".".join(kind.steps) + "[*]" * (kind.many and not selects)
+
+
 @dataclass(frozen=True)
 class Schema:
     """All vertex types in pre-order; the first is the record's root."""

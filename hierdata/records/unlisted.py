@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from hierdata.documents.document import TEXT
 from hierdata.ground.errors import PolicyError
 from hierdata.records.maps import DYNAMIC, dynamic, resolve_maps, write_path
+from hierdata.records.mixed import REST
 from hierdata.records.path import Path, Step, parse, xpath
 from hierdata.records.rules import Node, plant
 from hierdata.records.schema import Role, Rule
@@ -59,6 +61,13 @@ def _find_unlisted(
     ``where`` is the path in messages: names that no rule states may be data.
     """
     listed = node.children if node is not None else {}
+    for own in listed.values():
+        if own.step.conditions and own.step.document_key + REST in shape.children:
+            raise PolicyError(
+                "no filter selects some items of this list, and `unlisted: {keep: ...}` keeps fields, not "
+                "items: add a filter for them, or leave them out with `unlisted: drop`",
+                path=f"{where}.{own.step.document_key}",
+            )
     if dynamic(shape, listed):
         raise PolicyError(DYNAMIC, path=where)
     if shape.texts and TEXT not in shape.children and TEXT not in listed:
@@ -69,7 +78,7 @@ def _find_unlisted(
             continue
         keys = (*(step.key for step in steps), key)
         many = child.many if child is not None else keys in hints or below.arrays > 0 or below.longest > 1
-        path = (*steps, Step(key, many))
+        path = (*steps, Step(key, many) if child is None else replace(child.step, many=many))
         if child is None and not below.objects:
             yield path
         else:

@@ -1,4 +1,4 @@
-"""Derived fields in a publication: each label beside what is published of its source."""
+"""The last changes to a publication: labels of derived fields, and lists of several vertex types."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Linked, Publication, PublishedPart
 from hierdata.judge import DerivedRule
 from hierdata.records.derived import DerivedField, LabelPairs
+from hierdata.records.mixed import Mixed
 from hierdata.records.schema import Schema
 from hierdata.release.recodings.base import Recoding, sort_key
 from hierdata.release.report.models import Label
@@ -46,30 +47,47 @@ class _LabelWriter:
         return document
 
 
-class Labelled(Recoding):
-    """A recoding that has finished its search, with the labels of what it publishes."""
+@dataclass(frozen=True)
+class _Uniter:
+    """Unites the vertex types of lists in documents; ``within`` is the key of the record in each."""
 
-    def __init__(self, recoding: Recoding, rules: Sequence[DerivedRule]) -> None:
+    mixed: Mixed
+    within: str | None
+
+    def put(self, document: Document) -> Document:
+        """Unite them, and return the document."""
+        inner = document if self.within is None else document[self.within]
+        assert isinstance(inner, dict)
+        self.mixed.unite(inner)
+        return document
+
+
+class Finished(Recoding):
+    """A recoding that has finished its search, with the labels of what it publishes, as documents have it."""
+
+    def __init__(self, recoding: Recoding, rules: Sequence[DerivedRule], mixed: Mixed) -> None:
         super().__init__(recoding.stated)
         self._recoding = recoding
         self._rules = tuple(rules)
+        self._mixed = mixed
 
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """See Recoding.publish."""
         found = self._recoding.publish(forest, partitions, order)
-        if not self._rules:
+        if not self._rules and not self._mixed:
             return found
         within = _CLASS if self._recoding.traits.publishes_classes else None
         records, *tables = found.parts
-        parts = [
-            _label_part(records, [_LabelWriter.of(rule, within) for rule in self._rules if not rule.apart])
+        last: list[_LabelWriter | _Uniter] = [
+            _LabelWriter.of(rule, within) for rule in self._rules if not rule.apart
         ]
+        parts = [_change_part(records, [*last, *([_Uniter(self._mixed, within)] if self._mixed else ())])]
         for part in tables:
             held = found.tables[part.name]
             own = [
                 _LabelWriter.of(rule, None) for rule in self._rules if _is_beside(rule, held, forest.schema)
             ]
-            parts.append(_label_part(part, own))
+            parts.append(_change_part(part, own))
         return replace(found, parts=tuple(parts))
 
 
@@ -82,20 +100,20 @@ def _is_beside(rule: DerivedRule, held: Collection[str], schema: Schema) -> bool
     )
 
 
-def _label_part(part: PublishedPart, labels: Sequence[_LabelWriter]) -> PublishedPart:
-    if not labels:
+def _change_part(part: PublishedPart, changes: Sequence[_LabelWriter | _Uniter]) -> PublishedPart:
+    if not changes:
         return part
 
     def put(document: Document) -> Document:
-        for own in labels:
+        for own in changes:
             own.put(document)
         return document
 
-    linked = None if part.linked is None else partial(_label_linked, part, put)
+    linked = None if part.linked is None else partial(_change_linked, part, put)
     return replace(part, documents=lambda: map(put, part.documents()), linked=linked)
 
 
-def _label_linked(part: PublishedPart, put: Callable[[Document], Document]) -> Iterator[Linked]:
+def _change_linked(part: PublishedPart, put: Callable[[Document], Document]) -> Iterator[Linked]:
     assert part.linked is not None
     for document, shown in part.linked():
         yield put(document), shown

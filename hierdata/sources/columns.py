@@ -37,7 +37,10 @@ class TableForm(FileForm):
     def fit(self, policy: Policy, order: Order) -> TableForm:
         """Return the form with the columns that the policy publishes, and the key columns (see Form.fit)."""
         at = len(self.base) + 1  # a column of lists or structs is published with any field below it
-        published = {keys[:at] for keys, (_, rule) in policy.rules_by_keys.items() if rule.is_published}
+        published = {
+            path.document_keys[:at] for path, rule in policy.rules_by_keys.values() if rule.is_published
+        }
+        published |= {path.document_keys[:at] for path in policy.compared_fields}
         columns = tuple(
             column
             for column in self.layout.columns
@@ -121,7 +124,9 @@ def fit_format(format: Format, policy: Policy, base: Keys = (), table: str | Non
 def _paths(policy: Policy, base: Keys) -> dict[str, str]:
     """Return the policy's names for the columns of a table."""
     return {
-        keys[-1]: str(path) for keys, (path, _) in policy.rules_by_keys.items() if keys and keys[:-1] == base
+        path.document_keys[-1]: str(path)
+        for path, _ in policy.rules_by_keys.values()
+        if path.keys and path.document_keys[:-1] == base
     }
 
 
@@ -137,7 +142,8 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     """
     layout = open_layout(source, format, ())
     form = TableForm(published_format(format, layout, policy), layout, suffix)
-    known = {key for keys in policy.rules_by_keys for key in keys}
+    paths = (*policy.paths, *policy.compared_fields)
+    known = {key for path in paths for key in path.document_keys}
     known |= {column for shaped in shaped_tables(policy) for column in shaped.table.joins}
     if policy.recoding_traits.separates_values:
         known |= {GROUP, COUNT, *(group_key(at) for at, _ in enumerate(policy.sensitive, 1))}
@@ -155,7 +161,8 @@ def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[
     declared = _paths(policy, base).keys() | set(joins)
     if layout.types:  # not CSV: columns have names and types, and may have fields below them
         at = len(base)
-        declared |= {keys[at] for keys in policy.rules_by_keys if len(keys) > at and keys[:at] == base}
+        written = [path.document_keys for path in policy.paths]
+        declared |= {keys[at] for keys in written if len(keys) > at and keys[:at] == base}
         if len(declared) > 1 and not declared & set(layout.columns):
             raise InputError(
                 f"none of the {len(declared)} columns in the policy is in the table: compare their names"

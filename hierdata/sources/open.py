@@ -57,7 +57,7 @@ def fetch_source(
         if policy.encoding is not None:
             raise PolicyError("`encoding` is for files, but the records are on a server: remove it")
         with PrivateFolder(beside, SECOND_READING) as folder:
-            listed = {keys[0] for keys in policy.rules_by_keys}
+            listed = {path.document_keys[0] for path, _ in policy.rules_by_keys.values()}
             exported = store.export(folder, tables=policy.joined_tables, published=published, listed=listed)
             yield AtHand(exported.path, policy, store, exported.limitations)
     finally:

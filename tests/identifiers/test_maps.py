@@ -224,10 +224,6 @@ def test_null_and_empty_maps_have_no_entries() -> None:
         ({"$.a[*][*]": FLAT}, "arrays directly inside arrays"),
         ({"$.a": {"map": True, "role": "quasi"}}, "a map takes no role"),
         ({"$.a": {"map": True}, "$.a[*]~": FLAT, "$.a[*]": {"map": True}, "$.a[*].b": FLAT}, "is a map"),
-        (
-            {"$.a": {"map": True}, "$.a[*]~": FLAT, "$.a[*]": FLAT, "$.a[*].b": FLAT},
-            "cannot have rules below",
-        ),
     ],
 )
 def test_rules_that_do_not_go_together_are_refused(fields: Document, why: str) -> None:

@@ -6,6 +6,7 @@ from itertools import chain, islice
 
 from hierdata.policy.checks.gates import check_gates
 from hierdata.policy.checks.knowledge import check_knowledge
+from hierdata.policy.checks.mixed import check_mixed
 from hierdata.policy.checks.models import check_combinations, check_group_ids, check_population
 from hierdata.policy.checks.persons import check_accepted
 from hierdata.policy.checks.records import (
@@ -26,6 +27,7 @@ _CHECKS = (
     check_readings,
     check_identifiers,
     check_tables,
+    check_mixed,
     check_derived,
     check_population,
     check_knowledge,

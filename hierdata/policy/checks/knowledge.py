@@ -96,6 +96,9 @@ def _check_counts(policy: Policy, model: BoundedKnowledge, where: tuple[str | in
         if not path.steps or path.steps[-1].many is False:
             yield where, f"{text} {ONCE}"
             continue
+        if any(step.conditions for step in path.steps):
+            yield where, f"{text} has a filter, and counts are of whole lists: leave it out"
+            continue
         if path.keys in policy.maps:
             yield where, f"{text} is a map, whose entries are not counted: leave it out"
             continue

@@ -58,18 +58,20 @@ def _check_individual(policy: Policy, individual: IndividualRule) -> Iterator[Pr
     except PolicyError as error:
         yield where, str(error)
         return
-    wrong = [path for path in identity if not path.steps or any(step.many for step in path.steps)]
+    wrong = [
+        path for path in identity if not path.steps or any(step.many or step.apart for step in path.steps)
+    ]
     if wrong:
         yield where, f"{wrong[0]} must be one value of the record, not the record itself or a list"
     elif nest is None:
         if policy.tables is not None:
             yield where, "the rows of the root table differ in their keys: state `nest` with `by`"
-    elif len(nest.keys) != 1 or nest.keys[0].startswith("@"):
+    elif len(nest.keys) != 1 or nest.steps[0].conditions or nest.keys[0].startswith("@"):
         yield (*where, "nest"), f"{nest} must be a list of the individual itself, such as $.visits"
     elif nest.keys[0] in {one.keys[0] for one in (*identity, *own) if one.keys}:
         yield (*where, "nest"), f"{nest} is a field of the individual: name a list that does not exist"
     for one in own:
-        if len(one.keys) != 1:
+        if len(one.keys) != 1 or one.steps[0].conditions:
             yield (*where, "own"), f"{one} must be a field directly in the record"
 
 
@@ -82,7 +84,7 @@ def _check_nested(
         new = (spec.step.target, spec.step.new_field)
         kept |= {notation.read(text)[0] for text in new if text is not None}
     for path, text in zip(policy.paths, policy.fields, strict=True):
-        if path.keys and path.keys[0] not in {*kept, *nest.keys}:
+        if path.keys and path.document_keys[0] not in {*kept, *nest.keys}:
             here = f"`individual` nests this field below {nest}"
             yield ("fields", text), f"{here}: name it there, or list it under `own`"
 
@@ -118,7 +120,7 @@ def _check_lifts(policy: Policy, notation: ShapeNotation) -> Iterator[Problem]:
         targets.add(target)
     for path, text in zip(policy.paths, policy.fields, strict=True):
         for source, there in moved.items():
-            if path.keys[: len(source)] == source and source not in targets:
+            if path.document_keys[: len(source)] == source and source not in targets:
                 yield ("fields", text), f"`shape` lifts this list to {there}: name the field there"
 
 

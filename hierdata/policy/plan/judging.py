@@ -10,7 +10,7 @@ from hierdata.domains.base import Hierarchy
 from hierdata.domains.derived import ValueLabels
 from hierdata.domains.levels import LevelScale
 from hierdata.ground.errors import PolicyError
-from hierdata.judge import DerivedRule, JudgeRules, Keys, QuasiRule, SensitiveRule
+from hierdata.judge import DerivedRule, ItemFilter, JudgeRules, Keys, MixedRule, QuasiRule, SensitiveRule
 from hierdata.policy.checks.knowledge import bounded_values, known_counts, known_values
 from hierdata.policy.checks.sensitive import Readings, resolve_readings
 from hierdata.policy.plan.treatment import dropped_references, identities, steady_references, unlinked_domains
@@ -30,6 +30,19 @@ def label_rules(policy: Policy) -> tuple[QuasiRule, ...]:
         labels = domain.labels(policy.folder)
         rules.append(QuasiRule(keys, str(path), labels, frozenset(field.missing)))
     return tuple(rules)
+
+
+def mixed_rules(policy: Policy) -> tuple[MixedRule, ...]:
+    """Return the keys with values of several vertex types."""
+    return tuple(
+        MixedRule(
+            one.holder,
+            one.name,
+            one.path,
+            tuple(ItemFilter(kind.key, kind.conditions, kind.is_object) for kind in one.kinds),
+        )
+        for one in policy.mixed_keys.keys
+    )
 
 
 Scales = Mapping[Keys, LevelScale | None]
@@ -116,7 +129,9 @@ def judge_rules(
             if keys not in policy.sensitive and rule.pattern is not None
         },
         forbidden=policy.forbidden_fields,
-        listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.rules_by_keys),
+        listed=None
+        if isinstance(policy.unlisted, Keep)
+        else frozenset((*policy.rules_by_keys, *(path.keys for path in policy.compared_fields))),
         vertices=policy.vertices | frozenset(vertices),
         recoding=policy.recoding_traits.judged_as,
         tables=_tables(policy),
@@ -126,6 +141,7 @@ def judge_rules(
         counts=known_counts(policy),
         known_values=known_values(policy),
         derived=derived_rules(policy, labels, vertices),
+        mixed=mixed_rules(policy),
         not_judged=tuple(
             f"{policy.rules_by_keys[keys][0]}, whether it follows from its source"
             for keys in policy.derived_fields

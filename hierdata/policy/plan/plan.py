@@ -100,7 +100,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     PromiseError if the population table is too small for a model.
     """
     binding = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields, many_hints=many_hints)
-    binding = replace(binding, sparse=policy.empty == "drop")
+    binding = replace(binding, sparse=policy.empty == "drop", mixed=policy.mixed_keys)
     schema = binding.schema
     _check_pseudonyms(policy, survey, schema)
     _check_derived(policy, survey, schema)

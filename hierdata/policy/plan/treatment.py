@@ -39,7 +39,8 @@ def unlinked_domains(policy: Policy) -> dict[Keys, str]:
 
 def dry_treatment(policy: Policy) -> Treatment:
     """Build the treatment of documents that are not published: count pseudonyms, try dates, keep values."""
-    return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), random_key(), kept=True)
+    maps = tuple(policy.maps.items())
+    return Treatment(maps, _fields(policy), _by(policy), random_key(), kept=True, mixed=policy.mixed_keys)
 
 
 def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatment:
@@ -49,7 +50,7 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
     substitutes do. Raises PolicyError if the key is missing; with ``again`` only if there are any of these.
     """
     if not needs_key(policy):
-        return Treatment(tuple(policy.maps.items()), _fields(policy))
+        return Treatment(tuple(policy.maps.items()), _fields(policy), mixed=policy.mixed_keys)
     moved = bool(policy.date_shifts) or any(spec.keeps_form for spec in policy.pseudonyms.values())
     if policy.key == "per-run":
         if key is not None:
@@ -64,7 +65,7 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
         if moved or not again:
             raise PolicyError(NO_KEY)
         key = random_key()
-    return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), key)
+    return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), key, mixed=policy.mixed_keys)
 
 
 def _fields(policy: Policy) -> tuple[Treated, ...]:

@@ -136,6 +136,7 @@ class _FieldRule(BaseModel):
     dropped unless another ``action`` is stated; free text is carried if ``exempt`` says why that is no risk.
     ``action: drop`` drops a field of any role.
     ``same`` says which texts of a sensitive attribute are one value.
+    ``kind`` is for a field that a filter compares: it is published as it is, with or without a rule.
     A rule with ``derived`` has no role: the field is a label of another one, such as the name of a code.
     A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own. With
     ``map`` an object whose keys are data becomes the array of its entries.
@@ -143,7 +144,7 @@ class _FieldRule(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    role: Literal["quasi", "sensitive", "insensitive", "identifier", "free_text"] | None = Field(
+    role: Literal["quasi", "sensitive", "insensitive", "identifier", "free_text", "kind"] | None = Field(
         default=None, description="the part that the field plays in the promise"
     )
     action: ActionSpec | None = Field(default=None, description="what happens to the values")
@@ -238,7 +239,7 @@ class _FieldRule(BaseModel):
     @property
     def published_as(self) -> Role | None:
         """The role of the field in the published records, None if it is not published."""
-        if self.role is None:
+        if self.role is None or self.role == "kind":
             return None
         if self.stated_action is not None:
             return self.stated_action.published_as(self.role)
@@ -336,6 +337,10 @@ class _FieldRule(BaseModel):
     def _problems(self) -> Iterator[str]:
         if self.is_dropped or self.map or self.derived is not None:
             yield from self._alone()
+            return
+        if self.role == "kind":
+            if beside := self.model_fields_set - {"role", "optional", "label"}:
+                yield f"role kind takes no {' or '.join(sorted(beside))}: the filter says what is there"
             return
         acting = self.stated_action
         if acting is not None and self.role not in acting.roles:
@@ -444,3 +449,11 @@ def read_path(
 ) -> Path:
     """Parse a path of the policy; ``whole``: it names a map. Raises PolicyError."""
     return resolve_maps(parse(text, namespaces, depth), maps, whole=whole)
+
+
+def find_both_forms(rules: Iterable[tuple[Path, FieldRule]]) -> frozenset[Keys]:
+    """Return the keys at which both single values and the fields of objects have rules; XML has none."""
+    stated = list(rules)
+    values = {path.keys for path, rule in stated if rule.published_as is not None and not path.place}
+    above = {path.keys[:depth] for path, _ in stated for depth in range(1, len(path.keys))}
+    return frozenset(values & above)

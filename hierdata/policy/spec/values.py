@@ -16,7 +16,8 @@ def _readable(text: str, info: ValidationInfo) -> str:
     try:
         namespaces = info.data.get("namespaces")
         if info.field_name == "records":
-            parse(text, namespaces, 1)
+            if any(step.conditions for step in parse(text, namespaces, 1).steps):
+                raise ValueError("the records are all items of a list: filters belong to `fields`")
         else:
             parse(text, namespaces, depth_of(info.data.get("records"), namespaces))
     except PolicyError as error:

@@ -1,7 +1,8 @@
 """What a policy does to input documents before anything else reads them.
 
-Maps become arrays of their entries, and the values of fields with an action are replaced. All steps of a run
-see only treated documents: the survey, so that domains fit what is published, and the encoding.
+Maps become arrays of their entries, values of several kinds at one key are separated (see ``mixed``), and
+the values of fields with an action are replaced. All steps of a run see only treated documents: the survey,
+so that domains fit what is published, and the encoding.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hierdata.ground.errors import InputError
 from hierdata.records.identifiers.base import Action, Key, RefusedValueError, Replace, text_of
 from hierdata.records.identifiers.substitute import find_form
 from hierdata.records.maps import unfold_map
+from hierdata.records.mixed import UNMIXED, Mixed, MixedKey, MixedMisfitError, open_mixed
 from hierdata.records.survey import Keys
 from hierdata.records.values import Missing
 
@@ -110,7 +112,7 @@ class _ValueMisfitError(Exception):
 
 @dataclass(frozen=True)
 class Treatment:
-    """The maps of a policy, by keys and path, and its fields with an action.
+    """The maps of a policy, by keys and path, its fields with an action, and its ``mixed`` keys.
 
     ``by`` are the keys of the value that determines shifts. With ``kept``, keyed actions are computed and
     counted, but the values stay: for commands that inspect a collection and publish nothing.
@@ -121,6 +123,7 @@ class Treatment:
     by: Keys | None = None
     key: Key | None = None
     kept: bool = False
+    mixed: Mixed = UNMIXED
 
     @property
     def needs_key(self) -> bool:
@@ -141,7 +144,7 @@ class Treatment:
 
         Raises InputError with the record's number (from 1) and the path, never a value.
         """
-        if not self.maps and not self.fields:
+        if not self.maps and not self.fields and not self.mixed:
             yield from documents
             return
         work = _TreatmentWork(self, traces)
@@ -167,6 +170,7 @@ class _TreatmentNode:
         "keys",
         "map",
         "missing",
+        "mixed",
         "path",
         "replace",
         "stays",
@@ -178,6 +182,7 @@ class _TreatmentNode:
         self.path = ""
         self.keys: Keys = ()
         self.map = False
+        self.mixed: list[MixedKey] = []
         self.replace: Replace | None = None
         self.missing: Missing | None = None
         self.domain: str | None = None
@@ -199,6 +204,8 @@ class _TreatmentWork:
         for keys, path in treatment.maps:
             node = self._at(keys)
             node.map, node.path = True, path
+        for mixed in treatment.mixed.keys:
+            self._at(mixed.holder).mixed.append(mixed)
         for treated in treatment.fields:
             self._add(treated, treatment)
         self._days = 0
@@ -231,13 +238,13 @@ class _TreatmentWork:
             node = node.below.setdefault(key, _TreatmentNode())
         return node
 
-    def treat(self, document: Document) -> _ValueMisfitError | None:
+    def treat(self, document: Document) -> _ValueMisfitError | MixedMisfitError | None:
         """Treat a record in place; return what is wrong with it, None if nothing is."""
         try:
             if self._offset is not None:
                 self._days = self._offset(self._identity(document))
             self._object(self._root, document)
-        except _ValueMisfitError as misfit:
+        except (_ValueMisfitError, MixedMisfitError) as misfit:
             return misfit
         if self._traces is not None:
             for keys, form in self._seen_forms:
@@ -264,6 +271,8 @@ class _TreatmentWork:
         return text_of(value)
 
     def _object(self, node: _TreatmentNode, document: Document) -> None:
+        if node.mixed:
+            open_mixed(document, node.mixed)
         for key, below in node.below.items():
             if key in document:
                 document[key] = self._value(below, document[key])

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from hierdata.documents.document import Document, Scalar, Siblings, Value
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import exact, plain
+from hierdata.ground.errors import PolicyError
 from hierdata.records.path import parse
 from hierdata.records.survey import Keys
 
@@ -32,8 +33,11 @@ class ShapeNotation:
     elements: bool = False
 
     def read(self, text: str) -> Keys:
-        """Return the keys of a path. Raises PolicyError."""
-        return parse(text, self.namespaces, self.depth).keys
+        """Return the keys of a path. Raises PolicyError, for a filter too: shapes are of whole lists."""
+        path = parse(text, self.namespaces, self.depth)
+        if any(step.conditions for step in path.steps):
+            raise PolicyError(f"{path}: a shape is of whole lists: filters belong to `fields`")
+        return path.keys
 
     def read_field(self, path: str, name: str) -> Keys:
         """Return the keys of a field from the object at a path down, as in ``code`` or ``code.text``.
