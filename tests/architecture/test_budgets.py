@@ -43,7 +43,7 @@ BUDGETS: dict[str, int] = {
     "measurement": 5080,
     "metrics": 2880,
     "pipeline": 6040,
-    "policy": 7160,
+    "policy": 7310,
     "privacy": 3450,
     "records": 7540,
     "release": 6915,
