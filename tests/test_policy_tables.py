@@ -8,7 +8,7 @@ import pytest
 
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data
-from hierdata.records.flatten import Table
+from hierdata.records.keyed import Table
 
 FIELDS = {"$.a": {"role": "quasi", "flat": True}, "$.visits[*].day": {"role": "quasi", "flat": True}}
 TABLES = {
@@ -82,7 +82,7 @@ def test_tables_that_are_no_trees(tables: dict[str, Any], line: str) -> None:
             "fields: the tables already locate the records",
         ),
         ({"recoding": "representatives"}, "recoding: a class holds lists"),
-        ({"format": "json"}, "format: tables must be CSV or Parquet"),
+        ({"format": "json"}, "format: tables must be CSV, Parquet or JSON Lines"),
         (
             {"fields": FIELDS | {"$.visits[*].person": {"role": "free_text"}}},
             "fields[$.visits[*].person]: the column",

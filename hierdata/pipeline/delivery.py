@@ -20,6 +20,7 @@ from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
 from hierdata.release.verification import promises
 from hierdata.sources import FileForm, Form
+from hierdata.sources.bundles import BundlesForm
 from hierdata.sources.files import SECOND_READING
 from hierdata.sources.stores import Store
 from hierdata.sources.tables import TablesForm
@@ -32,6 +33,10 @@ def form_in(form: Form, target: Store | None) -> Form:
     """
     if target is None or target.format in (None, form.format.name):
         return form
+    if isinstance(form, BundlesForm):
+        inner = form_in(form.inner, target)
+        assert isinstance(inner, FileForm), "Bundles are documents of a file"
+        return replace(form, inner=inner)
     if not isinstance(form, FileForm) or form.format.has_elements:
         kind = "XML" if form.format.has_elements else "keyed tables"
         raise PolicyError(f"the records are {kind}, which {target.place} cannot hold: publish them as files")
@@ -60,7 +65,7 @@ class Delivery:
         tables = form.tables if isinstance(form, TablesForm) else ()
         with self.target.staging(self.source, tables=tables) as staged:
             for part, file in written.files.items():
-                staged.write(part, _Documents(partial(form.read, file, written.elements[part], alone=True)))
+                staged.write(part, _Documents(partial(form.read_for_store, file, written.elements[part])))
             with PrivateFolder(self.spread.folder, SECOND_READING) as folder:
                 back = replace(written, files={part: folder / form.name(part) for part in written.files})
                 for part, file in back.files.items():

@@ -74,18 +74,20 @@ def look_over(
     ``secret`` keys what the policy's shape and control draw at random. ``with_control`` puts the control
     after the records, to attack both: the policy's, or the individuals of the source ``control``.
     """
+    from hierdata.pipeline.join import join_splits, list_splits
     from hierdata.pipeline.shape import shape_apart
     from hierdata.pipeline.survey import check_key, hints_of, survey_splits
 
     treated = treatment(policy, key_of(key), again=again)
     collection = collect(source, policy, staging)
-    splits = collection.splits()
+    count = len(list_splits(collection))
     resources = resources or Resources()
-    check_key(treated, resources.kind(len(splits)))
-    with resources.open_context(len(splits), staging, progress or silent, list_plugins(policy)) as spread:
+    check_key(treated, resources.kind(count))
+    with resources.open_context(count, staging, progress or silent, list_plugins(policy)) as spread:
         with name_positions(policy):
             hints = hints_of(collection, policy)
-            others = () if control is None else collect(control, policy, staging).splits()
+            splits = join_splits(collection, spread)
+            others = () if control is None else join_splits(collect(control, policy, staging), spread)
             shaped = shape_apart(splits, collection.form.format, policy, spread, secret, hints, others)
             last = shaped.control if with_control else ()
             splits = [*shaped.kept, *last]
@@ -155,11 +157,12 @@ def shape_collection(
     collection: Collection, policy: Policy, hints: frozenset[Keys] = frozenset()
 ) -> Iterator[Iterator[Document]]:
     """Shape an open collection in this process; errors are those of ``open_shaped``."""
+    from hierdata.pipeline.join import join_splits
     from hierdata.pipeline.shape import shape_splits
     from hierdata.records.shape.base import ShapeTally
 
-    splits = collection.splits()
-    with Resources("serial").open_context(len(splits), None, silent) as spread:
+    with Resources("serial").open_context(1, None, silent) as spread:
+        splits = join_splits(collection, spread)
         splits = shape_splits(splits, collection.form.format, policy, spread, b"", hints)
 
         def documents() -> Iterator[Document]:

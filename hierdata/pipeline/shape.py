@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
 from operator import attrgetter
-from pathlib import Path
 from typing import NamedTuple
 
 from hierdata.documents.formats import Format
 from hierdata.executors import Held
 from hierdata.ground.errors import InputError, VerificationError
 from hierdata.pipeline.control import Divided, check_control, divide
+from hierdata.pipeline.reorder import BINS, PlacedDocument, return_in_order
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.shape import IndividualRule, read_individual
@@ -34,10 +34,8 @@ from hierdata.records.shape.individuals import (
 from hierdata.records.shape.places import ShapeNotation
 from hierdata.records.survey import Keys
 from hierdata.sources import InputSplit
-from hierdata.sources.splits import SIZE, ShapedSplit, SpilledSplit, spill_split
+from hierdata.sources.splits import ShapedSplit
 
-_BINS = 64
-"""The least number of bins: one of them fits into memory, also where the input cannot be cut."""
 _MOST_COUNTED = 1 << 18
 """The most values that are counted before the counts are sent to their bins."""
 NOT_DRAWN_AGAIN = (
@@ -118,12 +116,10 @@ def _prepare_shaping(
 
 
 class _Piece(NamedTuple):
-    """A document on its way, by the number of its split and its place there."""
+    """A document on its way, with whose it is."""
 
-    split: int
-    place: int
     individual: bytes | None
-    pickled: bytes
+    located: PlacedDocument
 
 
 @dataclass(frozen=True)
@@ -143,7 +139,7 @@ class ScatterDocuments:
         for place, document in enumerate(documents):
             individual = digest_individual(document, self.identity)
             to = 0 if individual is None else int.from_bytes(individual[:8]) % self.bins
-            yield to, _Piece(number, place, individual, pickle.dumps(document, protocol=5))
+            yield to, _Piece(individual, PlacedDocument(number, place, pickle.dumps(document, protocol=5)))
 
 
 @dataclass
@@ -154,7 +150,7 @@ class _MergedBin:
     ``differing`` the individuals whose documents have different values in a field, ``size`` is in bytes.
     """
 
-    pieces: list[_Piece] = field(default_factory=list)
+    pieces: list[PlacedDocument] = field(default_factory=list)
     documents: Counter[int] = field(default_factory=Counter)
     anonymous: int = 0
     differing: Counter[Keys] = field(default_factory=Counter)
@@ -176,41 +172,19 @@ class MergeIndividuals:
         merging = Merging(self.identity, self.dropped, self.listed, self.repeated, found.differing)
         together: dict[bytes, list[_Piece]] = {}
         for piece in pieces:
-            found.documents[piece.split] += 1
+            found.documents[piece.located.split] += 1
             if piece.individual is None:
                 found.anonymous += 1
             else:
                 together.setdefault(piece.individual, []).append(piece)
         for own in together.values():
-            first = own[0]
+            first = own[0].located
             if len(own) > 1:
-                whole = merging.merge([*map(pickle.loads, (piece.pickled for piece in own))])
+                whole = merging.merge([*map(pickle.loads, (piece.located.pickled for piece in own))])
                 first = first._replace(pickled=pickle.dumps(whole, protocol=5))
             found.pieces.append(first)
             found.size += len(first.pickled)
         return found
-
-
-@dataclass(frozen=True)
-class ReturnPieces:
-    """Send united documents to parts of the collection, in the order of the input."""
-
-    befores: tuple[int, ...]
-    parts: int
-
-    def __call__(self, merged: _MergedBin) -> Iterator[tuple[int, tuple[int, int, bytes]]]:
-        """Yield (part, (part, number of the first document, document))."""
-        for piece in merged.pieces:
-            number = self.befores[piece.split] + piece.place
-            part = number * self.parts // self.befores[-1]
-            yield part, (part, number, piece.pickled)
-
-
-def _spill_part(pieces: list[tuple[int, int, bytes]], folder: Path) -> SpilledSplit | None:
-    """Write the documents of a part in their order; None if there are none."""
-    if not pieces:
-        return None
-    return spill_split((pickled for *_, pickled in sorted(pieces)), folder / f"individuals-{pieces[0][0]}")
 
 
 def _gather_individuals(
@@ -233,7 +207,7 @@ def _gather_individuals(
         repeated |= {nest}
     if notation.elements:
         repeated = repeated.union(*spread.executor.hold(splits).map(_find_repeated).collect())
-    bins = max(_BINS, len(splits))
+    bins = max(BINS, len(splits))
     _, watch = spread.progress_callbacks("uniting", None, len(splits))
     numbered = spread.executor.hold(list(enumerate(splits)))
     scattered = numbered.exchange(ScatterDocuments(identity, bins, nesting), bins, watch)
@@ -241,12 +215,7 @@ def _gather_individuals(
     merged = scattered.map(MergeIndividuals(identity, policy.forbidden_fields, listed, frozenset(repeated)))
     scattered.release()
     befores, size = _check_merged(merged, len(splits), policy, individual)
-    parts = max(1, -(-size // SIZE))
-    returned = merged.exchange(ReturnPieces(befores, parts), parts)
-    merged.release()
-    found = [*returned.map(partial(_spill_part, folder=spread.folder)).collect()]
-    returned.release()
-    return [split for split in found if split is not None]
+    return return_in_order(merged, befores, size, spread, "individuals")
 
 
 def _find_repeated(split: InputSplit) -> frozenset[Keys]:
@@ -315,7 +284,7 @@ class CountIndividuals:
 def _bin_counts(counted: Counter[bytes]) -> Iterator[tuple[int, Counter[bytes]]]:
     bins: dict[int, Counter[bytes]] = {}
     for value, count in counted.items():
-        bins.setdefault(value[0] % _BINS, Counter())[value] = count
+        bins.setdefault(value[0] % BINS, Counter())[value] = count
     yield from bins.items()
 
 
@@ -331,7 +300,7 @@ def _find_frequent(
 ) -> frozenset[bytes]:
     """Return the digests of the values that at least ``k`` individuals have where a step looks for them."""
     _, watch = spread.progress_callbacks("counting", None, len(splits))
-    counted = spread.executor.hold(splits).exchange(CountIndividuals(shaping, number), _BINS, watch)
+    counted = spread.executor.hold(splits).exchange(CountIndividuals(shaping, number), BINS, watch)
     found = counted.map(partial(_keep_frequent, k=k))
     counted.release()
     return frozenset().union(*found.collect())

@@ -22,7 +22,15 @@ from hierdata.policy.spec.families import EngineSpec, FormatName, Model, Recodin
 from hierdata.policy.spec.fields import FieldRule, find_both_forms, maps_of, read_path, unusable_paths
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
 from hierdata.policy.spec.shape import ControlRule, IndividualRule, NoIndividual, StepSpec, with_counts
-from hierdata.policy.spec.tables import CsvOptions, PopulationTable, TableName, TableRule, order_tables
+from hierdata.policy.spec.tables import (
+    CsvOptions,
+    PopulationTable,
+    StandardName,
+    TableName,
+    TableRule,
+    list_lookups,
+    order_tables,
+)
 from hierdata.policy.spec.values import (
     ENTRIES,
     AcceptedRisks,
@@ -35,8 +43,8 @@ from hierdata.policy.spec.values import (
 )
 from hierdata.privacy import MODELS, BoundedKnowledge, PrivacyModel
 from hierdata.records.derived import DerivedField
-from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, PseudonymSpec
+from hierdata.records.keyed import Lookup, Table
 from hierdata.records.maps import resolve_maps
 from hierdata.records.mixed import Mixed, compared_fields, tell_forms_apart
 from hierdata.records.path import Path, depth_of, parse
@@ -65,6 +73,9 @@ class Policy(BaseModel):
     namespaces: Namespaces = Field(default={}, description="XML prefixes and their URIs; '' is the default")
     records: PlaceText | None = Field(
         default=None, description="path of the records: $.students, or $.events.* for the values of an object"
+    )
+    standard: StandardName | None = Field(
+        default=None, description="the standard that the rows of `tables` follow: resources of HL7 FHIR R4"
     )
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
         default=None, description="keyed tables that together make up the records"
@@ -288,7 +299,16 @@ class Policy(BaseModel):
     @cached_property
     def joined_tables(self) -> tuple[Table, ...]:
         """The tables that make up the records, the root first; empty without ``tables``."""
-        return order_tables(self.tables or {})
+        return order_tables(self.tables or {}, self._key_of_standard)
+
+    @cached_property
+    def lookups(self) -> tuple[Lookup, ...]:
+        """The tables of rows that belong to nobody."""
+        return list_lookups(self.tables or {}, self._key_of_standard)
+
+    @property
+    def _key_of_standard(self) -> str | None:
+        return None if self.standard is None else "id"
 
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that binding needs. What filters compare is told by vertex types."""

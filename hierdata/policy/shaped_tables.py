@@ -7,7 +7,7 @@ from functools import reduce
 
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.shape import read_individual
-from hierdata.records.flatten import Table, places
+from hierdata.records.keyed import Table, all_places
 from hierdata.records.shape.places import ShapeNotation
 from hierdata.records.shape.tables import ShapedTable, ShapedTables, nest_tables
 
@@ -54,9 +54,11 @@ def find_joined(policy: Policy) -> Iterator[tuple[str, str]]:
     tables = [shaped.table for shaped in shaped_tables(policy)]
     individual = read_individual(policy.individual)
     dropped = () if individual is None else [policy.path(text).keys for text in individual.fields]
-    at = places(tables)
+    at = all_places(tables)
     for table in tables:
-        for keys in ((*at[table.name], column) for column in table.joins):
+        columns = [(*column.split("."),) for column in table.joins]
+        joins = [*columns, *((column,) for column in table.joins if "." in column)]
+        for keys in ((*place, *column) for place in at[table.name] for column in joins):
             path, rule = policy.rules_by_keys.get(keys, (None, None))
             if path is None or rule is None:
                 continue

@@ -10,6 +10,7 @@ from hierdata.documents.formats.arrow_tables import is_table
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
+from hierdata.sources.bundles import bundles_form, given_resources, resource_collection
 from hierdata.sources.files import copy_pipe, file_collection, file_form, find_dump
 from hierdata.sources.folders import FilesForm, is_pattern, many_files, published_files_form
 from hierdata.sources.form import Collection, FileForm, Form
@@ -79,10 +80,14 @@ def form_of(path: Path, policy: Policy, element: str | None = None) -> Form:
     """Return the form of a published file or folder; with ``element`` its documents are not records."""
     if path.is_dir():
         return published_files_form(path, policy) if policy.depth == 1 else tables_form(path, policy)
+    if policy.standard is not None and element is None:
+        return bundles_form(path, policy)
     return file_form(path, policy, element)
 
 
 def _read_keyed(source: object, policy: Policy) -> Collection:
+    if policy.standard is not None:
+        return _read_resources(source, policy)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if path.exists() and not path.is_dir():
@@ -94,5 +99,16 @@ def _read_keyed(source: object, policy: Policy) -> Collection:
         return given_tables(source, policy)
     raise PolicyError(
         "under `tables` the input is a folder, or a dict of tables by name; "
+        f"it has the type {type(source).__name__}"
+    )
+
+
+def _read_resources(source: object, policy: Policy) -> Collection:
+    if isinstance(source, str | os.PathLike):
+        return resource_collection(Path(source), policy)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
+        return given_resources(source, policy)
+    raise PolicyError(
+        "under `standard` the input is a folder, a file or an iterable of resources or Bundles; "
         f"it has the type {type(source).__name__}"
     )

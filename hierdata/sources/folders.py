@@ -138,7 +138,7 @@ class FilesForm(Form):
                 path=str(path),
             )
         files = tuple(PathSource(path.absolute() / name) for name in names)
-        return _splits(files, self.format, replace(self.layout, alone=alone), True, size)
+        return split_files(files, self.format, replace(self.layout, alone=alone), True, size)
 
     def _numbered_name(self, number: int) -> str:
         return f"{number:09}{self.format.extension}"
@@ -166,14 +166,14 @@ def many_files(place: Path, policy: Policy) -> Collection:
     try:
         if not policy.place and (whole := _layout_of_record(files[0], format)) is not None:
             form: Form = FileForm(format, Layout(), format.extension)
-            cut = partial(_splits, files, format, whole, True)
+            cut = partial(split_files, files, format, whole, True)
             return Collection(form, partial(_all, cut), cut)
         layout = state_layout(open_input(files[0], format, policy.place), policy)
     except InputError as error:
         message = f"file 1 in the order of names: {error.message}"
     else:
         form = files_form(format, layout, policy)
-        cut = partial(_splits, files, format, layout, policy.depth == 1)
+        cut = partial(split_files, files, format, layout, policy.depth == 1)
         return Collection(form, partial(_all, cut), cut)
     raise InputError(message)
 
@@ -251,11 +251,11 @@ def _decode_all(files: Sequence[PathSource], policy: Policy) -> tuple[tuple[Path
     )
 
 
-def _splits(
+def split_files(
     files: tuple[PathSource, ...], format: Format, layout: Layout, one_a_file: bool, size: int = SIZE
-) -> tuple[InputSplit, ...]:
+) -> tuple[FilesSplit, ...]:
     """Group the files, in order, into splits of about ``size`` bytes."""
-    found: list[InputSplit] = []
+    found: list[FilesSplit] = []
     start = weight = 0
     for end, file in enumerate(files, 1):
         try:
@@ -271,6 +271,6 @@ def _splits(
     return tuple(found)
 
 
-def _all(cut: partial[tuple[InputSplit, ...]]) -> Iterator[Document]:
+def _all(cut: partial[tuple[FilesSplit, ...]]) -> Iterator[Document]:
     for split in cut():
         yield from split.documents()

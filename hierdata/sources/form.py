@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, Document
 from hierdata.documents.formats import Format, Layout, Order
@@ -25,6 +26,9 @@ from hierdata.sources.splits import (
     open_source,
     read_file,
 )
+
+if TYPE_CHECKING:
+    from hierdata.sources.rows import KeyedRows
 
 _HEAD = 1 << 12
 
@@ -58,6 +62,10 @@ class Form(ABC):
     ) -> Iterator[tuple[Document, int]]:
         """Return the documents in any order, each with its count; merge equal ones where that is cheap."""
         return zip(self.read(path, element, alone=alone), repeat(1))
+
+    def read_for_store(self, path: Path, element: str | None = None) -> Iterator[Document]:
+        """Return the documents of a written file as a store takes them."""
+        return self.read(path, element, alone=True)
 
     def splits(
         self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
@@ -122,13 +130,15 @@ class Collection:
     ``documents`` starts from the beginning at every call. An input that can be read only once is in a private
     file, which is removed with the collection and its splits. ``cut`` returns splits of a size; it is None if
     the collection cannot be cut. ``kinds`` returns the types of objects in memory, for values that are
-    published unchanged; it is None for files.
+    published unchanged; it is None for files. ``rows`` are those of keyed tables in files, which may be
+    joined beyond memory; ``documents`` joins them in memory.
     """
 
     form: Form
     documents: Callable[[], Iterator[Document]]
     cut: Callable[[int], Sequence[InputSplit]] | None = None
     kinds: Callable[[], Kinds] | None = None
+    rows: KeyedRows | None = None
 
     def splits(self, size: int = SIZE) -> Sequence[InputSplit]:
         """Return the parts of the collection, of about ``size`` bytes each; one if it cannot be cut."""

@@ -58,7 +58,8 @@ def fetch_source(
             raise PolicyError("`encoding` is for files, but the records are on a server: remove it")
         with PrivateFolder(beside, SECOND_READING) as folder:
             listed = {path.document_keys[0] for path, _ in policy.rules_by_keys.values()}
-            exported = store.export(folder, tables=policy.joined_tables, published=published, listed=listed)
+            tables = policy.joined_tables if policy.standard is None else ()  # Bundles are whole records
+            exported = store.export(folder, tables=tables, published=published, listed=listed)
             yield AtHand(exported.path, policy, store, exported.limitations)
     finally:
         if store is not source:

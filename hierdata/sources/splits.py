@@ -163,6 +163,15 @@ def file_splits(source: Source, format: Format, layout: Layout, size: int = SIZE
     return tuple(FileSplit(source, format, layout, split) for split in found)
 
 
+def measure_split(split: InputSplit, file: Path) -> int:
+    """Return about how many bytes of a file a split has."""
+    size = file.stat().st_size
+    if not isinstance(split, FileSplit):
+        return size
+    end = size if split.split.end is None else min(size, split.split.end)
+    return max(1, end - split.split.start)
+
+
 def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
     """Yield the documents of a file; the file is closed after the last one."""
     with open_source(source) as stream:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -27,13 +28,17 @@ from hierdata.ground.errors import (
 )
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import find_joined, shaped_tables
-from hierdata.records.flatten import Table, joined, nest, places, split
+from hierdata.records.flatten import joined, split
+from hierdata.records.joining import nest, nest_in_order
+from hierdata.records.keyed import Lookup, Table, all_places, find_at, places
 from hierdata.records.shape.tables import ShapedTables
 from hierdata.records.survey import Keys
 from hierdata.sources.columns import TableForm, check_columns, decode_source, format_of, published_form
-from hierdata.sources.form import Collection, Form, open_input
+from hierdata.sources.form import Collection, FileForm, Form, file_in, open_input
 from hierdata.sources.objects import table_collection
-from hierdata.sources.splits import read_file
+from hierdata.sources.resources import ResourceSpelling
+from hierdata.sources.rows import KeyedRows, RowPart, RowReading
+from hierdata.sources.splits import measure_split
 
 RECORDS = "records"
 """The part of a release that is a folder of tables; every other part is one table."""
@@ -48,6 +53,7 @@ class TablesForm(Form):
     format: Format
     tables: tuple[Table, ...]
     forms: Mapping[str, TableForm]
+    resources: ResourceSpelling | None = None
 
     def name(self, part: str) -> str:
         """Return the folder of the records; any other part is a file like the root's."""
@@ -62,7 +68,11 @@ class TablesForm(Form):
             path.mkdir()
         except OSError as error:
             raise file_error(error, f"cannot write {path}: {error.strerror}") from None
-        rows = split(self.tables, documents)
+        nested = {name for name, form in self.forms.items() if not form.format.is_tabular}
+        if self.resources is None:
+            rows = split(self.tables, documents, nested)
+        else:
+            rows = self.resources.tag(split(self.tables, self.resources.to_rows(documents), nested))
         if not self._root.fixed:
             held: dict[str, list[Document]] = {table.name: [] for table in self.tables}
             for name, row in rows:
@@ -92,7 +102,10 @@ class TablesForm(Form):
         }
         if alone:
             rows = {table.name: _with_fresh_keys(table, rows[table.name]) for table in self.tables}
-        return nest(self.tables, rows)
+        if self.resources is None:
+            return nest_in_order(self.tables, rows)
+        rows = {name: self.resources.untag(name, own) for name, own in rows.items()}
+        return self.resources.from_rows(nest_in_order(self.tables, rows))
 
     def fit(self, policy: Policy, order: Order) -> Form:
         """Return the form with the columns of each table that the policy publishes (see Form.fit)."""
@@ -109,13 +122,18 @@ def folder_collection(folder: Path, policy: Policy) -> Collection:
     Raises TargetError if there is no such folder, InputError if a file is missing.
     """
     _require_folder(folder)
-    return _combine_tables(
-        policy,
-        {
-            table.name: _from_file(_file_of(folder, table, policy), table, policy)
-            for table in policy.joined_tables
-        },
+    files = {table.name: _files_of(folder, table.name, policy) for table in policy.joined_tables}
+    given = {table.name: _from_files(files[table.name], table, policy) for table in policy.joined_tables}
+    parts = [part for _, own in given.values() for part in own]
+    for lookup in policy.lookups:
+        parts += _lookup_parts(_files_of(folder, lookup.name, policy), lookup, policy)
+    rows = KeyedRows.of(RowReading(policy.joined_tables, policy.lookups), parts)
+    tables = shaped_tables(policy)
+    forms = {name: collection.form for name, (collection, _) in given.items()}
+    form = _shape_form(
+        {name: one for name, one in forms.items() if isinstance(one, TableForm)}, tables, policy
     )
+    return Collection(form, rows.documents, rows=rows)
 
 
 def given_tables(tables: Mapping[Any, object], policy: Policy) -> Collection:
@@ -142,16 +160,17 @@ def tables_form(folder: Path, policy: Policy) -> Form:
     tables = tuple(
         shaped.table
         for shaped in every
-        if not _is_dropped(at[shaped.table.name], policy)
+        if not _is_dropped(shaped.table.name, every, policy)
         or any((folder / f"{shaped.table.name}{end}").exists() for end in _SUFFIXES)
     )
     forms = {}
     for table in tables:
-        file = _file_of(folder, table, policy)
+        (file,) = _files_of(folder, table.name, policy)
         format = format_of(file.name, policy, at[table.name], table.name)
         suffix = file.name.removeprefix(table.name)
         forms[table.name] = published_form(PathSource(file), format, suffix, policy)
-    return TablesForm(forms[tables[0].name].format, tables, forms)
+    resources = None if policy.standard is None else ResourceSpelling()
+    return TablesForm(forms[tables[0].name].format, tables, forms, resources)
 
 
 def nest_rows(collection: Collection, policy: Policy) -> Collection:
@@ -200,8 +219,13 @@ def _shape_form(forms: Mapping[str, TableForm], tables: ShapedTables, policy: Po
         columns = dict.fromkeys((*first, *own, *(new.name for new in shaped.added))) if own else ()
         layout = replace(form.layout, columns=tuple(columns), types=types)
         shaped_forms[table.name] = replace(form, layout=layout, base=at[table.name], joins=table.joins)
-    published = tuple(one.table for one in tables if not _is_dropped(at[one.table.name], policy))
-    return TablesForm(shaped_forms[tables[0].table.name].format, published, shaped_forms)
+    return TablesForm(shaped_forms[tables[0].table.name].format, published_tables(policy), shaped_forms)
+
+
+def published_tables(policy: Policy) -> tuple[Table, ...]:
+    """Return the tables of a release: those that the policy does not drop as a whole."""
+    tables = shaped_tables(policy)
+    return tuple(one.table for one in tables if not _is_dropped(one.table.name, tables, policy))
 
 
 def _places_of(tables: ShapedTables) -> dict[str, Keys]:
@@ -217,25 +241,66 @@ def _place_of_rows(table: Table, policy: Policy) -> Keys:
     )
 
 
-def _is_dropped(place: Keys, policy: Policy) -> bool:
-    """Return whether the policy drops the whole table at a place."""
-    return any(place[:count] in policy.forbidden_fields for count in range(1, len(place) + 1))
+def _is_dropped(name: str, tables: ShapedTables, policy: Policy) -> bool:
+    """Return whether the policy drops a whole table, at each place of its rows."""
+    return all(
+        any(place[:count] in policy.forbidden_fields for count in range(1, len(place) + 1))
+        for place in all_places([shaped.table for shaped in tables])[name]
+    )
 
 
-def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
-    rule = (policy.tables or {}).get(table.name)
+def _files_of(folder: Path, table: str, policy: Policy) -> list[Path]:
+    """Return the file of a table, or the files of JSON Lines that are its parts, in the order of numbers."""
+    rule = (policy.tables or {}).get(table)
     stated = None if rule is None else rule.file
     if stated is not None and (folder / stated).exists():
-        return folder / stated
-    found = [file for end in _SUFFIXES if (file := folder / f"{table.name}{end}").exists()]
+        return [folder / stated]
+    found = [file for end in _SUFFIXES if (file := folder / f"{table}{end}").exists()]
     if len(found) == 1:
-        return found[0]
+        return found
     if found:
-        raise InputError(
-            f"the table {table.name}: there are {len(found)} files: name one of them with `file`"
-        )
-    due = stated or f"{table.name}.csv, .csv.gz or .parquet"
-    raise InputError(f"the table {table.name}: the folder has no file {due}")
+        raise InputError(f"the table {table}: there are {len(found)} files: name one of them with `file`")
+    parts = find_parts(folder, table) if stated is None else []
+    if parts:
+        return parts
+    due = stated or f"{table}.csv, .csv.gz, .parquet, .ndjson or .jsonl"
+    raise InputError(f"the table {table}: the folder has no file {due}")
+
+
+def find_parts(folder: Path, table: str) -> list[Path]:
+    """Return the numbered parts of a table, such as ``visits.000.ndjson``, in the order of their numbers."""
+    numbered = re.compile(re.escape(table) + r"[._-]([0-9]{1,18})\.(?:jsonl|ndjson)(?:\.gz)?")
+    found = [(int(match[1]), file) for file in folder.iterdir() if (match := numbered.fullmatch(file.name))]
+    return [file for _, file in sorted(found)]
+
+
+def _from_files(files: Sequence[Path], table: Table, policy: Policy) -> tuple[Collection, list[RowPart]]:
+    """Return a table in one file or several, and the parts of these; its form is that of the first."""
+    collections = [_from_file(file, table, policy) for file in files]
+    return collections[0], [
+        part
+        for file, own in zip(files, collections, strict=True)
+        for part in _cut_file(table.name, file, own, alone=len(files) == 1)
+    ]
+
+
+def _cut_file(name: str, file: Path, collection: Collection, *, alone: bool) -> list[RowPart]:
+    """Return the parts of a file of a table; its name is told where the table has several."""
+    told = f"the table {name}" if alone else f"the table {name}, {file.name}"
+    return [RowPart(name, told, one, measure_split(one, file)) for one in collection.splits()]
+
+
+def _lookup_parts(files: Sequence[Path], lookup: Lookup, policy: Policy) -> list[RowPart]:
+    """Return the parts of the files of a table of rows that belong to nobody."""
+    found = []
+    for file in files:
+        format = format_of(file.name, policy, (), lookup.name)
+        source = decode_source(PathSource(file), format, policy.encoding)
+        with _name_table(lookup.name):
+            layout = open_input(source, format, ())
+        collection = file_in(source, format, layout, FileForm(format, layout, format.extension))
+        found += _cut_file(lookup.name, file, collection, alone=len(files) == 1)
+    return found
 
 
 def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
@@ -249,8 +314,7 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
             check_columns(layout, policy, base, table.joins)
     packed = ".gz" if file.name.lower().endswith(".gz") else ""
     form = TableForm(format, layout, format.extension + packed, base=base, joins=table.joins)
-    flat = iter if format.is_tabular else _flat
-    return Collection(form, lambda: flat(read_file(source, format, layout)))
+    return file_in(source, format, layout, form)
 
 
 def _open_given(given: object, table: Table, policy: Policy) -> Collection:
@@ -271,7 +335,7 @@ def _open_given(given: object, table: Table, policy: Policy) -> Collection:
     form = TableForm(format, Layout(), format.extension)
     return Collection(
         form,
-        lambda: _flat(from_python(item, record=at) for at, item in enumerate(items, 1)),
+        lambda: (from_python(item, record=at) for at, item in enumerate(items, 1)),
         kinds=partial(Kinds.of, items),
     )
 
@@ -281,18 +345,10 @@ def _require_folder(folder: Path) -> None:
         raise TargetError("there is no such folder", path=str(folder))
 
 
-def _flat(rows: Iterable[Document]) -> Iterator[Document]:
-    """Yield the rows of JSON Lines or dicts. Raises InputError for a cell with more than one value."""
-    for number, row in enumerate(rows, 1):
-        if any(isinstance(cell, dict | list) for cell in row.values()):
-            raise InputError("a cell of a table must contain a single value", record=number)
-        yield row
-
-
 def _with_fresh_keys(table: Table, rows: Iterable[Document]) -> Iterator[Document]:
     """Yield the rows of a published table. Raises VerificationError if a key is not the number of its row."""
     for number, row in enumerate(rows, 1):
-        if table.key is not None and row.get(table.key) not in (number, str(number)):
+        if table.key is not None and find_at(row, table.key) not in (number, str(number)):
             raise VerificationError(
                 f"the table {table.name}: its keys must be the numbers of its rows; others could name people"
             )

@@ -395,7 +395,7 @@ def test_anatomy_of_one_table_in_every_format(tmp_path: Path) -> None:
         ({"students": []}, hierdata.InputError, "courses"),
         ({"marker-7319": []}, hierdata.PolicyError, "1 of the tables given"),
         (dict.fromkeys(NAMES, 7319), hierdata.PolicyError, "not int"),
-        ({name: [{"a": [7319]}] for name in NAMES}, hierdata.InputError, "a single value"),
+        ({name: [{"a": [7319]}] for name in NAMES}, hierdata.InputError, "joins the tables"),
         ([{"a": 7319}], hierdata.PolicyError, "dict of tables"),
         (Path("nowhere"), hierdata.TargetError, "no such folder"),
     ],

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from hierdata.documents.document import Document
 from hierdata.ground.errors import InputError
-from hierdata.records.flatten import Table, joined, nest, places, split, tables_of
+from hierdata.records.flatten import joined, split, tables_of
+from hierdata.records.joining import nest
+from hierdata.records.keyed import Table, places
 
 STUDENTS = Path(__file__).parents[2] / "fixtures" / "students"
 TABLES = (

@@ -26,7 +26,7 @@ import hierdata
 from hierdata.cli import main
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Layout
-from hierdata.records.flatten import Table
+from hierdata.records.keyed import Table
 from hierdata.sources.stores import Rows, Store, store_at, store_of
 from hierdata.sources.stores.postgresql_server import Name, parse_name
 from hierdata.sources.stores.postgresql_types import kind_of, type_of

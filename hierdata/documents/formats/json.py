@@ -91,7 +91,7 @@ class JsonLines(Rowwise):
     extension: ClassVar[str] = ".jsonl"
     is_wrapped: ClassVar[bool] = True
     other_suffixes: ClassVar[tuple[str, ...]] = (".ndjson",)
-    table_suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    table_suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 
     words: frozenset[str] = frozenset()
 

@@ -13,9 +13,9 @@ from hierdata.policy.checks.records import (
     check_derived,
     check_identifiers,
     check_shape,
-    check_tables,
 )
 from hierdata.policy.checks.sensitive import check_readings
+from hierdata.policy.checks.tables import check_tables
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import MOST_TOLD, Problem
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_PARTS, FileName, Name, PathName
-from hierdata.records.flatten import Table
+from hierdata.records.keyed import Lookup, Table
 
 TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$", max_length=200)]
 """Also the name of a file."""
@@ -16,7 +16,7 @@ TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$", max_length=200)]
 
 def _check_unique(columns: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(columns)) < len(columns):
-        raise ValueError("two columns have the same name")
+        raise ValueError("two of them have the same name")
     return columns
 
 
@@ -24,6 +24,14 @@ Columns = Annotated[
     tuple[Name, ...], Field(min_length=1, max_length=MOST_ENTRIES), AfterValidator(_check_unique)
 ]
 """Names of columns, each once."""
+Parents = Annotated[
+    tuple[TableName, ...], Field(min_length=1, max_length=MOST_PARTS), AfterValidator(_check_unique)
+]
+"""Names of tables, each once."""
+Copies = Annotated[dict[Name, Name], Field(min_length=1, max_length=MOST_PARTS)]
+"""Columns of a lookup, each with the column of the row that refers to it where it is copied."""
+StandardName = Literal["fhir-r4"]
+"""What a standard says of the rows of tables."""
 
 
 class CsvOptions(BaseModel):
@@ -54,32 +62,73 @@ class TableRule(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     key: Name | None = Field(default=None, description="the column that identifies a row")
-    parent: TableName | None = Field(
-        default=None, description="the table that the rows belong to; the root table has none"
+    parent: TableName | Parents | None = Field(
+        default=None, description="the table that the rows belong to, or several in order of preference"
     )
-    on: Name | None = Field(default=None, description="the column that holds the key of the parent's row")
+    on: Name | Columns | None = Field(
+        default=None, description="the column that holds the key of the parent's row, or one for each parent"
+    )
+    lookup: Annotated[dict[Name, Copies], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
+        default=None,
+        description="for rows that belong to nobody: what is copied to rows that refer to them, by reference",
+    )
     columns: Columns | None = Field(
         default=None, description="names of the columns of a CSV file without a header, in order"
     )
     file: Annotated[str, Field(pattern=r"^[^/\\]+$", max_length=200)] | None = Field(
         default=None,
-        description="name of the file in the folder, by default <table>.csv, .csv.gz or .parquet",
+        description="name of the file in the folder, by default the table's name with a suffix",
     )
 
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The tables that rows may belong to, the preferred one first."""
+        return () if self.parent is None else as_tuple(self.parent)
 
-def order_tables(rules: Mapping[str, TableRule]) -> tuple[Table, ...]:
-    """Return the tables with parents before their children, otherwise in the order stated.
+    @property
+    def columns_on(self) -> tuple[str, ...]:
+        """The columns that hold the key of a parent's row."""
+        return () if self.on is None else as_tuple(self.on)
 
-    Tables that no root leads to are left out; the checks of a policy refuse them.
+
+def as_tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return names, of which one may be written without brackets."""
+    return (names,) if isinstance(names, str) else names
+
+
+def order_tables(rules: Mapping[str, TableRule], key: str | None = None) -> tuple[Table, ...]:
+    """Return the tables with parents before their children, otherwise in the order stated; no lookups.
+
+    ``key`` is the column that identifies the rows of all tables whose rules name none; with it, references
+    name their table. Tables that no root leads to are left out; the checks of a policy refuse them.
     """
     ordered: dict[str, Table] = {}
     for _ in rules:
         ordered |= {
-            name: Table(name, rule.key, rule.parent, rule.on)
+            name: _table_of(name, rule, key)
             for name, rule in rules.items()
-            if rule.parent is None or rule.parent in ordered
+            if rule.lookup is None and all(parent in ordered for parent in rule.parents)
         }
     return tuple(ordered.values())
+
+
+def _table_of(name: str, rule: TableRule, key: str | None) -> Table:
+    links = tuple(zip(rule.parents, rule.columns_on, strict=False))
+    parent, on = links[0] if links else (None, None)
+    return Table(name, rule.key or key, parent, on, links[1:], key is not None)
+
+
+def list_lookups(rules: Mapping[str, TableRule], key: str | None = None) -> tuple[Lookup, ...]:
+    """Return the tables of rows that belong to nobody (see ``order_tables``)."""
+    found = []
+    for name, rule in rules.items():
+        if rule.lookup is not None:
+            uses = []
+            for path, copies in rule.lookup.items():
+                table, _, column = path.partition(".")
+                uses.append((table, column, tuple(copies.items())))
+            found.append(Lookup(name, rule.key or key or "", tuple(uses)))
+    return tuple(found)
 
 
 class PopulationTable(BaseModel):

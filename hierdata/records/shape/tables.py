@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from hierdata.ground.errors import PolicyError
-from hierdata.records.flatten import Table, places
+from hierdata.records.keyed import Table, all_places
 from hierdata.records.survey import Keys
 
 INDIVIDUALS = "individuals"
@@ -40,8 +40,8 @@ ShapedTables: TypeAlias = tuple[ShapedTable, ...]
 
 def find_table(tables: ShapedTables, keys: Keys) -> ShapedTable | None:
     """Return the table whose rows have these keys, None if there is none."""
-    found = places([shaped.table for shaped in tables])
-    return next((shaped for shaped in tables if found[shaped.table.name] == keys), None)
+    found = all_places([shaped.table for shaped in tables])
+    return next((shaped for shaped in tables if keys in found[shaped.table.name]), None)
 
 
 def add_column(tables: ShapedTables, keys: Keys, column: str) -> ShapedTables:
@@ -70,7 +70,7 @@ def lift_table(
     between = [
         found for end in range(len(target), len(source)) if (found := find_table(tables, source[:end]))
     ]
-    table = replace(own.table, name=name, parent=between[0].table.parent, on=between[0].table.on)
+    table = _move_table(own.table, name, tables, source, target, between[0].table)
     added = tuple(NewColumn(new, one.origin, column) for new, column in carried for one in between)
     moved = replace(own, table=table, added=(*own.added, *added))
     return _order_tables(
@@ -83,6 +83,22 @@ def lift_table(
             for shaped in tables
         ]
     )
+
+
+def _move_table(
+    table: Table, name: str, tables: ShapedTables, source: Keys, target: Keys, between: Table
+) -> Table:
+    """Return a lifted table: it refers to its new parent as ``between`` does, and to others as before."""
+    former, above = find_table(tables, source[:-1]), find_table(tables, target[:-1])
+    assert former is not None, "a list that is a table lies in tables"
+    assert above is not None, "a list that is a table lies in tables"
+    links = dict(link for link in table.links if link[0] != former.table.name)
+    if above.table.name not in links:
+        links = {above.table.name: dict(between.links)[above.table.name]} | links
+    (parent, on), *others = links.items()
+    if table.typed and name != table.name:
+        raise PolicyError(f"the list has the type {table.name}, which must stay its name")
+    return replace(table, name=name, parent=parent, on=on, others=tuple(others))
 
 
 def nest_tables(tables: ShapedTables, key: str, column: str) -> ShapedTables:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from hierdata.documents.document import Document
 from hierdata.ground.errors import UnavailableError
-from hierdata.records.flatten import Table
+from hierdata.records.keyed import Table
 
 RECORDS = "records"
 """The part of a release that contains the records."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from hierdata.documents.document import Document
 from hierdata.ground.errors import InputError, PolicyError, TargetError
-from hierdata.records.flatten import Table
+from hierdata.records.keyed import Table
 from hierdata.sources.stores.base import Exported, Staged, Store
 
 NO_SNAPSHOT = (

@@ -31,8 +31,8 @@ from sqlalchemy.types import UserDefinedType
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats.objects import dumps_exact
-from hierdata.records.flatten import Table as Keyed
 from hierdata.records.flatten import split
+from hierdata.records.keyed import Table as Keyed
 from hierdata.sources.stores.base import RECORDS, Staged, naming
 from hierdata.sources.stores.postgresql_reading import Relation, copy
 from hierdata.sources.stores.postgresql_server import Name, Server, ask_server, connect, part_name
