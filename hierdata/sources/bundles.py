@@ -145,7 +145,7 @@ def bundles_form(path: Path, policy: Policy) -> Form:
     """Return the form of a published file of Bundles."""
     inner = file_form(path, policy)
     assert isinstance(inner, FileForm), "a file has the form of a file"
-    return BundlesForm(inner, published_tables(policy), ResourceSpelling())
+    return BundlesForm(inner, published_tables(policy), ResourceSpelling.by(policy))
 
 
 def resource_collection(source: Path, policy: Policy) -> Collection:
@@ -206,7 +206,7 @@ def _collect_parts(
 
 def _form_of(kind: str | None, format: Format, suffix: str, policy: Policy) -> Form:
     """Return the form of the release of files whose first document is of a type."""
-    tables, resources = published_tables(policy), ResourceSpelling()
+    tables, resources = published_tables(policy), ResourceSpelling.by(policy)
     if kind == BUNDLE:
         return BundlesForm(FileForm(format, Layout(), suffix), tables, resources)
     if format.name != FORMATS["jsonl"].name:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from hierdata.documents.document import Document, Value
 from hierdata.documents.fhir.elements import is_resource
+from hierdata.documents.fhir.typed import Typing
 from hierdata.ground.errors import InputError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.records.keyed import Lookup, Table, find_at, put_at
@@ -172,15 +173,27 @@ def _find_version(kind: str, resource: Document) -> tuple[str | None, str]:
 
 @dataclass(frozen=True)
 class ResourceSpelling:
-    """How records are written as resources, and read back: each row has its ``resourceType``."""
+    """How records are written as resources, and read back: each row has its ``resourceType``.
+
+    ``typing`` gives labels values of FHIR's types.
+    """
+
+    typing: Typing
+
+    @classmethod
+    def by(cls, policy: Policy) -> ResourceSpelling:
+        """Return the spelling of what a policy publishes."""
+        from hierdata.policy.checks.standard import typing_of
+
+        return cls(typing_of(policy))
 
     def to_rows(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield records with values of FHIR's types."""
-        yield from documents
+        return map(self.typing.to_fhir, documents)
 
     def from_rows(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield records with labels."""
-        yield from documents
+        return map(self.typing.from_fhir, documents)
 
     def tag(self, rows: Iterable[tuple[str, Document]]) -> Iterator[tuple[str, Document]]:
         """Yield rows with their type."""

@@ -169,7 +169,7 @@ def tables_form(folder: Path, policy: Policy) -> Form:
         format = format_of(file.name, policy, at[table.name], table.name)
         suffix = file.name.removeprefix(table.name)
         forms[table.name] = published_form(PathSource(file), format, suffix, policy)
-    resources = None if policy.standard is None else ResourceSpelling()
+    resources = None if policy.standard is None else ResourceSpelling.by(policy)
     return TablesForm(forms[tables[0].name].format, tables, forms, resources)
 
 

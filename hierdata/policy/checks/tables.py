@@ -108,6 +108,10 @@ def _is_cyclic(name: str, rules: Mapping[str, TableRule]) -> bool:
 
 def _check_standard(policy: Policy) -> Iterator[Problem]:
     """Yield what resources cannot be combined with."""
+    from hierdata.policy.checks.standard import check_types
+
+    with suppress(PolicyError):  # paths that cannot be read are told elsewhere
+        yield from check_types(policy)
     if isinstance(policy.unlisted, Keep):
         yield ("unlisted",), "types of resources without a rule cannot be joined: error or drop them"
     individual = read_individual(policy.individual)
