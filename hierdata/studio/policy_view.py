@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.policy.load import from_data
 from hierdata.policy.load.yaml import fragment
 from hierdata.policy.policy import Policy
+from hierdata.privacy import model_named
+from hierdata.studio.page import Ask
 from hierdata.studio.study import POLICY, StudyFolder
-from hierdata.studio.yaml_edit import remove_entry, set_entry
+from hierdata.studio.yaml_edit import remove_entry, set_entry, set_items
 
 DRAFT = "draft"
 
@@ -62,3 +64,52 @@ def change_rules(text: str, rules: Mapping[str, Mapping[str, Any]]) -> str:
     for path, rule in rules.items():
         text = set_entry(text, ("fields", path), dict(rule))
     return text
+
+
+def change_policy(ask: Ask, what: str, edit: Callable[[str], str], answers: Sequence[str] = ()) -> None:
+    """Change the policy of a study by an edit of its text.
+
+    Raises PolicyError, and changes nothing, if it would have problems that it did not have before.
+    """
+    study = ask.study
+    with study.edit(ask.version):
+        text = study.policy_text()
+        edited = edit(text)
+        if problems := [one for one in check_policy(study, edited) if one not in check_policy(study, text)]:
+            raise PolicyError(problems)
+        study.change(ask.version, edited, what, answers)
+
+
+def fit_models(text: str) -> str:
+    """Return the text with models that name the sensitive fields as they are now.
+
+    A path that is not sensitive any more is taken out of a model; a sensitive field for which no model is
+    stated gets the one that a draft proposes at least.
+    """
+    plain = read_plain(text)
+    sensitive = [path for path, rule in rules_of(text).items() if rule.get("role") == "sensitive"]
+    stated = plain.get("models")
+    models: list[dict[str, Any]] = [dict(one) for one in stated] if isinstance(stated, list) else []
+    fitted = []
+    for model in models:
+        if "on" in model:
+            model["on"] = [path for path in model["on"] if path in sensitive]
+        if model.get("on") != []:
+            fitted.append(model)
+    named = {path for model in fitted for path in model.get("on", ())}
+    general = any("on" not in model and model_named(model["kind"]).per_attribute for model in fitted)
+    if missing := [path for path in sensitive if path not in named and not general]:
+        same = next((model for model in fitted if "on" in model and _is_share(model, _LEAST_SHARE)), None)
+        if same is None:
+            fitted.append({**_LEAST_SHARE, "on": missing})
+        else:
+            same["on"] = [*same["on"], *missing]
+    return text if fitted == stated else set_items(text, "models", fitted)
+
+
+def _is_share(model: Mapping[str, Any], share: Mapping[str, Any]) -> bool:
+    return {key: own for key, own in model.items() if key != "on"} == dict(share)
+
+
+_LEAST_SHARE = {"kind": "frequency-l-diversity", "l": 2}
+"""No value has more than half of a class."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hierdata.ground.progress import Progress
+from hierdata.studio.sampling import compare_policies, preview_release
 from hierdata.studio.study import POLICY, StudyFolder
 
 if TYPE_CHECKING:
@@ -170,8 +170,6 @@ def publish_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
 
 def _key_of(policy: Policy) -> bytes | None:
     """Return the key for pseudonyms and shifted dates from the environment, as the command line does."""
-    import os
-
     from hierdata.policy.checks.records import needs_key
     from hierdata.records.identifiers.base import from_text
 
@@ -183,13 +181,8 @@ def _key_of(policy: Policy) -> bytes | None:
 Task = Callable[[StudyFolder, Mapping[str, Any], Progress], "dict[str, Any] | None"]
 TASKS: dict[str, Task] = {
     "survey": survey_collection,
+    "preview": preview_release,
+    "compare": compare_policies,
     "release": publish_release,
 }
 """The works by name; the result of each is kept in the study under this name."""
-
-
-def read_report(study: StudyFolder, number: str) -> dict[str, Any]:
-    """Return the report of a release as plain data."""
-    file: Path = study.folder / "releases" / number / "steward" / "report.json"
-    report: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return report

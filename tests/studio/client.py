@@ -74,7 +74,9 @@ class Client:
         found: list[Any] = []
 
         async def receive() -> Any:
-            return parts.pop() if parts else {"type": "http.disconnect"}
+            if not parts:
+                await asyncio.Event().wait()  # the browser stays
+            return parts.pop()
 
         async def send(message: Any) -> None:
             found.append(message)

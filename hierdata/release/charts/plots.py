@@ -22,6 +22,7 @@ from hierdata.release.charts.base import (
     number_of,
     require_series,
     tag,
+    text_of,
     write_text,
     write_tick,
 )
@@ -195,12 +196,16 @@ def _draw_bar(name: str, series: int, left: float, top: float, width: float, hei
 
 @dataclass(frozen=True)
 class Dot:
-    """A dot at ``x`` and ``y`` with a short ``label``; ``filled`` or hollow."""
+    """A dot at ``x`` and ``y`` with a short ``label``; ``filled`` or hollow.
+
+    ``link`` is the address to which a click leads.
+    """
 
     x: float
     y: float
     label: str
     filled: bool = True
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -223,7 +228,7 @@ class ScatterChart(Titles):
         places = [(x.place(dot.x, LEFT, RIGHT), axes.y_place(dot.y)) for dot in self.dots]
         labels = _place_labels(places, [dot.label for dot in self.dots])
         marks = "".join(
-            _mark(dot.filled, *place) + label
+            _link(dot, _mark(dot.filled, *place) + label)
             for dot, place, label in zip(self.dots, places, labels, strict=True)
         )
         entries = [
@@ -232,6 +237,11 @@ class ScatterChart(Titles):
             if any(dot.filled is filled for dot in self.dots)
         ]
         return axes.draw(name, ticks, marks, entries)
+
+
+def _link(dot: Dot, drawn: str) -> str:
+    """Return what is drawn of a dot as a link, if it leads anywhere."""
+    return tag("a", drawn, href=text_of(dot.link), aria_label=text_of(dot.label)) if dot.link else drawn
 
 
 def _place_labels(dots: Sequence[tuple[float, float]], labels: Sequence[str]) -> list[str]:

@@ -1,0 +1,211 @@
+"""Works on a sample of the collection: a preview of the release, and policies compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hierdata.ground.errors import HierdataError, InputError
+from hierdata.ground.progress import Progress, silent
+from hierdata.studio.policy_view import build_policy, read_plain
+from hierdata.studio.study import StudyFolder
+
+if TYPE_CHECKING:
+    from hierdata.documents.document import Document, Value
+    from hierdata.policy.policy import Policy
+    from hierdata.release.release import Release
+    from hierdata.release.report.parts import KeptShare
+
+MOST_VERTICES = 4000
+"""Objects of all records of a preview together: a search of as many takes some seconds."""
+FEWEST = 100
+_VICTIMS, _FACTS = 60, 2
+"""Attacks of each sort, and facts that each attacker knows."""
+_SEED = bytes(16)
+"""A preview of the same policy is the same preview; a release draws its own seed."""
+_SHOWN = 5
+"""Records that are shown before and after."""
+_OF_INPUT = (
+    "draft", "shape", "tables", "records", "individual", "format", "encoding", "csv", "namespaces",
+    "schema", "control", "gates", "attackers", "population",
+)  # fmt: skip
+"""Keys of a policy that speak of the input as it comes; the sample is shaped already."""
+
+
+@dataclass(frozen=True)
+class _SampledRecords:
+    documents: list[Document]
+    total: int
+    policy: dict[str, Any]
+    exact: Policy
+
+
+def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Make a release of a sample, measure it, and keep some of its records before and after."""
+    started = time.monotonic()
+    study.keep_figures("records", [])
+    sample = _take(study, progress)
+    found: dict[str, Any] = {
+        "version": arguments["version"],
+        "sampled": len(sample.documents),
+        "records": sample.total,
+    }
+    try:
+        release = _release_sample(study, sample)
+    except HierdataError as error:
+        return {**found, "refused": str(error), "seconds": time.monotonic() - started}
+    progress("measuring risks", 0, None)
+    study.keep_figures("records", list(_pair_records(release, sample.documents)))
+    return {
+        **found,
+        "refused": None,
+        **_describe(release),
+        **_attack(release, study, sample),
+        "seconds": time.monotonic() - started,
+    }
+
+
+def _take(study: StudyFolder, progress: Progress) -> _SampledRecords:
+    """Take records evenly from the whole collection, as many as can be searched in some seconds."""
+    from hierdata.pipeline.foresee import take_sample
+    from hierdata.pipeline.look_over import open_shaped
+
+    text = study.policy_text()
+    exact = build_policy(study, text)
+    survey = study.figures("survey")
+    if survey is None:
+        raise InputError("the collection was not read yet: read it on the first page")
+    progress("reading", 0, None)
+    with open_shaped(study.source, exact) as (documents, _):
+        taken = take_sample(documents, survey["records"])
+    each = sum(_count_objects(one) for one in taken) / max(1, len(taken))
+    most = max(FEWEST, int(MOST_VERTICES / max(1.0, each)))
+    plain = {key: own for key, own in read_plain(text).items() if key not in _OF_INPUT}
+    step = -(-len(taken) // most)
+    return _SampledRecords(taken[::step], survey["records"], plain, exact)
+
+
+def _count_objects(value: Value) -> int:
+    if isinstance(value, Mapping):
+        return 1 + sum(map(_count_objects, value.values()))
+    return sum(map(_count_objects, value)) if isinstance(value, list) else 0
+
+
+def _release_sample(study: StudyFolder, sample: _SampledRecords) -> Release:
+    from hierdata.pipeline.anonymize import anonymize
+    from hierdata.pipeline.resources import Resources
+    from hierdata.policy.load import from_data
+
+    if any(str(path).startswith("/") for path in sample.exact.paths):
+        raise InputError(
+            "a preview is for JSON and tables; for XML make the release, which is as quick for some thousand "
+            "records"
+        )
+    policy = from_data({**sample.policy, **_keyless(sample.exact)}, study.folder, study.folder)
+    return anonymize(sample.documents, policy, seed=_SEED, resources=Resources("serial"))
+
+
+def _keyless(policy: Policy) -> dict[str, Any]:
+    """Return what a preview states of keys: pseudonyms of a sample are forgotten with it."""
+    from hierdata.policy.checks.records import needs_key
+
+    return {"key": "per-run"} if needs_key(policy) else {}
+
+
+def _describe(release: Release) -> dict[str, Any]:
+    report = release.report
+    kept = report.kept
+    return {
+        "published": report.counts.records.published,
+        "classes": report.counts.classes,
+        "smallest": report.counts.smallest_class,
+        "kept": None if kept.total is None else _share(kept.total),
+        "kept_types": {path: _share(own) for path, own in kept.vertices.items()},
+        "kept_fields": {path: _share(own) for path, own in kept.fields.items()},
+        "worst_guess": {path: guess.value for path, guess in report.worst_guess.items()},
+        "promises": [promise.statement for promise in report.promises],
+        "warnings": list(report.warnings),
+    }
+
+
+def _share(kept: KeptShare) -> float:
+    return kept.kept.value
+
+
+def _attack(release: Release, study: StudyFolder, sample: _SampledRecords) -> dict[str, Any]:
+    """Measure the three risks; what cannot be measured is said with the reason."""
+    from hierdata.pipeline.attack import attack
+    from hierdata.pipeline.resources import Resources
+    from hierdata.policy.load import from_data
+
+    policy = from_data({**sample.policy, **_keyless(sample.exact)}, study.folder, study.folder)
+    try:
+        found = attack(
+            release,
+            policy,
+            original=sample.documents,
+            facts=_FACTS,
+            victims=min(_VICTIMS, len(sample.documents)),
+            resources=Resources("serial"),
+            progress=silent,
+        )
+    except HierdataError as error:
+        return {"risks": [], "not_measured": str(error).split("\n"), "facts": _FACTS}
+    risks = [
+        {"risk": one.risk, "by": one.by, "on": one.on, "facts": one.facts, "value": one.value,
+         "low": one.ci[0], "high": one.ci[1], "attacks": one.n_attacks,
+         "chance": None if one.baseline_rate is None else one.baseline_rate.value}
+        for one in found.risks
+    ]  # fmt: skip
+    return {"risks": risks, "not_measured": list(found.not_measured), "facts": _FACTS}
+
+
+def _pair_records(release: Release, documents: Sequence[Document]) -> Iterator[list[Any]]:
+    """Yield some published records, each with its original, by the witness of the release."""
+    from itertools import islice
+
+    from hierdata.ground.recodings import traits_of
+    from hierdata.release.witness import ROOT_WORDS, WITNESS_FILE, read_witness
+
+    if not traits_of(release.report.recoding).ties_values:
+        return
+    witness = read_witness(release.folder / WITNESS_FILE, release.report.files)
+    at = 0
+    for after in islice(release.records(), _SHOWN):
+        ordinal = int(witness.read(at, 1)[0])
+        yield [_plain(documents[ordinal]), _plain(after)]
+        at += ROOT_WORDS + _count_objects(after) - 1
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(own) for key, own in value.items()}
+    if isinstance(value, list):
+        return [_plain(own) for own in value]
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def compare_policies(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Compare the policy with others: other numbers of people to hide among, and without each other model."""
+    from hierdata.comparison.compare import compare
+    from hierdata.policy.load import from_data
+
+    sample = _take(study, progress)
+    policy = from_data({**sample.policy, **_keyless(sample.exact)}, study.folder, study.folder)
+    kinds = [model.kind for model in policy.models]
+    found = compare(
+        sample.documents,
+        policy,
+        grid={"k": arguments["k"]},
+        without=list(dict.fromkeys(kinds[1:])) if arguments["without"] else (),
+        workers=1,
+        progress=progress,
+    )
+    return {
+        "version": arguments["version"],
+        "sampled": len(sample.documents),
+        "records": sample.total,
+        "rows": [{**one.as_row(), "models": one.policy["models"]} for one in found],
+    }
