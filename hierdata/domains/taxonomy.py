@@ -31,14 +31,21 @@ from hierdata.domains.base import (
 from hierdata.domains.bounds import FileName
 from hierdata.domains.number import Number, exact, identity
 from hierdata.domains.published import TreeLabels, members_of
-from hierdata.domains.taxonomy_files import MAX_DEPTH, Tree, from_nested, read_tree
+from hierdata.domains.taxonomy_files import (
+    MAX_DEPTH,
+    Tree,
+    from_nested,
+    is_built_in,
+    locate_tree,
+    read_tree,
+)
 from hierdata.ground.errors import PolicyError
 
 __all__ = ["MAX_DEPTH", "Taxonomy", "read_tree"]
 
 
 class Taxonomy(QuasiDomain):
-    """A tree whose leaves are the values: a file (CSV or nested YAML) or written out as ``tree``.
+    """A tree whose leaves are the values: a file (CSV or nested YAML), ``builtin/NAME``, or a ``tree``.
 
     LM' of a node is (leaves below - 1) / (all leaves - 1), with the leaves of the file, not of the data (ML
     section 5.1, erratum ML-14). The root is published as ``*`` whatever the file calls it. A missing value is
@@ -79,13 +86,16 @@ class Taxonomy(QuasiDomain):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Allow a file name alone in a policy."""
         return {
-            "anyOf": [{"type": "string", "maxLength": 1000, "description": "a taxonomy file"}, handler(core)]
+            "anyOf": [
+                {"type": "string", "maxLength": 1000, "description": "a taxonomy file, or builtin/NAME"},
+                handler(core),
+            ]
         }
 
     @property
     def named_file(self) -> str | None:
-        """The file with the tree."""
-        return self.file
+        """The file with the tree; None for a tree in the policy or in the package."""
+        return None if self.file is None or is_built_in(self.file) else self.file
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy of the tree down to the finest form.
@@ -144,7 +154,7 @@ class Taxonomy(QuasiDomain):
         if self.file is None:
             tree = from_nested(self.tree, "in the policy")
         else:
-            tree = read_tree(folder / self.file, self.delimiter, self.file)
+            tree = read_tree(locate_tree(folder, self.file), self.delimiter, self.file)
         heights = tree.heights()
         if self.finest > heights[0]:
             raise PolicyError(
@@ -220,8 +230,8 @@ def _version(taxonomy: Taxonomy, folder: Path) -> _Version | None:
     if taxonomy.file is None:
         return None
     try:
-        found = (folder / taxonomy.file).stat()
-    except OSError:
+        found = locate_tree(folder, taxonomy.file).stat()
+    except (OSError, PolicyError):
         return None
     return _Version(taxonomy, folder, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
 

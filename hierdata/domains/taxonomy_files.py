@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import re
 from array import array
 from collections.abc import Iterator, Sequence
@@ -298,8 +299,35 @@ def _read_yaml(text: str, source: str) -> Tree:
     return from_nested(nested, source)
 
 
+BUILT_IN = "builtin/"
+"""What the name of a taxonomy of the package begins with; such a name has no suffix."""
+_PACKAGE = Path(__file__).parent / "builtin"
+_PACKED = ".csv.gz"
+
+
+def is_built_in(file: str) -> bool:
+    """Return whether a name is that of a taxonomy of the package, and not of a file."""
+    return file.startswith(BUILT_IN) and "." not in file and "/" not in file.removeprefix(BUILT_IN)
+
+
+def locate_tree(folder: Path, file: str) -> Path:
+    """Return the path of a taxonomy: of the package, or a file named from ``folder``.
+
+    Raises PolicyError if the package has none of this name.
+    """
+    if not is_built_in(file):
+        return folder / file
+    path = _PACKAGE / (file.removeprefix(BUILT_IN) + _PACKED)
+    if not path.is_file():
+        names = sorted(own.name.removesuffix(_PACKED) for own in _PACKAGE.glob(f"*{_PACKED}"))
+        raise PolicyError(f"taxonomy {file}: the package has no such taxonomy; it has {', '.join(names)}")
+    return path
+
+
 def read_tree(path: Path, delimiter: str | None, source: str) -> Tree:
     """Read a tree from a file: .yaml, .yml and .json are nested, others are CSV. Raises PolicyError."""
+    if path.parent == _PACKAGE:
+        return _read_csv(gzip.decompress(path.read_bytes()).decode(), ";", source)
     try:
         text = text_within(path, TAXONOMY)
     except TooMuch as why:

@@ -33,7 +33,7 @@ BUDGETS: dict[str, int] = {
     "cli": 3020,
     "comparison": 765,
     "documents": 6085,
-    "domains": 4600,
+    "domains": 4660,
     "drafting": 3090,
     "engines": 21730,
     "executors": 1800,
