@@ -14,7 +14,9 @@ from hypothesis import settings
 
 Test = Callable[..., None]
 TIMES = "HIERDATA_TEST_TIMES"
-"""The variable by which ``tests.benchmarks.worlds`` asks for more worlds than the full tier has."""
+"""The variable by which ``tests.benchmarks.worlds`` asks for all worlds that tests state, or more."""
+SHARE = 3
+"""The full tier has one of so many of the random worlds that tests state."""
 
 
 @contextmanager
@@ -34,9 +36,11 @@ def for_each(
 
     Names and cases are those of ``pytest.mark.parametrize``. Fixtures are set up once, for all cases. With
     ``member``, which says what a case belongs to, there is one test for each member of a family. With ``few``
-    the fast tier runs only so many of each member, evenly spread and others for each, and the full tier all.
+    the fast tier runs only so many of each member, evenly spread and others for each, and the full tier all;
+    of a range, which are seeds, it runs a share.
     """
     keys = [name.strip() for name in names.split(",")]
+    cases_are_seeds = isinstance(cases, range)
     rows = [tuple(case) if len(keys) > 1 else (case,) for case in cases]
     assert rows, "no cases"
     assert all(len(row) == len(keys) for row in rows)
@@ -66,7 +70,8 @@ def for_each(
         # What pytest looks at to find fixtures.
         run_all.__signature__ = given.replace(parameters=others)  # type: ignore[attr-defined]
         if few is not None:
-            sizes = [few, pytest.param(len(rows), marks=pytest.mark.full)]
+            most = max(few, in_full(len(rows))) if cases_are_seeds else len(rows)
+            sizes = [few, pytest.param(most, marks=pytest.mark.full)]
             pytest.mark.parametrize("few", sizes)(run_all)
         if member is None:
             return run_all
@@ -98,21 +103,23 @@ def first_few(few: int, cases: Iterable[Any]) -> list[Any]:
     ]
 
 
-def with_worlds(fast: int, full: int) -> pytest.MarkDecorator:
-    """Give a test its number of ``worlds``: few in the fast tier, many in the full tier."""
-    return pytest.mark.parametrize("worlds", [fast, pytest.param(full * times(), marks=pytest.mark.full)])
+def with_worlds(fast: int, worlds: int) -> pytest.MarkDecorator:
+    """Give a test its number of ``worlds``: few in the fast tier, a share of all in the full tier."""
+    many = max(fast, in_full(worlds))
+    return pytest.mark.parametrize("worlds", [fast, pytest.param(many, marks=pytest.mark.full)])
 
 
-def examples(full: int, **others: Any) -> settings:
-    """Give a property test so many examples in the full tier, a share of them in the fast tier."""
-    return settings(max_examples=max(3, full * times() * settings().max_examples // 100), **others)
+def examples(most: int, **others: Any) -> settings:
+    """Give a property test so many examples where all are asked for, a share of them in each tier."""
+    return settings(max_examples=max(3, most * settings().max_examples // 100), **others)
 
 
 def in_turns(cases: Iterable[Any], turn: int, turns: int) -> list[Any]:
-    """Return every so many-th case from ``turn`` on; all of them where more worlds are asked for."""
-    return list(cases) if times() > 1 else list(cases)[turn % turns :: turns]
+    """Return every so many-th case from ``turn`` on; all of them where all worlds are asked for."""
+    return list(cases) if TIMES in os.environ else list(cases)[turn % turns :: turns]
 
 
-def times() -> int:
-    """Return how many times as many worlds are asked for as the full tier has."""
-    return int(os.environ.get(TIMES, "1"))
+def in_full(worlds: int) -> int:
+    """Return how many of the worlds that a test states run outside the fast tier: a share, all, or more."""
+    asked = os.environ.get(TIMES)
+    return -(-worlds // SHARE) if asked is None else worlds * int(asked)

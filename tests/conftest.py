@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hierdata.engines.compiler import plain
+from tests.cases import in_full
 from tests.orders import order_by_seed
 
 # Tests run kernels compiled, but for those of the other way (tests/engines/test_uncompiled.py).
@@ -15,10 +16,16 @@ plain.BUDGET = 0.0
 
 # The first call of a kernel compiles it, so no example has a deadline.
 settings.register_profile(
-    "full", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], max_examples=100
+    "full",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=in_full(100),
 )
 settings.register_profile("fast", settings.get_profile("full"), max_examples=10)
-settings.register_profile("search", settings.get_profile("full"), derandomize=False, print_blob=True)
+settings.register_profile(
+    "search", settings.get_profile("full"), derandomize=False, print_blob=True, max_examples=100
+)
 settings.load_profile("fast")
 
 pytest_plugins = ["tests.seconds", "tests.kept_workers"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.cases import TIMES, for_each, in_turns, times, with_worlds
+from tests.cases import TIMES, for_each, in_full, in_turns, with_worlds
 
 
 def test_all_cases_run_in_every_combination() -> None:
@@ -45,7 +47,7 @@ def test_a_member_runs_its_own_cases() -> None:
 def test_few_cases_are_spread_over_those_of_each_member() -> None:
     seen: list[int] = []
 
-    @for_each("number", range(6), member=lambda number: str(number % 2), few=2)
+    @for_each("number", [*range(6)], member=lambda number: str(number % 2), few=2)
     def note(number: int) -> None:
         seen.append(number)
 
@@ -59,9 +61,32 @@ def test_few_cases_are_spread_over_those_of_each_member() -> None:
     assert seen == [0, 4, 3, 0, 2, 4]
 
 
-@with_worlds(3, 5)
+@with_worlds(3, 12)
 def test_numbers_of_worlds(worlds: int) -> None:
-    assert worlds in (3, 5 * times())
+    assert worlds in (3, in_full(12))
+
+
+def test_a_share_of_the_worlds_runs_unless_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TIMES, raising=False)
+    assert [in_full(worlds) for worlds in (1, 12, 13)] == [1, 4, 5]
+    monkeypatch.setenv(TIMES, "1")
+    assert in_full(12) == 12
+    monkeypatch.setenv(TIMES, "5")
+    assert in_full(12) == 60
+
+
+def test_a_share_of_seeds_runs_and_all_cases_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TIMES, raising=False)
+
+    def note(case: int) -> None:
+        assert case >= 0
+
+    sizes = []
+    for cases in (range(12), [*range(12)], range(4)):
+        run: Any = for_each("case", cases, few=2)(note)
+        (marked,) = (mark.args[1] for mark in run.pytestmark)
+        sizes.append([getattr(size, "values", (size,))[0] for size in marked])
+    assert sizes == [[2, 4], [2, 12], [2, 2]]
 
 
 def test_cases_in_turns_are_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """More random worlds than the full tier has time for: ``python -m tests.benchmarks.worlds [--times N]``.
 
-The property tests, the tests of random worlds and those of marks at every place run as in the full tier, with
-so many times the worlds, and with every place of a record in every format.
+The full tier runs a share of the random worlds, seeds and examples that tests state (``tests.cases.SHARE``).
+Here the same tests run with all of them, so many times over, and with every place of a record in every
+format.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ from pathlib import Path
 from tests.cases import TIMES
 
 ROOT = Path(__file__).parents[2]
-FILES = (
-    *("adversarial", "engines", "identifiers", "privacy", "redteam/test_absence.py"),
-    *(
-        "end_to_end/test_faults.py",
-        "redteam/test_bounded_knowledge.py",
-        "test_coalesce.py",
-        "test_witness.py",
-    ),
-)
+REPEATING = ("from tests.cases import", "from hypothesis import")
+FILES = [
+    path.relative_to(ROOT / "tests").as_posix()
+    for path in sorted((ROOT / "tests").rglob("test_*.py"))
+    if any(words in path.read_text("utf-8") for words in REPEATING)
+]
+"""The test files that repeat something."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,9 +30,11 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--times", type=int, default=5, help="how many times the worlds of the full tier")
+    options.add_argument("--times", type=int, default=5, help="how many times the worlds that tests state")
     options.add_argument("--only", help="an expression for pytest's -k")
-    options.add_argument("files", nargs="*", help="files or folders below tests/; by default those of worlds")
+    options.add_argument(
+        "files", nargs="*", help="files or folders below tests/; by default those that repeat something"
+    )
     return options
 
 

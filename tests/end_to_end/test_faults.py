@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import times
+from tests.cases import in_full
 from tests.end_to_end.faulty import SECRET
 
 pytestmark = pytest.mark.full  # each case is one or two whole commands
@@ -253,7 +253,7 @@ def test_signals_at_any_moment(place: Place, expected: dict[str, bytes]) -> None
         place.nothing_left()
 
 
-@pytest.mark.parametrize("kills", [6 * times()])
+@pytest.mark.parametrize("kills", [in_full(6)])
 def test_killed_at_any_moment(place: Place, expected: dict[str, bytes], kills: int) -> None:
     """Nobody in the program can remove anything any more: who waits for its end does."""
     rng = random.Random(4)
