@@ -119,6 +119,12 @@ def in_turns(cases: Iterable[Any], turn: int, turns: int) -> list[Any]:
     return list(cases) if TIMES in os.environ else list(cases)[turn % turns :: turns]
 
 
+def some_of(cases: Iterable[Any], few: int) -> list[Any]:
+    """Return about so many cases, evenly spread; all of them where all worlds are asked for."""
+    rows = [(case,) for case in cases]
+    return [case for (case,) in _spread(rows, None if TIMES in os.environ else few, 0)]
+
+
 def in_full(worlds: int) -> int:
     """Return how many of the worlds that a test states run outside the fast tier: a share, all, or more."""
     asked = os.environ.get(TIMES)

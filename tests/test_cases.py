@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import TIMES, for_each, in_full, in_turns, with_worlds
+from tests.cases import TIMES, for_each, in_full, in_turns, some_of, with_worlds
 
 
 def test_all_cases_run_in_every_combination() -> None:
@@ -95,3 +95,11 @@ def test_cases_in_turns_are_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None
     assert found == [["a", "d"], ["b", "e"], ["c"]]
     monkeypatch.setenv(TIMES, "2")
     assert in_turns("abcde", 1, 3) == [*"abcde"]
+
+
+def test_some_cases_are_all_of_them_where_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TIMES, raising=False)
+    assert some_of("abcdefg", 3) == ["a", "d", "g"]
+    assert some_of("ab", 3) == ["a", "b"]
+    monkeypatch.setenv(TIMES, "1")
+    assert some_of("abcdefg", 3) == [*"abcdefg"]

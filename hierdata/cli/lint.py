@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -67,7 +67,8 @@ def lint(
     """Find everything that is wrong with a policy, alone or for a collection; exit code 2 for errors."""
     with session(as_json, reveal):
         with Feedback(quiet or as_json) as feedback:
-            asked = [_pair(text) for text in degrees or []]
+            shown = as_json or metrics or levels is not None or reveal is not None
+            asked = _Asked([_pair(text) for text in degrees or []], every=shown)
             findings, tables = _check(policy, data, root, as_format, asked, feedback, remedies)
         errors = sum(finding.severity == "error" for finding in findings)
         if as_json:
@@ -88,15 +89,21 @@ class _Tables:
     """Tables shown with the findings, by path: membership degrees, and what a class may contain.
 
     ``asked`` are the degrees of the values that the user named, ``forecast`` what a release would keep.
+    ``more`` says that there are tables of degrees, asked for or not.
     """
 
     degrees: dict[str, list[Degrees]] = field(default_factory=dict)
     capacities: dict[str, Capacities] = field(default_factory=dict)
     asked: dict[str, list[Degrees]] = field(default_factory=dict)
     forecast: Forecast | None = None
+    more: bool = False
 
 
-_Asked: TypeAlias = list[tuple[str, str]]
+class _Asked(NamedTuple):
+    """The degrees that are shown: of the values that the user named, and those of the level tables."""
+
+    values: list[tuple[str, str]]
+    every: bool
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -188,10 +195,12 @@ def _find_all(
 
 def _list_tables(policy: Policy, survey: Survey | None, asked: _Asked, forecast: Forecast | None) -> _Tables:
     from hierdata.policy.checks.sensitive import class_size
-    from hierdata.policy.lint.levels import capacities, degrees_of, memberships
+    from hierdata.policy.lint.levels import capacities, degrees_of, has_memberships, memberships
 
     of_classes = capacities(policy, class_size(policy))
-    return _Tables(memberships(policy, survey), of_classes, degrees_of(policy, asked, survey), forecast)
+    of_values = degrees_of(policy, asked.values, survey)
+    degrees = memberships(policy, survey) if asked.every else {}
+    return _Tables(degrees, of_classes, of_values, forecast, has_memberships(policy, survey))
 
 
 def _foresee(
@@ -334,7 +343,7 @@ def _show(findings: list[Finding], tables: _Tables, *, metrics: bool, remedies: 
         show_forecast(tables.forecast, tried=remedies)
     if metrics:
         _show_tables(tables)
-    elif tables.capacities or tables.degrees:
+    elif tables.capacities or tables.more:
         say("Tables of levels: --metrics")
 
 

@@ -30,7 +30,7 @@ from tests.cases import in_turns
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_a_mark_at_any_place_of_a_json_record(bench: Bench, change: str, suffix: str) -> None:
-    for position in in_turns(positions(PEOPLE[-2]), [*CHANGES].index(change) + len(suffix), 2):
+    for position in in_turns(positions(PEOPLE[-2]), [*CHANGES].index(change) + len(suffix), 4):
         people = planted(position, CHANGES[change])
         lines = [json.dumps(one) for one in people]
         text = "\n".join(lines) if suffix == ".jsonl" else f"[{','.join(lines)}]"

@@ -40,9 +40,9 @@ def dump(people: list[dict[str, Any]]) -> bytes:
 @pytest.mark.parametrize("change", CHANGES | WRAPPED)
 def test_a_mark_at_any_place_of_an_export(bench: Bench, change: str) -> None:
     turn = [*CHANGES, *WRAPPED].index(change)
-    for position in in_turns(positions(PEOPLE[-2]), turn, 3):
+    for position in in_turns(positions(PEOPLE[-2]), turn, 6):
         bench.run(lines(planted(position, (CHANGES | WRAPPED)[change])), ".ejson")
-    for position in in_turns(positions(PEOPLE[-2]), turn + 1, 3) if change in CHANGES else ():
+    for position in in_turns(positions(PEOPLE[-2]), turn + 1, 6) if change in CHANGES else ():
         bench.run(dump(planted(position, CHANGES[change])), ".bson")
     assert bench.codes & {2, 5}
 

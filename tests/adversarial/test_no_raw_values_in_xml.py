@@ -47,7 +47,7 @@ XML_CHANGES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.full
 @pytest.mark.parametrize("change", XML_CHANGES)
 def test_a_mark_at_any_place_of_an_xml_record(bench: Bench, change: str) -> None:
-    for position in in_turns(positions(PEOPLE[-2]), [*XML_CHANGES].index(change), 3):
+    for position in in_turns(positions(PEOPLE[-2]), [*XML_CHANGES].index(change), 6):
         if isinstance(position[-1], str):
             bench.run(people_xml(planted(position, XML_CHANGES[change])).encode(), ".xml")
 

@@ -69,7 +69,7 @@ HERE = [
 def test_a_mark_where_values_are_replaced(bench: Bench, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HIERDATA_KEY", KEY.hex())
     bench.policies[".json"] = policy()
-    for position in in_turns(HERE, [*CHANGES].index(change), 2):
+    for position in in_turns(HERE, [*CHANGES].index(change), 4):
         bench.run(json.dumps(planted(position, change)).encode(), ".json")
     assert bench.codes
 

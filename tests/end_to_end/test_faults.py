@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import in_full
+from tests.cases import in_full, some_of
 from tests.end_to_end.faulty import SECRET
 
 pytestmark = pytest.mark.full  # each case is one or two whole commands
@@ -180,7 +180,7 @@ def test_the_same_command_again_gives_the_same_bytes(place: Place, expected: dic
     assert place.release() == expected
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", some_of(STAGES, 3))
 def test_a_worker_killed_in_any_stage(place: Place, stage: str) -> None:
     ended = place.run("kill", STAGES[stage], *TWO)
     assert (ended.code, ended.out) == (8, "")
@@ -191,15 +191,18 @@ def test_a_worker_killed_in_any_stage(place: Place, stage: str) -> None:
 
 @pytest.mark.parametrize(
     ("stage", "executor"),
-    [
-        ("survey", "processes"),
-        ("encode", "serial"),
-        ("cluster", "processes"),
-        ("publish", "processes"),
-        ("write", "serial"),
-        ("write", "processes"),
-        ("judge", "serial"),
-    ],
+    some_of(
+        [
+            ("survey", "processes"),
+            ("encode", "serial"),
+            ("cluster", "processes"),
+            ("publish", "processes"),
+            ("write", "serial"),
+            ("write", "processes"),
+            ("judge", "serial"),
+        ],
+        4,
+    ),
 )
 def test_a_full_disk_in_any_stage(place: Place, stage: str, executor: str) -> None:
     ended = place.run("full", STAGES[stage], "--executor", executor)
@@ -219,13 +222,16 @@ def test_an_error_that_nobody_foresaw_tells_its_place_alone(place: Place, execut
 
 @pytest.mark.parametrize(
     ("stage", "name"),
-    [
-        ("survey", "SIGTERM"),
-        ("encode", "SIGINT"),
-        ("cluster", "SIGTERM"),
-        ("write", "SIGINT"),
-        ("judge", "SIGTERM"),
-    ],
+    some_of(
+        [
+            ("survey", "SIGTERM"),
+            ("encode", "SIGINT"),
+            ("cluster", "SIGTERM"),
+            ("write", "SIGINT"),
+            ("judge", "SIGTERM"),
+        ],
+        3,
+    ),
 )
 def test_a_signal_in_any_stage(place: Place, stage: str, name: str) -> None:
     ended = place.run(name, STAGES[stage], *TWO)
@@ -236,7 +242,7 @@ def test_a_signal_in_any_stage(place: Place, stage: str, name: str) -> None:
 
 def test_signals_at_any_moment(place: Place, expected: dict[str, bytes]) -> None:
     rng = random.Random(3)
-    for _ in range(5):
+    for _ in range(in_full(9)):
         number = rng.choice([signal.SIGINT, signal.SIGTERM])
         process = place.begin("-", "-", *TWO)
         until = time.monotonic() + 60

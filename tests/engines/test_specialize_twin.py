@@ -94,7 +94,7 @@ def shown_now(naive: Deletion) -> list[int]:
     return [0 if own.gone else label for record in naive.records for own in record for label in own.labels]
 
 
-@with_worlds(60, 160)
+@with_worlds(60, 480)
 def test_kernels_delete_and_put_back_what_plain_python_does(worlds: int) -> None:
     rng = Random(3)
     changed_something = restored_something = shown_again = 0

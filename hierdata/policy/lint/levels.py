@@ -44,7 +44,25 @@ def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[
 
     Levels by frequency need a survey. ML section 3.3 prints such a table.
     """
-    tables: dict[str, list[Degrees]] = {}
+    return {
+        path: [
+            Degrees(label, scale.level(value), _round_degrees(scale.memberships(value)), revealed)
+            for label, value, revealed in points
+            if scale.covers(value)
+        ]
+        for path, scale, points in _fuzzy_levels(policy, survey)
+    }
+
+
+def has_memberships(policy: Policy, survey: Survey | None = None) -> bool:
+    """Return whether there are tables of membership degrees, without computing a degree."""
+    return any(True for _ in _fuzzy_levels(policy, survey))
+
+
+def _fuzzy_levels(
+    policy: Policy, survey: Survey | None
+) -> Iterator[tuple[str, LevelScale, list[tuple[str, Scalar, str | None]]]]:
+    """Yield path, scale and points (label, value, revealed category) of each attribute with fuzzy levels."""
     for keys, rule in policy.sensitive.items():
         observed: Observed = survey.values.get(keys, {}) if survey is not None else {}
         scale = rule.scale(observed, policy.folder)
@@ -59,12 +77,7 @@ def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[
         else:
             points = [(label, corner, None) for label, corner in _corners(scale)]
         if scale is not None and points:
-            tables[str(policy.rules_by_keys[keys][0])] = [
-                Degrees(label, scale.level(value), _round_degrees(scale.memberships(value)), revealed)
-                for label, value, revealed in points
-                if scale.covers(value)
-            ]
-    return tables
+            yield str(policy.rules_by_keys[keys][0]), scale, points
 
 
 def degrees_of(
