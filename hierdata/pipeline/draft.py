@@ -26,7 +26,7 @@ from hierdata.pipeline.look_over import open_shaped, shape_collection
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.sources import Collection, collect
-from hierdata.sources.columns import format_of
+from hierdata.sources.columns import format_of, input_format
 from hierdata.sources.stores import store_of
 from hierdata.sources.stores.base import Store
 
@@ -49,7 +49,8 @@ def init(
     ``source`` is as for ``anonymize``. For a store its own schema is read too; tables are read a second time,
     to find how they are related. ``format``, ``encoding``, ``records`` (the path of the records) and
     ``delimiter`` (of CSV) replace the policy's keys of these names. What else a policy must state of CSV is
-    found. Memory does not grow with the number of records, unless tables are joined.
+    found, and so are the records of a JSON file that is an object with one array of objects, or one object of
+    objects that are alike. Memory does not grow with the number of records, unless tables are joined.
 
     The draft is refused as a policy until a person confirms it, by ``Draft.confirmed`` or by removing the
     line ``draft`` from the file. Raises InputError, TargetError, and PolicyError if the kind of input cannot
@@ -80,7 +81,7 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         if "records" in stated:
             raise PolicyError("records: applies to a single file only, but the records are in several tables")
         stated = {**stated, "tables": _joins(tables, stated, progress)}
-    stated = _add_dialect(source, stated)
+    stated = _add_place(source, _add_dialect(source, stated))
     collection = collect(source, ruleless_policy(stated))
     notation = _notation(collection, stated)
     if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
@@ -145,6 +146,16 @@ def _add_dialect(source: object, stated: dict[str, Any]) -> dict[str, Any]:
     with file.decode_as(stated.get("encoding")).open() as stream:
         found = find_dialect(stream, own.get("delimiter"))
     return {**stated, "csv": {**own, **found}} if found else stated
+
+
+def _add_place(source: object, stated: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys with the path of the records, where a file has them at one place below its top."""
+    if "records" in stated or not isinstance(source, str | os.PathLike) or not Path(source).is_file():
+        return stated
+    file, format = input_format(PathSource(Path(source)), ruleless_policy(stated))
+    with file.open() as stream:
+        found = format.find_records(stream)
+    return {**stated, "records": found[0]} if len(found) == 1 else stated
 
 
 def _notation(collection: Collection, stated: dict[str, Any]) -> Notation:

@@ -498,14 +498,27 @@ def test_whatever_holds_records_gives_one_draft() -> None:
         hierdata.init(7)
 
 
-def test_an_envelope_must_be_named(tmp_path: Path) -> None:
+def test_an_envelope_is_drafted_where_it_has_records_at_one_place(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
-    path.write_text(json.dumps({"export": {"people": [{"sex": "mf"[n % 2]} for n in range(9)]}}))
-    with pytest.raises(InputError, match="state with `records`"):
+    people = [{"sex": "mf"[n % 2]} for n in range(9)]
+    path.write_text(json.dumps({"export": {"people": people, "places": people}}))
+    with pytest.raises(InputError, match=r"state with `records` .*\(\$.export.people, \$.export.places\)"):
         hierdata.init(path)
     draft = hierdata.init(path, records="$.export.people")
     assert draft.confirmed()["records"] == "$.export.people"
-    assert errors(draft, path) == []
+    by_key = {f"p{number}": person for number, person in enumerate(people)}
+    for data, place in (
+        ({"export": {"people": people, "tags": ["x"]}}, "$.export.people"),
+        ({"version": 3, "events": by_key}, "$.events.*"),
+        (by_key, "$.*"),
+    ):
+        path.write_text(json.dumps(data))
+        draft = hierdata.init(path)
+        stated = draft.confirmed()
+        assert (draft.records, stated["records"]) == (9, place)
+        assert errors(draft, path) == []
+        assert ("$['@key']" in stated["fields"]) is place.endswith(".*")
+    assert stated["fields"]["$['@key']"]["role"] == "identifier"
 
 
 @pytest.mark.full

@@ -199,6 +199,29 @@ def test_the_values_of_an_object_are_records_with_their_keys() -> None:
         LINES.layout_of_entries(())
 
 
+def test_where_records_may_be_in_an_object() -> None:
+    person = {"sex": "f", "age": 30, "visits": [{"ward": 1}]}
+    people = {f"id{number}": person for number in range(4)}
+    for data, places in (
+        (people, ["$.*"]),
+        ({"version": 3, "events": people}, ["$.events.*"]),
+        ({"in": {"events": {"at": people}}}, ["$.in.events.at.*"]),
+        (
+            {"of": {"us": person, "all": person}, "list": [person]},
+            ["$.of.us.visits", "$.of.all.visits", "$.list"],
+        ),
+        ({"people": [person], "staff": [person], "tags": ["a"]}, ["$.people", "$.staff"]),
+        ({"anna": person, "bert": person, "carl": {"sex": "m"}}, ["$.*"]),  # names are not told
+        ({"a": {"x": 1}, "b": {"y": 1}, "c": {"z": 1}}, []),
+        ({"a": {}, "b": {}, "c": {}}, []),
+        ([person], []),
+        ({f"list{'abcdefg'[number]}": [person] for number in range(7)}, []),
+    ):
+        assert JSON.find_records(io.BytesIO(json.dumps(data).encode())) == places, data
+    assert JSON.find_records(io.BytesIO(b'{"a": [{}], ')) == []
+    assert LINES.find_records(io.BytesIO(json.dumps(people).encode())) == []
+
+
 @pytest.mark.parametrize("place", ["$.*", "$.events.*"])
 def test_a_release_of_the_values_of_an_object_is_an_array(tmp_path: Path, place: str) -> None:
     people = {f"id{number}": {"sex": "fm"[number % 2], "age": 30 + number % 2} for number in range(8)}

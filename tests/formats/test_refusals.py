@@ -21,7 +21,7 @@ REFUSED = "the file is an object, not an array: state with `records` where its r
     ("value", "told"),
     [
         ({"total": 2, "people": [{"age": 1}], "visits": [{"day": 2}]}, " ($.people, $.visits)"),
-        ({"meta": {"tags": ["x"], "rows": [{"a": [{"b": 1}]}]}}, " ($.meta.rows)"),
+        ({"meta": {"rows": [{"a": [{"b": 1}]}]}, "all": [{}]}, " ($.meta.rows, $.all)"),
         ({"p1": [{"age": 1}], "Anna Weiß": [{"age": 1}], "empty": [], "words": ["x"]}, ""),
         ({f"person{chr(97 + n)}": [{"age": 1}] for n in range(6)}, ""),
     ],

@@ -153,6 +153,10 @@ class Format(ABC):
         InputError if the file does not show it, PolicyError if the format has no such path.
         """
 
+    def find_records(self, stream: BinaryIO) -> list[str]:
+        """Return the paths at which records may be, for a file that does not show which; mostly none."""
+        return []
+
     def layout_of_entries(self, records: tuple[str, ...]) -> Layout:
         """Return the layout of a file with an object at a path whose values are records.
 

@@ -18,8 +18,8 @@ from hierdata.documents.formats.base import (
 from hierdata.documents.formats.decoder import decoder_with
 from hierdata.documents.formats.json_reading import (
     Window,
-    find_arrays,
     find_extent,
+    find_records,
     ranges,
     read_array,
     read_lines,
@@ -50,13 +50,18 @@ class Json(Format):
         """Use the policy's path, or check that the file begins with an array."""
         window = Window(stream)
         if not records and window.peek() == "{":
-            found = find_arrays(window)
+            found = find_records(window)
             where = f" ({', '.join(found)})" if found else ""
             raise InputError(
                 f"the file is an object, not an array: state with `records` where its records are{where}; if "
                 "each file is a record, name their folder"
             )
         return Layout(records, stated=bool(records))
+
+    def find_records(self, stream: BinaryIO) -> list[str]:
+        """Return where the records of a file that is an object may be (see Format.find_records)."""
+        window = Window(stream)
+        return find_records(window) if window.peek() == "{" else []
 
     def layout_of_entries(self, records: tuple[str, ...]) -> Layout:
         """Return the layout of records that are the values of an object (see Format.layout_of_entries)."""

@@ -10,6 +10,7 @@ import codecs
 import json
 import re
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Iterator
 from os import SEEK_END
 from typing import BinaryIO, NoReturn, cast
@@ -44,7 +45,11 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _COMMENTS = ("/", "#")
 _BLANKS = " \t\r\n"
 _NAME = re.compile(r"[A-Za-z_]{2,40}")
-_FEW_ARRAYS = 5
+_FEW_PLACES = 5
+_LEVELS = 4
+"""How many objects are looked into, one in the other."""
+_LOOKED_AT = 50
+_FEWEST_ENTRIES = 3
 
 
 def read_array(
@@ -124,32 +129,62 @@ def _below(
         window.fail("the path of the records does not exist")
 
 
-def find_arrays(window: Window) -> list[str]:
-    """Return the paths of arrays of objects in the object that a file is, if they are few; else none.
+def find_records(window: Window) -> list[str]:
+    """Return the paths at which a file that is an object may have its records, if they are few; else none.
 
-    Keys that do not look like names of fields may be data, and are not told.
+    These are arrays of objects, and objects whose values are alike (their paths end in .*). Keys that do not
+    look like names of fields may be data, and are not told.
     """
-    found: list[str] = []
     try:
-        _note_arrays(window, "$", found)
+        found, _ = _look_into(window, "$", _LEVELS)
     except InputError:
         return []
-    return found if len(found) <= _FEW_ARRAYS else []
+    return found if len(found) <= _FEW_PLACES else []
 
 
-def _note_arrays(window: Window, path: str, found: list[str]) -> None:
+def _look_into(window: Window, path: str, levels: int) -> tuple[list[str], set[str]]:
+    """Return the places of records in the next object, and some of its keys."""
+    found: list[str] = []
+    keys: set[str] = set()
+    below: list[set[str]] = []
+    has_others = False
     for key in _members(window):
-        below = f"{path}.{key}"
-        named = _NAME.fullmatch(key) is not None
-        if named and window.peek() == "{" and path == "$":
-            _note_arrays(window, below, found)
-        elif named and window.peek() == "[":
-            for place, _ in enumerate(_items(window)):
-                if place == 0 and window.peek() == "{":
-                    found.append(below)
-                _skip(window, 2)
+        own = [f"{path}.{key}"] if _NAME.fullmatch(key) else []
+        if len(keys) < _LOOKED_AT:
+            keys.add(key)
+        if window.peek() == "{" and levels:
+            places, under = _look_into(window, f"{path}.{key}", levels - 1)
+            if len(below) < _LOOKED_AT:
+                below.append(under)
         else:
-            _skip(window, 2)
+            has_others = True
+            places = own if _skip_array(window) else []
+        if own and len(found) <= _FEW_PLACES:
+            found += places
+    if not has_others and _are_alike(below):
+        return [f"{path}.*"], keys
+    return found, keys
+
+
+def _skip_array(window: Window) -> bool:
+    """Skip a value; return whether it is an array whose first item is an object."""
+    if window.peek() != "[":
+        _skip(window, 2)
+        return False
+    has_object = False
+    for place, _ in enumerate(_items(window)):
+        has_object |= place == 0 and window.peek() == "{"
+        _skip(window, 2)
+    return has_object
+
+
+def _are_alike(objects: list[set[str]]) -> bool:
+    """Return whether objects have so many keys in common that they are records rather than fields."""
+    counts = Counter(key for one in objects for key in one)
+    usual = {key for key, count in counts.items() if 2 * count > len(objects)}
+    return len(objects) >= _FEWEST_ENTRIES and all(
+        one and 2 * len(one & usual) >= len(one) for one in objects
+    )
 
 
 def _skip(window: Window, depth: int) -> None:
