@@ -80,12 +80,14 @@ def start_context(chosen: dict[str, str]) -> Any:
             "openjdk-17-jre-headless) or set JAVA_HOME"
         )
     here = "spark.local.dir" in chosen
+    of_workers = chosen.get("spark.master", "").startswith("local-cluster")
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
     mask = os.umask(0o077)
     try:
         with (
             _environment({"PYSPARK_PYTHON": sys.executable} if here else {}),
+            _home_in(Path(chosen["spark.local.dir"])) if of_workers else nullcontext(),
             _errors_to(Path(chosen["spark.local.dir"]) / "java.log") if here else nullcontext(),
             _known_java(),
         ):
@@ -162,6 +164,30 @@ def _errors_to(path: Path) -> Iterator[None]:
     finally:
         os.dup2(before, 2)
         os.close(before)
+
+
+@contextmanager
+def _home_in(folder: Path) -> Iterator[None]:
+    """Set a home of Spark in this folder: workers of a local cluster write their logs into their home.
+
+    It links to the entries of the usual home, which would otherwise keep those logs for ever.
+    """
+    from pyspark.find_spark_home import _find_spark_home
+
+    before = os.environ.get("SPARK_HOME")
+    home = folder / "home"
+    home.mkdir(mode=0o700)
+    for path in Path(_find_spark_home()).absolute().iterdir():
+        if path.name != "work":
+            (home / path.name).symlink_to(path)
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SPARK_HOME"]
+        else:
+            os.environ["SPARK_HOME"] = before
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def test_what_cannot_be_read_or_written_is_said_in_a_sentence(desk: Desk, run: R
 
 def test_an_envelope_is_named(desk: Desk, run: Run) -> None:
     envelope = desk.folder / "export.json"
-    envelope.write_text(json.dumps({"people": MANY}))
+    envelope.write_text(json.dumps({"people": MANY, "staff": MANY}))
     assert run("init", envelope).code == 5
     assert "records: $.people" in run("init", envelope, "--records", "$.people").out
 

@@ -49,7 +49,7 @@ class Faulty:
         return self.work(part, place)
 
 
-FAULTS = ("kill", "full", "raise", "SIGINT", "SIGTERM", "modes", "executor")
+FAULTS = ("kill", "full", "raise", "SIGINT", "SIGTERM", "modes", "executor", "spark worker")
 
 
 def _look(folder: Path) -> None:
@@ -84,24 +84,25 @@ def small_parts(change: Callable[[Any, str, Any], None] = setattr, bytes_of_spli
 
 @dataclass(frozen=True)
 class Killing:
-    """A task that kills the Spark executor which it runs in, once."""
+    """A task that kills the Spark executor which it runs in, once, or the worker with it."""
 
     function: Any
     marker: Path
+    and_worker: bool
 
     def __call__(self, value: Any) -> Any:
         """Kill, or if somebody did so do the work."""
-        kill_executor_once(self.marker)
+        kill_executor_once(self.marker, and_worker=self.and_worker)
         return self.function(value)
 
 
-def disturb_spark(task: str, marker: Path) -> None:
-    """Kill an executor in the first of the tasks of that name."""
+def disturb_spark(task: str, marker: Path, *, and_worker: bool) -> None:
+    """Kill an executor, or a worker with its executor, in the first of the tasks of that name."""
     own = Spark.stage
 
     def stage(self: Spark, function: Any, layout: Any, run: Any) -> Any:
         if type(function).__name__ == task:
-            function = Killing(function, marker)
+            function = Killing(function, marker, and_worker)
         return own(self, function, layout, run)
 
     patched: Any = Spark
@@ -142,8 +143,8 @@ if __name__ == "__main__":
     chosen, stage = sys.argv[1:3]
     del sys.argv[1:3]
     small_parts()
-    if chosen == "executor":
-        disturb_spark(stage, Path(os.environ["MARKER"]))
+    if chosen in ("executor", "spark worker"):
+        disturb_spark(stage, Path(os.environ["MARKER"]), and_worker=chosen == "spark worker")
     elif chosen != "-":
         disturb(chosen, stage)
     sys.exit(main())

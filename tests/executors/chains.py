@@ -42,16 +42,23 @@ def chain(executor: Executor, before: Callable[[int], None] = lambda seed: None)
     return digest.hexdigest()
 
 
-def kill_executor_once(marker: Path) -> bool:
-    """Kill the Java process above this Python worker, if nobody has done so yet."""
+def kill_executor_once(marker: Path, *, and_worker: bool = False) -> bool:
+    """Kill the executor above this Python process, if nobody has done so yet; first the worker above it."""
     try:
         marker.touch(exist_ok=False)
     except FileExistsError:
         return False
-    status = Path(f"/proc/{os.getppid()}/status").read_text("ascii")
-    (above,) = [line for line in status.splitlines() if line.startswith("PPid:")]
-    os.kill(int(above.split()[1]), signal.SIGKILL)
+    executor = _parent(os.getppid())
+    if and_worker:
+        os.kill(_parent(executor), signal.SIGKILL)
+    os.kill(executor, signal.SIGKILL)
     return True
+
+
+def _parent(process: int) -> int:
+    status = Path(f"/proc/{process}/status").read_text("utf-8", "replace")
+    (above,) = [line for line in status.splitlines() if line.startswith("PPid:")]
+    return int(above.split()[1])
 
 
 def main(master: str, folder: Path, marker: str) -> None:

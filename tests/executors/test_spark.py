@@ -127,16 +127,11 @@ def test_without_java_the_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
 # Applications of their own
 
 
-def spark_home(folder: Path) -> Path:
-    """PySpark's own home, but workers of a local cluster write beside it instead of into it."""
+def installed_spark() -> Path:
+    """PySpark's own folder, into which a local cluster of Spark would write."""
     import pyspark
 
-    home = folder / "home"
-    home.mkdir()
-    for path in Path(pyspark.__file__).parent.iterdir():
-        if path.name != "work":
-            (home / path.name).symlink_to(path)
-    return home
+    return Path(pyspark.__file__).parent
 
 
 def expected(folder: Path) -> str:
@@ -152,15 +147,15 @@ def chained(tmp_path: Path) -> Iterator[Any]:
 
     def run(master: str, marker: str = "") -> str:
         script = [sys.executable, "-m", "tests.executors.chains", master, str(spill), marker]
-        environment = {**os.environ, "SPARK_HOME": str(spark_home(tmp_path))}
-        done = subprocess.run(
-            script, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=280, check=False
-        )
+        done = subprocess.run(script, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
+    home = installed_spark()
+    before = set(home.iterdir())
     yield run
     assert list(spill.iterdir()) == []
+    assert set(home.iterdir()) == before
 
 
 @pytest.mark.full

@@ -12,8 +12,9 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -22,13 +23,31 @@ PATIENCE = 60
 USER = "steward"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Running:
-    """A server, its superuser's password, and its process."""
+    """A server, its superuser's password, its process, and how that is started."""
 
     port: int
     password: str
-    process: subprocess.Popen[bytes]
+    start: Callable[[], subprocess.Popen[bytes]]
+
+    def __post_init__(self) -> None:
+        self.process = self.start()
+
+    def end(self) -> None:
+        """End the connections, and the server."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def restart(self) -> None:
+        """End the server and start it again, with the same data on the same port."""
+        self.end()
+        self.process = self.start()
+        await_answer(self)
 
     def address(self, database: str, user: str = USER, password: str | None = None) -> str:
         """The address of a database, password and all."""
@@ -70,18 +89,14 @@ def serving(*options: str) -> Iterator[Running]:
         started = [programs / "postgres", "-D", data, "-p", str(port), "-k", folder, "-h", "127.0.0.1"]
         started += ["-c", "fsync=off", "-c", "log_min_messages=fatal", *options]
         with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(started, stdout=log, stderr=log, cwd=folder, **lent)
-            running = Running(port, password, process)
+            running = Running(
+                port, password, partial(subprocess.Popen, started, stdout=log, stderr=log, cwd=folder, **lent)
+            )
             try:
                 await_answer(running)
                 yield running
             finally:
-                process.send_signal(signal.SIGINT)  # ends its connections, and itself
-                try:
-                    process.wait(20)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
+                running.end()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -6,7 +6,7 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,6 +29,8 @@ class Proxy:
     way: Way = "reset"
     deliver: bool = False
     """Whether the word still reaches the server."""
+    meanwhile: Callable[[], None] = lambda: None
+    """What is done when the connection is to be lost, before it is."""
 
     def __post_init__(self) -> None:
         self.seen = 0
@@ -54,7 +56,11 @@ class Proxy:
             if self.lost and self.way == "refuse":
                 _reset(client)
                 continue
-            server = socket.create_connection(("127.0.0.1", self.port))
+            try:
+                server = socket.create_connection(("127.0.0.1", self.port))
+            except OSError:  # no server is there, as while one restarts
+                _reset(client)
+                continue
             self._sockets += [client, server]
             for pair in ((client, server), (server, client)):
                 threading.Thread(target=self._forward, args=(*pair, pair[0] is client), daemon=True).start()
@@ -80,6 +86,7 @@ class Proxy:
                 once = not self.lost and (cut or (self.after is not None and self.seen > self.after))
                 if once:
                     self._lost.set()
+                    self.meanwhile()
                 if once if self.way == "reset" else self.lost and self.way == "refuse":
                     for one in (source, target):
                         _reset(one)

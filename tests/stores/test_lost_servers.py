@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +17,10 @@ import hierdata
 from hierdata.ground.errors import HierdataError, UnavailableError
 from hierdata.sources.stores.base import LOST, UNCERTAIN
 from hierdata.sources.stores.mongodb_target import UNFINISHED
+from tests.stores.postgresql_server import binaries
+from tests.stores.postgresql_server import serving as serving_postgresql
 from tests.stores.proxy import Proxy, losing
+from tests.stores.server import serving as serving_mongodb
 from tests.stores.test_mongodb import POLICY as OF_MONGODB
 from tests.stores.test_mongodb import people
 from tests.stores.test_mongodb_store import address_of, names
@@ -150,3 +155,79 @@ def test_mongodb(database: Database, mongodb: str, tmp_path: Path) -> None:
             assert proxy.lost
         assert "it may stand" in message
         assert not (tmp_path / "release").exists()
+
+
+def restart_everywhere(
+    run: Run, port: int, restart: Callable[[], None], found: Callable[[], set[str]], moments: int
+) -> None:
+    """Restart the server at random moments of both ways: there is a sentence, and nothing is left."""
+    rng = random.Random(9)
+    whole = {"read": amount(port, run.read), "write": amount(port, lambda proxy: run.write(proxy, "whole"))}
+    (run.folder / "read").rename(run.folder / "earlier")
+    before, there = found(), {path.name for path in run.folder.iterdir()}
+    for what in ("read", "write"):
+        for _ in range(moments):
+            at = rng.randrange(100, int(0.95 * whole[what]))
+            again = threading.Event()
+
+            def restart_and_tell(again: threading.Event = again) -> None:
+                restart()
+                again.set()
+
+            with losing(port, after=at, meanwhile=restart_and_tell) as proxy:
+                message = lost(lambda what=what, proxy=proxy: getattr(run, what)(proxy))
+                assert again.wait(60), (what, at)
+            assert {path.name for path in run.folder.iterdir()} == there, (what, at, message)
+            left = found() - before
+            told = "could not be removed" in message  # the server was away when they were to be removed
+            assert all(name.startswith(UNFINISHED) for name in left) if told else not left, (
+                what,
+                at,
+                message,
+            )
+            before |= left
+    with losing(port) as proxy:  # the server that was restarted serves the same command
+        run.write(proxy)
+    assert found() > before
+
+
+@pytest.mark.full
+def test_a_restart_of_postgresql(tmp_path: Path) -> None:
+    import psycopg
+
+    if binaries() is None:
+        pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
+    with serving_postgresql() as running:
+        with psycopg.connect(running.address("postgres"), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE school")
+        address = running.address("school")
+        students(address)
+        run = Run(
+            f"{address}/students#doc", OF_POSTGRESQL, f"{address}/release", tmp_path, "connect_timeout=5"
+        )
+        restart_everywhere(run, running.port, running.restart, lambda: tables(address), 2)
+
+
+@pytest.mark.full
+def test_a_restart_of_mongodb(tmp_path: Path) -> None:
+    import pymongo
+
+    data, folder = tmp_path / "data", tmp_path / "runs"
+    folder.mkdir()
+    with ExitStack() as stack:
+        address, process = stack.enter_context(serving_mongodb(data))
+        port = urlsplit(address).port
+        assert port is not None
+        client: pymongo.MongoClient[Any] = stack.enter_context(pymongo.MongoClient(address))
+        database = client.school
+        database.people.insert_many(people(600))
+
+        def restart() -> None:
+            nonlocal process
+            process.terminate()
+            process.wait(20)
+            _, process = stack.enter_context(serving_mongodb(data, port=port))
+
+        source, to = (address_of(address, database, name) for name in ("people", "release"))
+        run = Run(source, OF_MONGODB, to, folder, "directConnection=true&retryWrites=false&retryReads=false")
+        restart_everywhere(run, port, restart, lambda: names(database), 2)
