@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -72,11 +73,22 @@ def names_that_repeat(folder: Path) -> None:
 
 
 def a_file_for_each_record(folder: Path) -> None:
-    for n in range(8):
-        put(folder / "each", f"p{n}.json", json.dumps({"id": f"p{n}", "sex": "f"}, indent=1))
-    assert hierdata.init(folder / "each").records == 8
-    _, release = publish(folder / "each")
-    assert release.report.counts.records.published == 8
+    """Printed prettily, in one line, and packed; a pretty file is no lines of JSON."""
+    for name, suffix, indent in (("pretty", "", 2), ("plain", "", None), ("packed", ".gz", 1)):
+        own = folder / name
+        own.mkdir()
+        for n in range(8):
+            text = json.dumps(
+                {"id": f"p{n}", "sex": "f", "visits": [{"ward": "w"}]}, indent=indent
+            ).encode()
+            put(own / "each", f"p{n}.json{suffix}", gzip.compress(text) if suffix else text)
+        assert hierdata.init(own / "each").records == 8
+        _, release = publish(own / "each")
+        assert release.report.counts.records.published == 8
+        assert '"p1"' not in written(release)
+    put(folder / "plain" / "each", "p9.json.gz", b"\x1f\x8bno gzip")
+    with pytest.raises(InputError, match="record 9: the gzip data is damaged"):
+        hierdata.init(folder / "plain" / "each")
 
 
 def records_deep_in_xml(folder: Path) -> None:
