@@ -243,12 +243,19 @@ def _decode_all(files: Sequence[PathSource], policy: Policy) -> tuple[tuple[Path
             _, found = input_format(files[0], policy)
             if format.is_binary and policy.encoding is None:
                 return tuple(files), found
-            return tuple(file.decode_as(policy.encoding) for file in files), found
+            return tuple(_decode(number, file, policy) for number, file in enumerate(files, 1)), found
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(
         "the files of a collection must all have one format, which is not a table format: select the files "
         f"by a pattern such as 'folder/*.xml' ({why}); keyed tables need `tables` in the policy"
     )
+
+
+def _decode(number: int, file: PathSource, policy: Policy) -> PathSource:
+    try:
+        return file.decode_as(policy.encoding)
+    except InputError as error:
+        raise InputError(f"file {number} in the order of names: {error.message}") from None
 
 
 def split_files(

@@ -78,16 +78,14 @@ def a_file_for_each_record(folder: Path) -> None:
         own = folder / name
         own.mkdir()
         for n in range(8):
-            text = json.dumps(
-                {"id": f"p{n}", "sex": "f", "visits": [{"ward": "w"}]}, indent=indent
-            ).encode()
+            text = json.dumps({"id": f"p{n}", "sex": "f", "visits": [{"ward": "w"}]}, indent=indent).encode()
             put(own / "each", f"p{n}.json{suffix}", gzip.compress(text) if suffix else text)
         assert hierdata.init(own / "each").records == 8
         _, release = publish(own / "each")
         assert release.report.counts.records.published == 8
         assert '"p1"' not in written(release)
     put(folder / "plain" / "each", "p9.json.gz", b"\x1f\x8bno gzip")
-    with pytest.raises(InputError, match="record 9: the gzip data is damaged"):
+    with pytest.raises(InputError, match="file 9 in the order of names: the gzip data is damaged"):
         hierdata.init(folder / "plain" / "each")
 
 
