@@ -157,13 +157,15 @@ class WriteRange:
         return Path(name)
 
 
-def order_lines(lines: list[Lines]) -> list[tuple[Document, bytes]]:
-    """Sort the lines of a range that are pickled documents; return these, each with its witness."""
-    return [(pickle.loads(line), links) for _, line, links in sorted(chain.from_iterable(lines))]
+def order_lines(lines: list[Lines]) -> Iterator[tuple[Document, bytes]]:
+    """Sort the lines of a range that are pickled documents; yield these, each with its witness."""
+    return ((pickle.loads(line), links) for _, line, links in sorted(chain.from_iterable(lines)))
 
 
 _RANGE = 20_000
 """About how many records are sorted together."""
+_RANGE_OF_TABLES = 2_000
+"""The same of records that are rows of several tables: a patient may have hundreds."""
 
 
 @dataclass(frozen=True)
@@ -255,8 +257,8 @@ class Publishing:
 
     def _write_in_order(self, classes: ClusteredBlocks, types: TypesShown) -> Path:
         """Write the records of all blocks into one file, in the order of publication."""
-        spread, ranges = classes.spread, -(-self._total // _RANGE)
-        spelling = RecordSpelling.of(self.form)
+        spread, spelling = classes.spread, RecordSpelling.of(self.form)
+        ranges = -(-self._total // (_RANGE_OF_TABLES if spelling.format is None else _RANGE))
         publish = PublishBlock(
             self.recoding, self.prepared.frame, classes.heaviest, self.order_key, ranges, spelling, types
         )

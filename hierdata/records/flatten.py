@@ -66,16 +66,19 @@ def _put_keys(table: Table, own: int, above: dict[str, int], put: Callable[[str,
 
 
 def _keep_objects(row: Document, item: Value, tables: Collection[str]) -> list[tuple[str, list[Value]]]:
-    """Put an object into a row, with objects of keys; return its arrays that are tables."""
+    """Put an object into a row, with objects of keys; return its arrays that are tables, in their order."""
     if not isinstance(item, dict):
         raise InputError("a row of a table must be an object")
     arrays = []
+    for key in tables:
+        value = item.get(key, [])
+        if not isinstance(value, list):
+            raise InputError("a record has something else than an array where a table has its rows")
+        arrays.append((key, value))
     for key, value in item.items():
         if key in tables:
-            if not isinstance(value, list):
-                raise InputError("a record has something else than an array where a table has its rows")
-            arrays.append((key, value))
-        elif key not in row:
+            continue
+        if key not in row:
             row[key] = value
         else:
             _unite(row, key, value)

@@ -48,8 +48,8 @@ class JoinTally:
             )
 
     def check(self, tables: Sequence[Table], locate: Callable[[str, Place], str]) -> None:
-        """Raise InputError if a row cannot be joined; the innermost tables are told first."""
-        for table in reversed(tables):
+        """Raise InputError if a row cannot be joined; the outermost tables are told first."""
+        for table in tables:
             for (name, reason, other), misfit in sorted(self.misfits.items()):
                 if name == table.name:
                     refuse(name, self._describe(table, reason, other, misfit, locate(name, misfit.first)))
@@ -74,7 +74,9 @@ class JoinTally:
                 f"values of the same spelling and type, and that {other} has rows"
             )
         rows = "1 row belongs" if count == 1 else f"{count} rows belong"
-        return f"{rows} to no row of {other}, the first is {where}"
+        last = table.links[-1][0]
+        same = f" of the same {last}" if last != other else ""
+        return f"{rows} to no row of {other}{same}, the first is {where}"
 
 
 class Joiner:

@@ -23,7 +23,7 @@ from hierdata.sources.columns import TableForm, input_format
 from hierdata.sources.files import file_form
 from hierdata.sources.folders import split_files
 from hierdata.sources.form import Collection, FileForm, Form, open_input, open_layout
-from hierdata.sources.resources import BUNDLE, TYPE, ResourceSpelling, ResourceTypes
+from hierdata.sources.resources import BUNDLE, CAPABILITIES, TYPE, ResourceSpelling, ResourceTypes
 from hierdata.sources.rows import KeyedRows, RowPart, RowReading
 from hierdata.sources.splits import (
     SIZE,
@@ -40,7 +40,6 @@ _NAMED = re.compile(
     r"(?:[0-9]{1,9}[._-])?([A-Z][A-Za-z]{1,60})(?:[._-][0-9]{1,18})?\.(?:ndjson|jsonl)(?:\.gz)?"
 )
 """The name of a file in a bulk export, with the type of its resources."""
-_CAPABILITIES = "CapabilityStatement"
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,9 @@ def resource_collection(source: Path, policy: Policy) -> Collection:
         named = _NAMED.fullmatch(path.name)
         table = named[1] if named is not None and is_resource(named[1]) else None
         told = path.name if table is not None else f"file {number} in the order of names"
-        if table is not None and not types.reads(table):
+        if table == CAPABILITIES:
+            table = None  # it says of which version the resources are
+        elif table is not None and not types.reads(table):
             continue
         parts += [
             RowPart(table, told, one, measure_split(one, path)) for one in file_splits(file, format, layout)
@@ -177,6 +178,8 @@ def resource_collection(source: Path, policy: Policy) -> Collection:
         more, seen = _read_singles(singles)
         parts += more
         first = first or seen
+    if first is not None and not all(part.is_packed for part in parts):
+        first = (*first[:2], first[2].removesuffix(".gz"))
     if first is None:
         raise InputError("there are no resources to read", path=str(source))
     return _collect_parts(parts, first, policy)
@@ -230,7 +233,7 @@ def _list_files(source: Path) -> list[Path]:
 def _look(file: PathSource, format: Format, layout: Layout) -> tuple[str | None, Format, str] | None:
     """Return the type of the first resource of a file, with the format and the suffix of its release."""
     document = next(read_file(file, format, layout), None)
-    if document is None or document.get(TYPE) == _CAPABILITIES:
+    if document is None or document.get(TYPE) == CAPABILITIES:
         return None
     kind = document.get(TYPE)
     packed = ".gz" if file.name.lower().endswith(".gz") else ""

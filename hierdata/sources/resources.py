@@ -16,7 +16,7 @@ from hierdata.records.keyed import Lookup, Table, find_at, put_at
 
 TYPE = "resourceType"
 BUNDLE = "Bundle"
-_CAPABILITIES = "CapabilityStatement"
+CAPABILITIES = "CapabilityStatement"
 _VERSION = re.compile(r"hl7\.org/fhir/([0-9])\.[0-9]")
 _R4 = "4"
 _FORMER_CONTEXT = frozenset(
@@ -114,7 +114,7 @@ class ResourceTypes:
         """Return whether resources of a type are rows. Raises InputError for one that no rule names."""
         if kind in self._references or kind in self._lookup_names:
             return True
-        if self.drops or kind == _CAPABILITIES:
+        if self.drops or kind == CAPABILITIES:
             return False
         raise InputError(
             f"the type {kind} is not among the policy's `tables`: name it there, or state `unlisted: drop`"
@@ -155,7 +155,7 @@ def _refuse_version(kind: str, resource: Document) -> None:
 
 def _find_version(kind: str, resource: Document) -> tuple[str | None, str]:
     """Return the major version of FHIR that a resource shows, and where; None if it shows none."""
-    if kind == _CAPABILITIES and isinstance(version := resource.get("fhirVersion"), str):
+    if kind == CAPABILITIES and isinstance(version := resource.get("fhirVersion"), str):
         return version[:1], "$.fhirVersion"
     meta = resource.get("meta")
     profiles: Value = meta.get("profile") if isinstance(meta, dict) else None

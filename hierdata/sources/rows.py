@@ -44,6 +44,11 @@ class RowPart:
     first: int = 0
 
     @property
+    def is_packed(self) -> bool:
+        """Whether the file is compressed."""
+        return isinstance(self.split, FileSplit) and self.split.source.name.lower().endswith(".gz")
+
+    @property
     def is_later(self) -> bool:
         """Whether other parts of the file come before it."""
         return isinstance(self.split, FileSplit) and self.split.split.start > 0
