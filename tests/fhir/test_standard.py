@@ -140,6 +140,34 @@ def test_what_fhir_cannot_say_is_refused(fields: dict[str, Any], told: str) -> N
     assert problem.startswith("fields.$.")
 
 
+def test_filters_tell_codings_by_system_and_extensions_by_url() -> None:
+    snomed = "$.Condition[*].code.coding[?@.system == 'http://snomed.info/sct']"
+    icd = "$.Condition[*].code.coding[?@.system == 'http://hl7.org/fhir/sid/icd-10']"
+    fields = {
+        f"{snomed}.code": FLAT,
+        f"{icd}.code": quasi(taxonomy={"tree": HEART}),
+        f"{icd}.version": FLAT,
+        "$.extension[?@.url == 'urn:race'].valueCode": FLAT,
+    }
+    assert problems(fields) == []
+    typing = typing_of(policy_with(fields))
+    codings = [
+        {"system": "http://snomed.info/sct", "code": "*"},
+        {"system": "http://hl7.org/fhir/sid/icd-10", "code": "Diseases of the heart", "version": "*"},
+    ]
+    labels = {
+        "Condition": [{"code": {"coding": codings}}],
+        "extension": [{"url": "urn:race", "valueCode": "*"}],
+    }
+    typed = typing.to_fhir(labels)
+    assert typing.from_fhir(typed) == labels
+    assert typed["extension"][0].keys() == {"url", "_valueCode"}
+    assert typed["Condition"][0]["code"]["coding"] == [
+        {"system": "http://snomed.info/sct"},
+        {"system": "http://hl7.org/fhir/sid/icd-10", "display": "Diseases of the heart"},
+    ]
+
+
 def test_codes_at_inner_nodes_stay_codes_where_the_policy_takes_them_as_values() -> None:
     fields = {CODE: quasi(taxonomy={"tree": HEART, "inner": True}), DISPLAY: {"derived": CODE}}
     assert problems(fields) == []

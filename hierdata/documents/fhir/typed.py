@@ -149,6 +149,8 @@ class _Node:
             if own.required and not own.choice and key not in written
         }
         wanted = {own.choice for own in elements.values() if own.required and own.choice}
+        if self.type == "Extension" and any(own.choice for key, own in elements.items() if key in self.below):
+            wanted.add("value")
         of_choice = ([key for key, own in elements.items() if own.choice == name] for name in sorted(wanted))
         self.choices = tuple(tuple(sorted(names, key=self._order)) for names in of_choice)
         for node in self.kinds.values():

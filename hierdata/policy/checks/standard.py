@@ -27,6 +27,7 @@ _DATES = ("date", "dateTime", "instant")
 _NUMBERS = ("decimal", "integer", "positiveInt", "unsignedInt")
 _TEXTS = ("string", "markdown", "uri", "url", "canonical", "id")
 _EXTENSIONS = ("extension", "modifierExtension")
+_URL = ("url",)
 
 
 class _ElementPlace(NamedTuple):
@@ -81,8 +82,8 @@ def _list_places(policy: Policy, path: Path) -> Iterator[tuple[str, str]]:
     for step in path.steps:
         if owner is None:
             return
-        yield owner, step.key
-        owner = type_below(owner, step.key)
+        yield owner, step.document_key
+        owner = type_below(owner, step.document_key)
 
 
 def _find_place(policy: Policy, path: Path) -> _ElementPlace:
@@ -106,7 +107,7 @@ def _explain_path(policy: Policy, path: Path) -> str | None:
                 f"FHIR wants {owner}.{key} in every resource, so a release cannot tell that it is absent: "
                 f"drop {path.prefix(end)}"
             )
-        if key in _EXTENSIONS:
+        if key in _EXTENSIONS and _URL not in {field for field, _ in step.conditions}:
             return "name extensions by their url with a filter, or drop them"
         kind = below
     return None if is_primitive(kind) else f"this is no value but a {kind}: name a field of it"
@@ -200,7 +201,7 @@ def _type_field(policy: Policy, path: Path, rule: FieldRule) -> TypedField:
     elif place.takes_range and isinstance(domain, Interval):
         spelling = _spell_range(domain)
     steps = tuple(
-        TypedStep(step.key, bool(step.many) or path.keys[:end] in policy.vertices)
+        TypedStep(step.document_key, bool(step.many) or path.keys[:end] in policy.vertices, step.conditions)
         for end, step in enumerate(path.steps, 1)
     )
     return TypedField(steps, path.keys in policy.quasi, spelling, texts, isinstance(domain, Date))

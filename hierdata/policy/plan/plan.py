@@ -108,7 +108,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]
     hierarchies = tuple(
         tuple(
-            policy.quasi[keys].compile(survey.values[keys], policy.folder)
+            _compile_domain(policy, survey, keys)
             for keys, attribute in own.items()
             if attribute.role is Role.QUASI
         )
@@ -147,6 +147,12 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
             step.check(stage.kind, hierarchies[stage.kind])
     worth = worth_of(policy, schema, survey)
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages, worth)
+
+
+def _compile_domain(policy: Policy, survey: Survey, keys: Keys) -> Hierarchy:
+    """Return the hierarchy of a quasi-identifier; resources are silent about missing and suppressed alike."""
+    tree = policy.quasi[keys].compile(survey.values[keys], policy.folder)
+    return tree if policy.standard is None else tree.mask_missing()
 
 
 def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
