@@ -109,6 +109,7 @@ class Works:
         except (OSError, ValueError):
             pass  # the process was stopped between two lines
         process.wait()
+        process.stdout.close()
         with self._lock:
             if self._processes[name] is process and self._states[name].is_running:
                 why = "the worker process ended early, perhaps for lack of memory: try again"

@@ -106,7 +106,7 @@ def test_questions_are_answered_and_undone(client: Client, study: StudyFolder) -
 
 
 def test_the_promise_in_words_becomes_models(client: Client, study: StudyFolder) -> None:
-    assert "Every person looks like at least 4 others" in client.get("/promise").readable
+    assert "At least 10 records fit what a reader knows of a person" in client.get("/promise").readable
     diagnosis = {"path": "$.visits[*].diagnosis", "limit": "third"}
     act(client, "/promise/do/choose", whom="anyone", knows="everything", **diagnosis)
     assert policy_of(study)["models"] == [

@@ -68,9 +68,12 @@ def _say_promises(ask: Ask, text: str) -> dict[str, Any]:
     try:
         policy = build_policy(ask.study, text)
     except HierdataError as error:
-        return {"sentences": [], "problems": str(error).split("\n")}
+        return {"sentences": [], "problems": str(error).split("\n"), "exact": False}
+    preview = ask.study.figures("preview")
+    if preview is not None and preview["version"] == ask.study.version() and preview["refused"] is None:
+        return {"sentences": [(one, "") for one in preview["promises"]], "problems": [], "exact": True}
     of_rows = not (ask.study.figures("survey") or {"vertices": []})["vertices"]
-    return {"sentences": list(say_models(policy.models, of_rows=of_rows)), "problems": []}
+    return {"sentences": list(say_models(policy.models, of_rows=of_rows)), "problems": [], "exact": False}
 
 
 def say_models(models: Any, *, of_rows: bool) -> Iterator[tuple[str, str]]:
