@@ -40,6 +40,7 @@ from hierdata.release.report.models import (
     suppression_sentences,
 )
 from hierdata.release.report.sentences import (
+    READ_RESOURCES,
     certain_sentences,
     count_empty,
     state_forms,
@@ -141,9 +142,14 @@ def build_codebook(published: ReadBack) -> Codebook:
         shape=describe_steps(policy),
         fields=tuple(fields),
         groups=policy.recoding_traits.groups,
-        **({} if spelled is None else {"generalized": spelled}),
-        **({} if policy.knowledge is None else read_missing(policy.knowledge)),
+        **(({} if spelled is None else {"generalized": spelled}) | _read_absent(policy)),
     )
+
+
+def _read_absent(policy: Policy) -> dict[str, str]:
+    """Return what the codebook says of what is not there instead of its usual sentences."""
+    known = {} if policy.knowledge is None else read_missing(policy.knowledge)
+    return known if policy.standard is None else known | READ_RESOURCES
 
 
 def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tuple[str, ...]:
@@ -165,7 +171,8 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
     stated += certain_sentences([path for path, share in verdict.worst_guess.items() if share == 1])
     stated += suppression
     if policy.knowledge is not None:
-        stated += tuple(knowledge_sentences(policy.knowledge, verdict.told_apart))
+        form = () if policy.standard is None else ("absent",)
+        stated += tuple(knowledge_sentences(policy.knowledge, verdict.told_apart, *form))
     if policy.spelling is not None:
         stated += (spelling_sentence(policy.spelling.keep),)
     stated += tuple(

@@ -171,6 +171,9 @@ def test_a_release_is_valid_and_tells_nothing_more(tmp_path: Path, seed: int, mo
             validate(json.loads(line))
             assert '"*"' not in line
             assert "null" not in line
+    told = (public / "codebook.json").read_text("utf-8"), (public / "release.json").read_text("utf-8")
+    assert "data-absent-reason" in told[0]
+    assert "published as *" not in "".join(told)
     records = read_records(public)
     assert records
     if model["kind"] == "k-anonymity":

@@ -27,7 +27,7 @@ _PRESENT_VALUES = (
     "tells, or several values together, is not limited."
 )
 _LEFT_OUT = (
-    "A value that is missing, or was left out, is published as *, and vertices of lists were left out with"
+    "A value that is missing, or was left out, is {form}, and vertices of lists were left out with"
     " all below them. That a record lacks something does not tell that the person does."
 )
 _MORE_FACTS = (
@@ -83,9 +83,14 @@ def state_by_root(promise: str) -> str:
     return _BY_ROOT.format(promise=promise)
 
 
-def knowledge_sentences(model: BoundedKnowledge, told_apart: ToldApart | None) -> Iterator[str]:
-    """Yield what bounded knowledge does not promise, with the shares of sampled persons."""
-    yield _LEFT_OUT
+def knowledge_sentences(
+    model: BoundedKnowledge, told_apart: ToldApart | None, form: str = "published as *"
+) -> Iterator[str]:
+    """Yield what bounded knowledge does not promise, with the shares of sampled persons.
+
+    ``form`` is how a value is published that was left out.
+    """
+    yield _LEFT_OUT.format(form=form)
     if model.facts != "quasi":
         yield _LEFT_OUT_VALUES
     sampled = 0 if told_apart is None else len(told_apart.persons)

@@ -182,6 +182,17 @@ _COSTS = {
 }
 
 
+READ_RESOURCES = {
+    "generalized": "A category by its code; a group of codes by the display of a coding that has no code. A "
+    "number by a range with both ends, of numbers cut after the last decimal place that is shown: 30 to 34.9 "
+    "has all from 30 to below 35. A date by its month or year, or, where it is absent, by the period in its "
+    "extension urn:hierdata:period. What is absent may be any value.",
+    "missing": "A missing value, and one that may be any, is absent. Where FHIR requires an element, or an "
+    "item of a list shows nothing, there is the extension data-absent-reason with the code masked.",
+}
+"""What the codebook says of resources of FHIR instead of its usual sentences."""
+
+
 def limitations(
     models: Collection[PrivacyModel],
     recoding: str,
