@@ -9,10 +9,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoize
@@ -94,6 +94,11 @@ class SensitiveDomain:
     heights: tuple[int, ...] | None = None
     same: Sameness = ALL_DIFFER
     form: SensitiveForm | None = None
+
+    @classmethod
+    def of(cls, domain: SensitiveDomain) -> Self:
+        """Copy a domain into one of this class."""
+        return cls(**{field.name: getattr(domain, field.name) for field in fields(domain)})
 
     @classmethod
     def build(

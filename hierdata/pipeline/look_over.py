@@ -158,12 +158,12 @@ def shape_collection(
 ) -> Iterator[Iterator[Document]]:
     """Shape an open collection in this process; errors are those of ``open_shaped``."""
     from hierdata.pipeline.join import join_splits
-    from hierdata.pipeline.shape import shape_splits
+    from hierdata.pipeline.shape import shape_apart
     from hierdata.records.shape.base import ShapeTally
 
     with Resources("serial").open_context(1, None, silent) as spread:
         splits = join_splits(collection, spread)
-        splits = shape_splits(splits, collection.form.format, policy, spread, b"", hints)
+        splits = shape_apart(splits, collection.form.format, policy, spread, b"", hints).kept
 
         def documents() -> Iterator[Document]:
             total = ShapeTally()

@@ -49,18 +49,6 @@ def derive_secret(seed: bytes) -> bytes:
     return hmac.digest(seed, b"hierdata shape", "sha256")
 
 
-def shape_splits(
-    splits: Sequence[InputSplit],
-    format: Format,
-    policy: Policy,
-    spread: RunContext,
-    secret: bytes | None,
-    hints: frozenset[Keys] = frozenset(),
-) -> Sequence[InputSplit]:
-    """Return splits of shaped documents of those who may be published (see ``shape_apart``)."""
-    return shape_apart(splits, format, policy, spread, secret, hints).kept
-
-
 def shape_apart(
     splits: Sequence[InputSplit],
     format: Format,

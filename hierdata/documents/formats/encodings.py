@@ -57,6 +57,22 @@ def find_mark(head: bytes) -> str | None:
     return next((name for mark, name in _MARKS if head.startswith(mark)), None)
 
 
+class Unpacking(io.RawIOBase):
+    """Bytes that are made of those of another stream, which is closed with this one."""
+
+    def __init__(self, origin: BinaryIO) -> None:
+        self._origin = origin
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def close(self) -> None:
+        """Close the original stream too."""
+        self._origin.close()
+        super().close()
+
+
 def transcode(stream: BinaryIO, encoding: str) -> BinaryIO:
     """Return a stream as UTF-8, without a mark; an XML declaration no longer names an encoding.
 
@@ -65,25 +81,16 @@ def transcode(stream: BinaryIO, encoding: str) -> BinaryIO:
     return io.BufferedReader(_Transcoder(stream, encoding), _CHUNK)
 
 
-class _Transcoder(io.RawIOBase):
+class _Transcoder(Unpacking):
     """Text in one encoding, as UTF-8."""
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._encoding = encoding
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._pending = b""
         self._passed = 0
         self._ended = False
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def close(self) -> None:
-        """Close the original stream too."""
-        self._stream.close()
-        super().close()
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Fill the buffer with UTF-8; return the number of bytes, 0 at the end."""
@@ -96,7 +103,7 @@ class _Transcoder(io.RawIOBase):
         return len(taken)
 
     def _next_chunk(self) -> bytes:
-        first, chunk = self._passed == 0, self._stream.read(_CHUNK)
+        first, chunk = self._passed == 0, self._origin.read(_CHUNK)
         self._ended = not chunk
         if first and chunk.startswith(codecs.BOM_UTF8) and self._encoding != "utf-8":
             raise InputError(f"the file has the mark of UTF-8, but the stated encoding is {self._encoding}")
@@ -134,11 +141,11 @@ def _is_aside(name: str) -> bool:
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 
-class Unzip(io.RawIOBase):
+class Unzip(Unpacking):
     """The one file in a zip file, unpacked in bounded pieces."""
 
     def __init__(self, packed: io.BufferedReader) -> None:
-        self._packed = packed
+        super().__init__(packed)
         member = find_member(packed)
         self._size = max(member.compress_size, 1)
         self._out = 0
@@ -151,15 +158,6 @@ class Unzip(io.RawIOBase):
             message = "the zip file is damaged"
         if message:
             raise InputError(message)
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def close(self) -> None:
-        """Close the zip file too."""
-        self._packed.close()
-        super().close()
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Fill the buffer with unpacked bytes; return their number, 0 at the end."""

@@ -15,6 +15,7 @@ from hierdata.documents.formats.encodings import (
     BOMB_RATIO,
     BOMB_START,
     ZIP_MAGIC,
+    Unpacking,
     Unzip,
     find_mark,
     find_member,
@@ -119,24 +120,15 @@ def _plain(stream: io.BufferedReader) -> BinaryIO:
     return stream
 
 
-class _Gunzip(io.RawIOBase):
+class _Gunzip(Unpacking):
     """A sequence of gzip members, decompressed in bounded pieces."""
 
     def __init__(self, packed: BinaryIO) -> None:
-        self._packed = packed
+        super().__init__(packed)
         self._member = zlib.decompressobj(_GZIP_WINDOW)
         self._pending = b""
         self._bytes_in = 0
         self._bytes_out = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def close(self) -> None:
-        """Close the compressed stream too."""
-        self._packed.close()
-        super().close()
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Fill the buffer with decompressed bytes; return their number, 0 at the end."""
@@ -152,7 +144,7 @@ class _Gunzip(io.RawIOBase):
                 return len(plain)
 
     def _refill(self) -> bool:
-        self._pending = self._packed.read(CHUNK)
+        self._pending = self._origin.read(CHUNK)
         self._bytes_in += len(self._pending)
         return bool(self._pending)
 

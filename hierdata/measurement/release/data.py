@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import repeat
@@ -143,11 +143,6 @@ def read_interval(label: Scalar) -> Callable[[Fraction | int], bool] | None:
 
 class _OpenDomain(SensitiveDomain):
     """A sensitive domain that numbers values of no record of the original after those of it."""
-
-    @classmethod
-    def of(cls, domain: SensitiveDomain) -> _OpenDomain:
-        """Copy a sensitive domain."""
-        return cls(**{field.name: getattr(domain, field.name) for field in fields(domain)})
 
     @cached_property
     def _beyond(self) -> dict[Scalar, int]:

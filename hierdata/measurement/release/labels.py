@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hierdata.documents.document import Scalar
@@ -172,11 +172,6 @@ def _readings(label: Scalar) -> list[_Key]:
 
 class OfOriginal(SensitiveDomain):
     """A sensitive domain for published values: it refuses values that the original does not have."""
-
-    @classmethod
-    def of(cls, domain: SensitiveDomain) -> OfOriginal:
-        """Copy a sensitive domain."""
-        return cls(**{field.name: getattr(domain, field.name) for field in fields(domain)})
 
     @cached_property
     def code_of(self) -> Callable[[Scalar], int]:
