@@ -396,13 +396,13 @@ def gather_facts(work: GroupWork, record: int) -> int:
 
 
 @part
-def compare_paths(group: FactGroup, row: Row) -> None:
-    """Fill in the depths of the lowest common ancestors of all pairs of gathered facts."""
+def compare_first(group: FactGroup, row: Row, rows: int) -> None:
+    """Fill in the depths of the lowest common ancestors of the first ``rows`` gathered facts with all."""
     size = row.size[0]
-    for i in range(size):
+    for i in range(rows):
         left = group.owner[row.facts[i]]
         row.common[i, i] = group.depth[left]
-        for j in range(i):
+        for j in range(i + 1, size):
             right = group.owner[row.facts[j]]
             depth = 0
             most = min(group.depth[left], group.depth[right])
@@ -410,6 +410,12 @@ def compare_paths(group: FactGroup, row: Row) -> None:
                 depth += 1
             row.common[i, j] = depth
             row.common[j, i] = depth
+
+
+@part
+def compare_paths(group: FactGroup, row: Row) -> None:
+    """Fill in the depths of the lowest common ancestors of all pairs of gathered facts."""
+    compare_first(group, row, row.size[0])
 
 
 @part
@@ -453,7 +459,8 @@ def count_record(work: GroupWork, tables: Tables, marked: int, step: int) -> Non
     """
     group, asked, row, changed = work.group, work.asked, work.row, work.changed
     table = tables.patterns
-    compare_paths(group, row)
+    # Of three facts one is marked, and the others are compared with each other too.
+    compare_first(group, row, marked if asked.m < 3 else row.size[0])
     table.used[1] += 1
     size, labels, common = row.size[0], row.labels, row.common
     for i in range(marked):
