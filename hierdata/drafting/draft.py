@@ -127,9 +127,10 @@ def _lines(draft: Draft) -> Iterator[str]:
     open_questions += draft.persons is not None
     open_questions += sum(promise.is_open for promise in draft.promises)
     yield EDITOR_LINE
+    but = " but the texts that filters compare" if any("[?" in one.path for one in draft.fields) else ""
     yield from _comment(
         f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. It contains no value of the "
-        "data. A machine cannot know what your readers know: review every field, and the models.",
+        f"data{but}. A machine cannot know what your readers know: review every field, and the models.",
         "",
     )
     if draft.persons is not None:

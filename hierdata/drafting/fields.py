@@ -9,7 +9,7 @@ from hierdata.documents.document import TEXT
 from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.structure import Stated
 from hierdata.records.maps import KEY, write_path
-from hierdata.records.path import Step, xpath
+from hierdata.records.path import OBJECTS, Step, xpath
 from hierdata.records.recognition.field_names import Hint, hint_of
 from hierdata.records.recognition.persons import Meaning, are_of_person, meaning_of
 from hierdata.records.survey import Keys, PathSurvey
@@ -118,7 +118,7 @@ def _walk_listed(
 ) -> Iterator[str]:
     for key, own in shape.children.items():
         many = own.arrays > 0 or own.longest > 1
-        path = (*steps, Step(key, many))
+        path = (*steps, profile.step(steps, key, many))
         if (
             own.arrays
             and own.bare
@@ -139,17 +139,22 @@ class Below:
 
 def vertex_types(profile: Profile, notation: Notation) -> Iterator[Below]:
     """Yield arrays, elements that repeat, and maps, in the order of the survey."""
-    yield from _vertices(profile.shape, (), replace(notation, maps=profile.maps))
+    yield from _vertices(profile, profile.shape, (), replace(notation, maps=profile.maps))
 
 
-def _vertices(shape: PathSurvey, steps: tuple[Step, ...], notation: Notation) -> Iterator[Below]:
+def _vertices(
+    profile: Profile, shape: PathSurvey, steps: tuple[Step, ...], notation: Notation
+) -> Iterator[Below]:
     for key, own in shape.children.items():
         many = own.arrays > 0 or own.longest > 1
-        path = (*steps, Step(key, many))
-        if many and not own.nested:
+        path = (*steps, profile.step(steps, key, many))
+        if _keys_of(path) in profile.structure:
+            continue
+        if (many or path[-1].apart) and not own.nested:
             items = own.objects + own.scalars + own.texts + own.empties
-            yield Below(notation.text(path), items / max(1, shape.objects))
-        yield from _vertices(own, path, notation)
+            text = notation.text(path) + (OBJECTS if path[-1].is_object else "")
+            yield Below(text, items / max(1, shape.objects))
+        yield from _vertices(profile, own, path, notation)
 
 
 def _as_found(shape: PathSurvey, keys: Keys) -> Iterator[Step]:
@@ -173,7 +178,9 @@ class _Fields:
         for key, own in shape.children.items():
             many = own.arrays > 0 or own.longest > 1
             presence = (own.occurrences - own.nulls) / max(1, shape.objects)
-            path = (*steps, Step(key, many))
+            path = (*steps, self._found.step(steps, key, many))
+            if self._keys(path) in self._found.structure:
+                continue
             obstacle = _obstacle(own, self._keys(path) in self._found.skipped)
             if self._keys(path) in self._found.maps:
                 # The path of the map itself is written as that of an object, which it is in the data.
@@ -181,7 +188,8 @@ class _Fields:
                 yield Field(self._keys(path), text, inside, presence, is_map=True)
                 yield from self.below(own, path, True)
             elif obstacle:
-                yield self._field((*steps, Step(key, False)), inside, presence, obstacle=obstacle)
+                last = path[-1] if path[-1].conditions else replace(path[-1], many=False)
+                yield self._field((*steps, last), inside, presence, obstacle=obstacle)
             elif not own.objects:
                 yield self._leaf(path, inside or many, presence)
             else:
@@ -193,7 +201,7 @@ class _Fields:
     def _leaf(self, path: tuple[Step, ...], inside: bool, presence: float) -> Field:
         attribute = self._found.attributes.get(self._keys(path))
         if attribute is None or not attribute.present:
-            path = (*path[:-1], Step(path[-1].key, False))
+            path = (*path[:-1], replace(path[-1], many=False))
             return self._field(path, inside, presence, obstacle="never has a value")
         return self._field(path, inside, presence, attribute)
 
@@ -208,21 +216,26 @@ class _Fields:
         keys = self._keys(path)
         stated = self._found.stated.get(keys)
         text = self._notation.text(path)
-        names = tuple(_names(keys, self._found.maps))
+        names = tuple(_names(path, self._found.maps))
         return Field(keys, text, inside, presence, attribute, obstacle, names=names, stated=stated)
 
     @staticmethod
     def _keys(path: tuple[Step, ...]) -> Keys:
-        return tuple(step.key for step in path)
+        return _keys_of(path)
 
 
-def _names(keys: Keys, maps: Collection[Keys]) -> Iterator[str]:
+def _keys_of(path: tuple[Step, ...]) -> Keys:
+    return tuple(step.key for step in path)
+
+
+def _names(path: tuple[Step, ...], maps: Collection[Keys]) -> Iterator[str]:
     """Yield the names of a field and its ancestors, innermost first.
 
     The text of an element has the element's name, the values of a map have the map's, its keys have none.
     """
+    keys = _keys_of(path)
     for depth in range(len(keys), 0, -1):
-        key, in_map = keys[depth - 1], keys[: depth - 1] in maps
+        key, in_map = path[depth - 1].document_key, keys[: depth - 1] in maps
         if in_map and key == KEY:
             yield ""
         elif key != TEXT and not in_map:

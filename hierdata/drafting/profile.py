@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, islice, repeat
 from typing import TypeAlias, cast
 
@@ -13,12 +13,14 @@ import numpy as np
 
 from hierdata.documents.document import TEXT, Document, Scalar, Value
 from hierdata.drafting.determined import Determined
+from hierdata.drafting.mixed import find_mixed
 from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mix_hashes
 from hierdata.drafting.structure import Stated
 from hierdata.drafting.values import CATEGORIES, Looks, SeenHashes
 from hierdata.ground.errors import InputError
 from hierdata.records.identifiers.treatment import Treatment
 from hierdata.records.maps import dynamic
+from hierdata.records.mixed import REST, UNMIXED, Mixed
 from hierdata.records.path import Step, jsonpath
 from hierdata.records.survey import Keys, PathSurvey, survey
 from hierdata.records.values import batches, columns
@@ -150,7 +152,8 @@ class FieldGroup:
 class Profile:
     """The profile of a collection; ``stated`` is from its server's own schema.
 
-    ``maps`` are the objects whose keys are data, read as arrays of their entries. ``skipped`` are those that
+    ``maps`` are the objects whose keys are data, read as arrays of their entries. ``mixed`` are keys with
+    values of several vertex types, ``steps`` the last steps of the paths to these. ``skipped`` are those that
     turned out to be maps after the first batch, or are inside of maps: their content is ignored. ``sample``
     are the first records, about ``_SAMPLED`` values.
     ``determined`` has for some fields which others they determine, ``joint`` for some that are one together.
@@ -160,12 +163,30 @@ class Profile:
     records: int = 0
     attributes: dict[Keys, FieldProfile] = field(default_factory=dict)
     maps: tuple[Keys, ...] = ()
+    mixed: Mixed = UNMIXED
+    steps: Mapping[Keys, Step] = field(default_factory=dict)
     skipped: set[Keys] = field(default_factory=set)
     pairs: dict[tuple[Keys, Keys], Spectrum] = field(default_factory=dict)
     stated: Mapping[Keys, Stated] = field(default_factory=dict)
     sample: list[Document] = field(default_factory=list)
     determined: dict[Keys, Determined] = field(default_factory=dict)
     joint: list[FieldGroup] = field(default_factory=list)
+
+    def step(self, above: tuple[Step, ...], key: str, many: bool) -> Step:
+        """Return the step to a key of the shape, below the path ``above``."""
+        known = self.steps.get((*(step.key for step in above), key))
+        return Step(key, many) if known is None else replace(known, many=many)
+
+    @property
+    def structure(self) -> frozenset[Keys]:
+        """The fields that filters compare, and the items that none selects."""
+        compared = {
+            (*mixed.holder, kind.key, *keys)
+            for mixed in self.mixed.keys
+            for kind in mixed.kinds
+            for keys, _ in kind.conditions
+        }
+        return frozenset({*compared, *((*mixed.holder, mixed.name + REST) for mixed in self.mixed.keys)})
 
 
 def profile(
@@ -194,8 +215,10 @@ def profile(
     for batch in _batches(documents):
         if not found.records and may_have_maps:
             found.maps = tuple(_maps(survey(batch).shape, ()))
+            found.mixed, found.steps = find_mixed(batch, found.maps)
         unfolding = Treatment(
-            tuple((keys, jsonpath(Step(key, False) for key in keys)) for keys in found.maps)
+            tuple((keys, jsonpath(Step(key, False) for key in keys)) for keys in found.maps),
+            mixed=found.mixed,
         )
         batch = list(unfolding.documents(batch, found.records))
         found.shape.merge(survey(batch).shape)

@@ -8,10 +8,10 @@ policy's types, and have the texts that their filter compares.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hierdata.documents.document import Document, Value
 from hierdata.ground.errors import InputError
@@ -82,33 +82,46 @@ class MixedKey:
         return keys, {text: key for (text,), key in table.items()}
 
     def split(self, value: Value) -> dict[str, Value]:
-        """Return the value's parts by the key of their kind, in the order of the kinds.
+        """Return the value's parts by the key of their kind; see ``place``."""
+        found: dict[str, Value] = {}
+        self.place(value, found)
+        return found
+
+    def place(self, value: Value, document: Document) -> None:
+        """Put the value's parts into an object, by the key of their kind.
 
         Raises MixedMisfitError for an item that two filters select, and for a filter on what is no list.
         """
         if not self.is_filtered:
-            return self._split_by_form(value)
-        if value is None:
-            return {}
-        path = self.kinds[0].path
-        if not isinstance(value, list):
+            document.update(self._split_by_form(value))
+        elif isinstance(value, list):
+            self._place_items(value, document)
+        elif value is not None:
             what = "an object" if isinstance(value, dict) else "a single value"
-            raise MixedMisfitError(path, f"a filter selects items of an array, and this is {what}")
-        rest: list[Value] = []
-        found: dict[str, list[Value]] = {kind.key: [] for kind in self.kinds}
-        if self._by_text is not None:
-            keys, table = self._by_text
-            for item in value:
-                text = _text_at(item, keys)
-                key = None if text is None else table.get(text)
-                (rest if key is None else found[key]).append(item)
-        else:
-            for item in value:
-                key = self._key_of(item)
-                (rest if key is None else found[key]).append(item)
-        if rest:
-            found[self.name + REST] = rest
-        return {key: items for key, items in found.items() if items}
+            reason = f"a filter selects items of an array, and this is {what}"
+            raise MixedMisfitError(self.kinds[0].path, reason)
+
+    def _place_items(self, items: Sequence[Any], document: dict[str, Any]) -> None:
+        """Put the items into lists of an object, by the key of the filter that selects each.
+
+        Most filters compare one field of the item, or of an object in it: this is done for every item.
+        """
+        rest = self.name + REST
+        if self._by_text is None or len(self._by_text[0]) > 2:
+            for item in items:
+                document.setdefault(self._key_of(item) or rest, []).append(item)
+            return
+        (first, *others), table = self._by_text
+        last = others[0] if others else None
+        for item in items:
+            try:
+                key = table[item[first] if last is None else item[first][last]]
+            except (KeyError, TypeError):  # no such field, or no text
+                key = rest
+            if key in document:
+                document[key].append(item)
+            else:
+                document[key] = [item]
 
     def _key_of(self, item: Value) -> str | None:
         """Return the key of the kind whose filter selects an item, None if none does."""
@@ -230,11 +243,23 @@ class Mixed:
             except MixedMisfitError as misfit:
                 raise InputError(str(misfit), record=number, path=misfit.path) from None
 
+    def open(self, document: Document) -> None:
+        """Separate a record of the input in place. Raises MixedMisfitError."""
+        if self.keys:
+            _open(self._root, (document,))
+
     def unite(self, document: Document) -> Document:
         """Unite a separated record in place, and return it."""
         if self.keys:
             _unite(self._root, document)
         return document
+
+    def apart_from(self, maps: Collection[Keys]) -> tuple[Mixed, tuple[MixedKey, ...]]:
+        """Return those that are in no map, and the others: these are met when the map has become an array."""
+        inside = tuple(
+            one for one in self.keys if any(one.holder[:end] in maps for end in range(1, len(one.holder) + 1))
+        )
+        return Mixed(tuple(one for one in self.keys if one not in inside)), inside
 
     @cached_property
     def _root(self) -> _MixedNode:
@@ -251,18 +276,35 @@ UNMIXED = Mixed()
 """Documents as they come in."""
 
 
-def open_mixed(document: Document, mixed: Sequence[MixedKey]) -> None:
-    """Separate the mixed keys of one object, in place. Raises MixedMisfitError."""
+def open_mixed(documents: Sequence[Document], mixed: Sequence[MixedKey]) -> None:
+    """Separate the mixed keys of some objects, in place. Raises MixedMisfitError."""
     for one in mixed:
-        if not one.made_keys.isdisjoint(document):
-            raise MixedMisfitError(one.kinds[0].path, "a field has the name of a filter: rename it")
-        if one.name in document:
-            document.update(one.split(document.pop(one.name)))
+        made, name, place = one.made_keys, one.name, one.place
+        for document in documents:
+            if not made.isdisjoint(document):
+                raise MixedMisfitError(one.kinds[0].path, "a field has the name of a filter: rename it")
+            if name in document:
+                place(document.pop(name), document)
+
+
+def _open(node: _MixedNode, objects: Sequence[Document]) -> None:
+    """Separate objects at a path and what is below them, in place, all objects together."""
+    open_mixed(objects, node.mixed)
+    for key, below in node.below.items():
+        inner: list[Document] = []
+        for document in objects:
+            value = document.get(key)
+            if type(value) is dict:
+                inner.append(value)
+            elif isinstance(value, list):
+                inner += [item for item in value if type(item) is dict]
+        if inner:
+            _open(below, inner)
 
 
 def _separate(node: _MixedNode, document: Document) -> Document:
     document = dict(document)
-    open_mixed(document, node.mixed)
+    open_mixed((document,), node.mixed)
     for mixed in node.mixed:
         for kind in mixed.kinds:
             if kind.conditions and kind.key in document:

@@ -26,6 +26,10 @@ _LONGEST = 100
 _CLOSE = 5
 """Limit on the similar names whose whole paths are compared."""
 UNKNOWN = "<key>"
+_NEVER_SINGLE = (
+    "this is never a single value, only an object, whose fields have rules below this path: leave this rule "
+    "out, or those"
+)
 UNSELECTED = "add a filter for them, or leave them out with `unlisted: drop`"
 Unlisted = Literal["error", "drop"]
 _WRAPPED = "these are values of MongoDB's Extended JSON: state `format: extended-json`"
@@ -192,6 +196,8 @@ def misfits(root: Node, rules: Sequence[Rule], shape: PathSurvey, unlisted: Unli
 
 def _suggest_nearest(rule: Rule, shape: PathSurvey, declared: Collection[Keys]) -> Problem:
     """Report an unmatched rule, with the most similar field; parents that no rule names are hidden."""
+    if rule.path.steps[-1].apart:
+        return Problem("unmatched", str(rule.path), _NEVER_SINGLE)
     shown, whole = suggest(rule.path, shape, declared)
     hint = f"; did you mean {shown}?" if shown else ""
     revealed = (whole,) if whole != shown else ()

@@ -63,6 +63,7 @@ SMOKES = (
             " | index of original | original | command CPU s | command s | MB",
         ),
     ),
+    Smoke("mixed", "--records 30 --rounds 1", ("records | items | separate keys s | filters s | ratio",)),
     Smoke(
         "blocks",
         "--records 60 --sizes 30 --data A --correlation 0.8",

@@ -270,6 +270,7 @@ def test_what_no_policy_can_publish_is_dropped() -> None:
     roles = {one.path: one.proposal.role for one in draft.fields}
     assert roles.pop("$.a") == "quasi"
     assert roles.pop("$.mixed[*]") == "quasi"
+    assert {roles.pop("$.half"), roles.pop("$.half.a")} == {"quasi"}, "a rule for each"
     assert draft.stated == {"shape": [{"listed": "$.mixed"}]}
     assert set(roles.values()) == {"drop"}
     assert list(roles) == ["$.nested", "$.half", "$.null", "$.none", "$.empty", "$.star"]

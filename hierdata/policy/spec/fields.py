@@ -452,8 +452,13 @@ def read_path(
 
 
 def find_both_forms(rules: Iterable[tuple[Path, FieldRule]]) -> frozenset[Keys]:
-    """Return the keys at which both single values and the fields of objects have rules; XML has none."""
+    """Return the keys at which both single values and fields of objects that are published have rules.
+
+    XML has none.
+    """
     stated = list(rules)
-    values = {path.keys for path, rule in stated if rule.published_as is not None and not path.place}
-    above = {path.keys[:depth] for path, _ in stated for depth in range(1, len(path.keys))}
+    values = {path.keys for path, rule in stated if rule.role is not None and not path.place}
+    above = {
+        path.keys[:depth] for path, rule in stated if rule.is_published for depth in range(1, len(path.keys))
+    }
     return frozenset(values & above)

@@ -204,7 +204,8 @@ class _TreatmentWork:
         for keys, path in treatment.maps:
             node = self._at(keys)
             node.map, node.path = True, path
-        for mixed in treatment.mixed.keys:
+        self._mixed, inside = treatment.mixed.apart_from([keys for keys, _ in treatment.maps])
+        for mixed in inside:
             self._at(mixed.holder).mixed.append(mixed)
         for treated in treatment.fields:
             self._add(treated, treatment)
@@ -241,6 +242,7 @@ class _TreatmentWork:
     def treat(self, document: Document) -> _ValueMisfitError | MixedMisfitError | None:
         """Treat a record in place; return what is wrong with it, None if nothing is."""
         try:
+            self._mixed.open(document)
             if self._offset is not None:
                 self._days = self._offset(self._identity(document))
             self._object(self._root, document)
@@ -272,7 +274,7 @@ class _TreatmentWork:
 
     def _object(self, node: _TreatmentNode, document: Document) -> None:
         if node.mixed:
-            open_mixed(document, node.mixed)
+            open_mixed((document,), node.mixed)
         for key, below in node.below.items():
             if key in document:
                 document[key] = self._value(below, document[key])
