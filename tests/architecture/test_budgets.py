@@ -45,7 +45,7 @@ BUDGETS: dict[str, int] = {
     "pipeline": 6310,
     "policy": 7440,
     "privacy": 3450,
-    "records": 7850,
+    "records": 8020,
     "release": 6915,
     "reproduction": 5280,
     "sources": 4680,
