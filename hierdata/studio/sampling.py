@@ -25,6 +25,7 @@ _VICTIMS, _FACTS = 60, 2
 """Attacks of each sort, and facts that each attacker knows."""
 _SEED = bytes(16)
 """A preview of the same policy is the same preview; a release draws its own seed."""
+_UNMEASURED = "the attacks have not ended, or were stopped"
 _SHOWN = 5
 """Records that are shown before and after."""
 _OF_INPUT = (
@@ -56,15 +57,13 @@ def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
         release = _release_sample(study, sample)
     except HierdataError as error:
         return {**found, "refused": str(error), "seconds": time.monotonic() - started}
-    progress("measuring risks", 0, None)
     study.keep_figures("records", list(_pair_records(release, sample.documents)))
-    return {
-        **found,
-        "refused": None,
-        **_describe(release),
-        **_attack(release, study, sample),
-        "seconds": time.monotonic() - started,
-    }
+    found |= {"refused": None, **_describe(release), "seconds": time.monotonic() - started}
+    # What is kept can be read while attacks go on, and stays if they are stopped.
+    unmeasured = {"risks": [], "not_measured": [_UNMEASURED], "facts": _FACTS}
+    study.keep_figures("preview", {**found, **unmeasured})
+    progress("measuring risks; what is kept is there already: load the page again", 0, None)
+    return {**found, **_attack(release, study, sample), "seconds": time.monotonic() - started}
 
 
 def _take(study: StudyFolder, progress: Progress) -> _SampledRecords:
