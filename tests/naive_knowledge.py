@@ -4,7 +4,9 @@ A record is a tree of ``Shown`` vertices. A fact is one field of one vertex belo
 root vector and up to m facts, with the depth of the lowest common ancestor of each pair of them.
 
 Decided here: the vertex clause speaks of vertices below the root, also where root values are counted. Under
-alpha each sensitive value of a record counts once at an anchor, however many matches lead there.
+alpha each sensitive value of a record counts once at an anchor, however many matches lead there. What a match
+states of sensitive values that may be known is taken out of what it leaves to guess, and what is absent there
+may be any value.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ ABSENT = None
 class Shown(NamedTuple):
     """A published vertex: what its fields show, its sensitive values by attribute, and its children.
 
-    Sensitive values that may be known are fields. Of the root, only the first ``vector`` fields, by default
-    all, make its vector; the others are facts of depth 0.
+    Sensitive values that may be known are fields too: the last ones, by their names in ``known``. Of the
+    root, only the first ``vector`` fields, by default all, make its vector; the others are facts of depth 0.
     """
 
     kind: str
@@ -33,6 +35,7 @@ class Shown(NamedTuple):
     values: tuple[tuple[str, Any], ...] = ()
     children: tuple[Shown, ...] = ()
     vector: int | None = None
+    known: tuple[str, ...] = ()
 
 
 def vector_of(record: Shown) -> tuple[Any, ...]:
@@ -67,6 +70,7 @@ class Outline:
                 for item in document.get(key, [])
             ),
             len(self.fields),
+            self.known,
         )
 
 
@@ -154,55 +158,154 @@ def smallest_counts(
     return least
 
 
-def _values_at(record: Shown, anchors: Collection[Path]) -> dict[str, list[Any]]:
-    """The sensitive values at or below some vertices, or above them, each once, by attribute."""
-    found: defaultdict[str, list[Any]] = defaultdict(list)
+OTHER = "a value that nobody shows"
+NOTHING = "no value"
+"""What may be true of a value that is absent: that there is none."""
+Occurrence: TypeAlias = tuple[Path, str]
+"""A sensitive attribute of one vertex."""
+
+
+def stated_by_fields(record: Shown) -> dict[Occurrence, Any]:
+    """The sensitive values that may be known, by vertex and attribute; ABSENT is one that is not shown."""
+    return {
+        (path, f"{vertex.kind}.{name}"): vertex.fields[at]
+        for path, vertex in vertices(record)
+        for at, name in enumerate(vertex.known, len(vertex.fields) - len(vertex.known))
+    }
+
+
+def occurrences_of(record: Shown) -> dict[Occurrence, Any]:
+    """All sensitive values by vertex and attribute, those that may be known too.
+
+    Where ``values`` of a vertex say what is true of an absent one, it is that.
+    """
+    found = stated_by_fields(record)
     for path, vertex in vertices(record):
-        if any(common_depth(path, anchor) in (len(path), len(anchor)) for anchor in anchors):
-            for name, value in vertex.values:
-                found[f"{vertex.kind}.{name}"].append(value)
-    return found
+        found |= {(path, f"{vertex.kind}.{name}"): value for name, value in vertex.values}
+    return {one: value for one, value in found.items() if value != NOTHING}
 
 
-def _anchored(record: Shown, m: int, *, whole: bool, counted: bool) -> dict[tuple[Any, ...], set[Path]]:
-    """The vertices of a record at each anchor of each pattern that it matches."""
-    found: defaultdict[tuple[Any, ...], set[Path]] = defaultdict(set)
+def _states(record: Shown, fact: Fact) -> Occurrence | None:
+    """The sensitive attribute of which a fact states the value, or that it is absent."""
+    path, (kind, at, _) = fact
+    vertex = dict(vertices(record))[path]
+    place = at - len(vertex.fields) + len(vertex.known)
+    return (path, f"{kind}.{vertex.known[place]}") if at >= 0 <= place else None
+
+
+class Place(NamedTuple):
+    """What one record leaves to guess at an anchor of a pattern: its matches lead to some vertices.
+
+    ``left`` has by vertex the values of each attribute at or below it that no fact states, ``above`` those of
+    vertices above. ``stated`` are the values that facts state there, ``shown`` is what is published of those
+    left: it is the same whatever match leads to a vertex.
+    """
+
+    left: dict[Path, Counter[tuple[str, Any]]]
+    above: dict[Path, Counter[tuple[str, Any]]]
+    stated: set[tuple[str, Any]]
+    shown: dict[Path, Counter[tuple[str, Any]]]
+
+    def add(self, record: Shown, anchor: Path, facts: Collection[Fact]) -> None:
+        """Add the anchor of one match; another match that leads to it leaves as much."""
+        every, fields = occurrences_of(record), stated_by_fields(record)
+        near = {one for one in every | fields if common_depth(one[0], anchor) in (len(one[0]), len(anchor))}
+        stated = {_states(record, fact) for fact in facts} & near
+        self.stated.update((one[1], fields[one]) for one in stated if one is not None)
+        own: Counter[tuple[str, Any]] = Counter()
+        over: defaultdict[Path, Counter[tuple[str, Any]]] = defaultdict(Counter)
+        left = near - stated
+        for one in left & every.keys():
+            (own if len(one[0]) >= len(anchor) else over[one[0]])[one[1], every[one]] += 1
+        shown = Counter((one[1], fields[one] if one in fields else every[one]) for one in left)
+        assert self.shown.setdefault(anchor, shown) == shown
+        self.left.setdefault(anchor, own)
+        for path, values in over.items():
+            self.above.setdefault(path, values)
+
+    def values(self) -> dict[str, Counter[Any]]:
+        """How often each value is left, by attribute."""
+        found: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+        for values in (*self.left.values(), *self.above.values()):
+            for (name, value), times in values.items():
+                found[name][value] += times
+        return found
+
+
+def _anchored(record: Shown, m: int, *, whole: bool, counted: bool) -> dict[tuple[Any, ...], Place]:
+    """What a record leaves to guess at each anchor of each pattern that it matches."""
+    found: defaultdict[tuple[Any, ...], Place] = defaultdict(lambda: Place({}, {}, set(), {}))
     facts = facts_of(record, counted=counted)
     for q in range(m + 1):
         for chosen in combinations(facts, q):
             pattern, orders = canonical_orders(chosen)
-            found[(pattern, "root")].add(())
+            found[(pattern, "root")].add(record, (), chosen)
             for order in orders:
                 for index, (path, _) in enumerate(order):
                     for depth in range(1, len(path) + 1):
-                        found[(pattern, index, depth)].add(path[:depth])
+                        found[(pattern, index, depth)].add(record, path[:depth], chosen)
     if whole:
         for path, vertex in vertices(record):
+            own = [fact for fact in facts if fact[0] == path]
             for depth in range(len(path) + 1) if path else ():
-                found[("vertex", vertex.kind, repr(vertex.fields), depth)].add(path[:depth])
+                found[("vertex", vertex.kind, repr(vertex.fields), depth)].add(record, path[:depth], own)
     return found
 
 
 def largest_shares(
-    records: Sequence[Shown], m: int, *, whole: bool = True, counted: bool = False, presence: bool = False
+    records: Sequence[Shown],
+    m: int,
+    *,
+    whole: bool = True,
+    counted: bool = False,
+    presence: bool = False,
+    values: Collection[tuple[str, Any]] | None = None,
 ) -> dict[tuple[str, Any], Fraction]:
-    """The largest share of each sensitive value, by attribute and value, over all patterns and anchors."""
+    """The largest share of each sensitive value, by attribute and value, over all patterns and anchors.
+
+    ``values`` are those that are asked for; None means all, those too that nobody shows.
+    """
+    asked = _asked(records, values)
     largest: dict[tuple[str, Any], Fraction] = {}
     for group in by_root(records, counted=counted).values():
-        weights: defaultdict[Any, Counter[Any]] = defaultdict(Counter)
-        showing: Counter[Any] = Counter()
+        places: defaultdict[Any, list[Place]] = defaultdict(list)
         for record in group:
-            for anchor, paths in _anchored(record, m, whole=whole, counted=counted).items():
-                for name, values in _values_at(record, paths).items():
-                    showing[anchor, name] += 1
-                    for value, times in Counter(values).items():
-                        share = Fraction(1) if presence else Fraction(times, len(values))
-                        weights[anchor, name][value] += share
-        for (anchor, name), own in weights.items():
-            for value, weight in own.items():
-                share = Fraction(weight) / showing[anchor, name]
-                largest[name, value] = max(largest.get((name, value), Fraction(0)), share)
+            for anchor, place in _anchored(record, m, whole=whole, counted=counted).items():
+                places[anchor].append(place)
+        for own in places.values():
+            for value, share in _shares_at(own, asked, presence=presence).items():
+                largest[value] = max(largest.get(value, share), share)
     return largest
+
+
+def _asked(records: Sequence[Shown], values: Collection[tuple[str, Any]] | None) -> set[tuple[str, Any]]:
+    """The values whose shares are asked for."""
+    if values is not None:
+        return set(values)
+    shown = {(name, value) for record in records for (_, name), value in occurrences_of(record).items()}
+    return {(name, value) for name, one in shown for value in (one, OTHER) if value is not ABSENT}
+
+
+def _shares_at(
+    places: Sequence[Place], asked: Collection[tuple[str, Any]], *, presence: bool
+) -> dict[tuple[str, Any], Fraction]:
+    """The shares of values at one anchor of a pattern, of which the records leave so much to guess."""
+    held = [place.values() for place in places]
+    found: dict[tuple[str, Any], Fraction] = {}
+    for name, value in asked:
+        left = [one[name] for one in held if one[name].total()]
+        known = presence and any((name, value) in place.stated for place in places)
+        if left and not known:
+            share = Fraction(sum(weigh(one, value, presence=presence) for one in left), len(left))
+            if share:
+                found[name, value] = share
+    return found
+
+
+def weigh(left: Counter[Any], value: Any, *, presence: bool) -> Fraction:
+    """What a record weighs for a value: what is absent may be this value too."""
+    fitting = left[value] + left[ABSENT]
+    return Fraction(fitting > 0) if presence else Fraction(fitting, left.total())
 
 
 Parents: TypeAlias = Callable[[str, int, Any], "Sequence[Any]"]
@@ -250,5 +353,5 @@ def keeps_promise(
             return False
     if alpha is None:
         return True
-    shares = largest_shares(records, m, whole=whole, counted=counted, presence=presence)
-    return all(share <= alpha for value, share in shares.items() if values is None or value in values)
+    shares = largest_shares(records, m, whole=whole, counted=counted, presence=presence, values=values)
+    return all(share <= alpha for share in shares.values())

@@ -16,7 +16,7 @@ import pytest
 from hierdata.ground.errors import PolicyError
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge, merge_verdicts
 from hierdata.judge.knowledge import counting, patterns, shares
-from hierdata.judge.knowledge.shares import Places
+from hierdata.judge.knowledge.places import PatternFacts, Places
 from hierdata.policy.plan.judging import judge_rules, stated_scales
 from hierdata.policy.policy import Policy
 from tests import naive_knowledge as naive
@@ -370,17 +370,18 @@ def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int
         presence = random.random() < 0.4
         asked = {"role": "sensitive", "asks": "presence" if presence else "value"}
         fields = {path: asked if "asks" in own else own for path, own in FIELDS.items()}
-        alpha = None if facts is not None else random.choice([None, Fraction(1, 2), Fraction(2, 3)])
+        alpha = random.choice([None, Fraction(1, 2), Fraction(2, 3)])
         named = None
         if alpha is not None:
             stated["alpha"] = alpha
             named = random.choice([None, {(".s", "A"), ("c.g", "A")}])
             if named is not None:
                 stated["values"] = {VALUES[name]: [value] for name, value in named}
-            shares_of = naive.largest_shares(shown, m, whole=whole, counted=counted, presence=presence)
-            bounded = [share for value, share in shares_of.items() if named is None or value in named]
-            if bounded:
-                expected["alpha"] = max(bounded)
+            shares_of = naive.largest_shares(
+                shown, m, whole=whole, counted=counted, presence=presence, values=named
+            )
+            if shares_of:
+                expected["alpha"] = max(shares_of.values())
         kept_promise = naive.keeps_promise(
             shown,
             lambda *_: (),
@@ -428,27 +429,44 @@ def test_records_that_repeat_few_values_are_judged_like_by_the_plain_twin(
 def test_places_that_are_added_in_pieces_are_those_of_all_rows() -> None:
     random = np.random.default_rng(5)
     sources = [random.integers(-1, 8, 8), random.integers(-1, 8, 8)]
+    above = random.integers(-1, 8, (8, 2))
+    states = np.array([0, 1, 2, 3])
     for _ in range(50):
         rows = random.integers(1, 30)
         key = random.integers(0, 12, rows) * 5
-        slots, one, other = random.integers(1, 3, rows), *random.integers(-1, 8, (2, rows))
-        together, apart = Places(sources, 3), Places(sources, 3)
-        together.add(key, key + 1, [(0, one), (slots, other)])
-        for piece in np.array_split(np.arange(rows), random.integers(1, 5)):
-            apart.add(key[piece], key[piece] + 1, [(0, one[piece]), (slots[piece], other[piece])])
+        root, vertex = random.integers(0, 8, (2, rows))
+        rank, level, label = key // 5 % 3, key // 10 % 3, key // 5 % 4  # a pattern has one of each
+
+        def facts_of(piece: Any, *columns: Any) -> PatternFacts:
+            one, two, three, four = (column[piece] for column in columns)
+            return PatternFacts([one], [two], [three], [[four]])
+
+        together, apart = (Places(sources, [None, states], 2) for _ in range(2))
+        every = np.arange(rows)
+        for places, pieces in ((together, [every]), (apart, np.array_split(every, random.integers(1, 5)))):
+            for piece in pieces:
+                own = facts_of(piece, vertex, rank, label, level)
+                places.add(key[piece], key[piece] + 1, root[piece], above, own)
         assert len(apart) == len(together)
+        anchors = [(key, 0 * rank, root)]
+        anchors += [(key, 1 + 2 * rank + depth, above[vertex, depth]) for depth in range(2)]
         for at, source in enumerate(sources):
-            rows_of = [*zip(key, 0 * slots, one, strict=True), *zip(key, slots, other, strict=True)]
             expected = {
-                (pattern, slot, source[vertex])
-                for pattern, slot, vertex in rows_of
-                if vertex >= 0 and source[vertex] >= 0
+                (pattern, slot, source[own])
+                for columns in anchors
+                for pattern, slot, own in zip(*columns, strict=True)
+                if own >= 0 and source[own] >= 0
             }
             for found in (apart, together):
                 place, read, group = found.read(at)
-                own = found.keys[place // 3]
-                assert sorted(zip(own, place % 3, read, strict=True)) == sorted(expected)
+                own = found.keys[place // 7]
+                assert sorted(zip(own, place % 7, read, strict=True)) == sorted(expected)
                 assert (group == own + 1).all()
+                said, what = found.read_stated(at)
+                stated = zip(found.keys[said // 7], said % 7, what, strict=True)
+                shown = {(pattern, slot) for pattern, slot, _ in expected} if at else set()
+                assert {(pattern, slot) for pattern, slot, _ in stated} <= shown
+                assert at == 0 or all(own == states[pattern // 5 % 4] - 2 for pattern, _, own in stated)
 
 
 def test_values_stay_at_their_vertices_where_records_look_alike() -> None:

@@ -34,13 +34,15 @@ Mended: TypeAlias = Literal["size", "closeness"]
 class BoundedValues:
     """The values of one sensitive attribute whose share the alpha of bounded knowledge limits.
 
-    The attribute is the one at ``position`` of vertex type ``kind``. ``presence``: a record counts in full
-    for each of its values, otherwise it is divided among them.
+    The attribute is the one at ``position`` of vertex type ``kind``. ``named`` is how many of its values are,
+    None for all. ``presence``: a record counts in full for each of its values, otherwise it is divided among
+    them.
     """
 
     kind: int
     position: int
     codes: frozenset[int]
+    named: int | None
     presence: bool
 
 

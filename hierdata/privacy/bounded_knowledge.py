@@ -38,9 +38,11 @@ class BoundedKnowledge(PrivacyModel):
     With ``facts`` sensitive values are facts too, in the form in which they are published, or that there is
     none: also those of the root, which are no part of its vector.
     ``alpha`` is the largest share, among the records that match a pattern, of a sensitive value at what the
-    pattern speaks of: at the record, at a vertex of a fact, or at an ancestor of one. ``values`` names by
-    path the values that it bounds, by default all. ``counts`` gives by vertex type the edges of the bins in
-    which the number of its vertices is known too: the bin is a value of the root, published as it is.
+    pattern speaks of: at the record, at a vertex of a fact, or at an ancestor of one. Values that the pattern
+    states are taken out, and one that is absent and may be a fact counts as each value that is bounded.
+    ``values`` names by path the values that it bounds, by default all. ``counts`` gives by vertex type the
+    edges of the bins in which the number of its vertices is known too: the bin is a value of the root,
+    published as it is.
 
     >>> BoundedKnowledge(k=5, m=2).bind(None).min_class_size
     5
@@ -132,59 +134,53 @@ class BoundedKnowledge(PrivacyModel):
         return self._state_facts()
 
     def _state_facts(self) -> str:
+        """Return who still finds k records; what a fact is, in sentences of their own."""
+        finds = f"still finds at least {self.k} records that fit."
+        number = "one" if self.m == 1 else f"any {self.m}"
+        facts = "fact" if self.m == 1 else "facts"
+        shared = "with the entries that it shares with other facts"
         if self._rows and self.facts == "quasi":
-            values = "one quasi-identifier value" if self.m == 1 else f"any {self.m} quasi-identifier values"
-            return (
-                f"Whoever knows {values} of a person, or that one is missing, finds at least {self.k} "
-                "published records that agree with that."
-            )
-        facts = "one fact" if self.m == 1 else f"{self.m} facts"
-        if self.facts != "quasi":
-            return self._state_values(facts)
-        if self.root == "known":
-            bins = (f", the stated bin of how many {path} it has" for path in self.counts or ())
-            known = (
-                f"every quasi-identifier value of a person's record itself{''.join(bins)} and up to {facts} "
-                "from below it"
-            )
+            values = "value" if self.m == 1 else "values"
+            return f"Someone who knows {number} {values} of a person, or that one is missing, {finds}"
+        if self.root == "counted":
+            own = " of the record" if self._rows else " of the record or an entry"
+            told = [
+                f"Someone who knows {number} {facts} of a person {finds}",
+                f"A fact is one value{own}, or that there is none, {shared}.",
+            ]
         else:
-            known = f"up to {facts} of a person, from the record itself or from below it"
-        also = " or instead of the facts all that one vertex shows," if self.vertex == "whole" else ""
-        return (
-            f"Whoever knows {known},{also} finds at least {self.k} published records that agree with that. "
-            "A fact is one quasi-identifier value at one vertex, or that it has none, with the vertices that "
-            "it shares with the other facts."
-        )
-
-    def _state_values(self, facts: str) -> str:
-        """Return the promise where sensitive values are facts too."""
-        bins = "".join(f", the stated bin of how many {path} it has" for path in self.counts or ())
-        root = (
-            f"all quasi-identifier values of a person's record itself{bins} and any "
-            if self.root == "known"
-            else ""
-        )
-        also = (
-            ", or instead of the facts all that one vertex shows,"
-            if self.vertex == "whole" and not self._rows
-            else ""
-        )
-        fields = "any sensitive field" if self.facts == "all" else " or ".join(self.facts)
-        return (
-            f"Someone who knows {root or 'any '}{facts} of a person{also} still finds at least {self.k} "
-            "published records that fit. A fact is one published value, of a quasi-identifier or of "
-            f"{fields}, or that it is missing, together with the vertices that it shares with other facts."
-        )
+            below = " from below it" if self.facts == "quasi" else ""
+            told = [
+                f"Someone who knows a person's basic data and {number} {facts}{below} {finds}",
+                "Basic data are all values of the record itself that others may know.",
+                *(
+                    f"The stated bin of how many {path} a person has is known too."
+                    for path in self.counts or ()
+                ),
+                f"A fact is one published value, or that it is missing, {shared}.",
+            ]
+        if self.facts != "quasi":
+            fields = "sensitive fields" if self.facts == "all" else " and ".join(self.facts)
+            told.append(f"Facts are values of {fields} too.")
+        if self.vertex == "whole" and not self._rows:
+            told.append("The same holds for someone who knows one whole entry instead of the facts.")
+        return " ".join(told)
 
     def _state_shares(self, sentence: str) -> str:
         if self.alpha is None:
             return sentence
-        which = "no sensitive value" if self.values is None else "none of the named sensitive values"
+        which = "no value" if self.values is None else "none of the named values"
+        several = (
+            f"{sentence} Among the records that fit the same published facts and show a sensitive value "
+            f"there, {which} has a share above {plain(self.alpha)}. That is so in the record as a whole, at "
+            "the entries of the facts, and at those above them. A record with several values there is "
+            "divided among them, or counts in full where presence is asked for."
+        )
+        if self.facts == "quasi":
+            return several
         return (
-            f"{sentence} Among the records that agree with the same published pattern and show a sensitive "
-            f"value there, {which} has a share above {plain(self.alpha)}: at the vertices that the facts "
-            "speak of, at those above them, and in the record as a whole. A record with several values there "
-            "is divided among them, or counts in full where presence is asked for."
+            f"{several} Values that the facts state are no guesses, and are left out of this. A value that "
+            "is missing, and may be a fact, counts as each of the limited ones."
         )
 
 

@@ -39,7 +39,7 @@ BUDGETS: dict[str, int] = {
     "executors": 1840,
     "forest": 2030,
     "ground": 950,
-    "judge": 5070,
+    "judge": 5260,
     "measurement": 5080,
     "metrics": 2880,
     "pipeline": 6310,

@@ -67,7 +67,7 @@ def test_the_promise_says_nothing_of_vertices() -> None:
     """There are none: the sentence is of values of a person."""
     release = hierdata.anonymize(people(1), stated(3, 2), seed=SEED)
     text = (Path(release) / "public" / "release.json").read_text(encoding="utf-8")
-    assert "Whoever knows any 2 quasi-identifier values of a person, or that one is missing" in text
+    assert "Someone who knows any 2 values of a person, or that one is missing" in text
     assert "all that one vertex shows" not in text
 
 

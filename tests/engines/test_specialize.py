@@ -23,6 +23,7 @@ from hierdata.engines.specialize.run import (
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.publication import Publication
+from hierdata.forest.sensitive_facts import hide
 from hierdata.policy.load import from_data
 from hierdata.privacy import BoundedKnowledge
 from hierdata.release.recodings import recoding_named
@@ -89,20 +90,16 @@ def policy_of(**model: Any) -> dict[str, Any]:
     }
 
 
-OUTLINE = Outline(
-    "$",
-    ("major", "born"),
-    (),
-    {
-        "home": Outline("home", ("town",)),
-        "courses": Outline(
-            "courses",
-            ("name", "term"),
-            ("grade",),
-            {"books": Outline("books", ("title",)), "notes": Outline("notes", (), ("text",))},
-        ),
-    },
-)
+def outline_of(*known: str) -> Outline:
+    """How published records are read; ``known`` are sensitive fields whose values are facts."""
+    notes = Outline("notes", (), ("text",), known=("text",) if "text" in known else ())
+    below = {"books": Outline("books", ("title",)), "notes": notes}
+    grade = ("grade",) if "grade" in known else ()
+    courses = Outline("courses", ("name", "term"), ("grade",), below, grade)
+    return Outline("$", ("major", "born"), (), {"home": Outline("home", ("town",)), "courses": courses})
+
+
+OUTLINE = outline_of()
 
 
 def encoded(records: list[dict[str, Any]], **model: Any) -> EncodedRecords:
@@ -125,16 +122,16 @@ def searched(own: EncodedRecords) -> Partition:
 
 def published(own: EncodedRecords, partition: Partition) -> Publication:
     recoding = recoding_named("generalization")(None)
-    return recoding.publish(own.forest, (partition,), range(own.forest.record_count))
+    return recoding.publish(hide(own.forest, [partition]), (partition,), range(own.forest.record_count))
 
 
-def shown(own: EncodedRecords, partition: Partition) -> list[Any]:
+def shown(own: EncodedRecords, partition: Partition, outline: Outline = OUTLINE) -> list[Any]:
     (part,) = published(own, partition).parts
     found = []
     for document in part.documents():
         home = document.get("home")
         document = {**document, "home": [home] if isinstance(home, dict) else home or []}
-        found.append(OUTLINE.read(document))
+        found.append(outline.read(document))
     return found
 
 

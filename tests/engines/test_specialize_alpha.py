@@ -17,7 +17,6 @@ from hierdata.engines.compiler.plain import without_compiler
 from hierdata.engines.specialize import kernel_shares
 from hierdata.engines.specialize.facts import (
     GroupRecords,
-    SensitiveEntries,
     bits_of,
     columns_of,
     find_facts,
@@ -25,15 +24,18 @@ from hierdata.engines.specialize.facts import (
 )
 from hierdata.engines.specialize.kernel_patterns import Asked
 from hierdata.engines.specialize.kernel_shares import ShareBounds, ShareLimit, count_shares, make_scratch
+from hierdata.engines.specialize.sensitive import SensitiveEntries
+from hierdata.forest.sensitive_facts import add_sensitive_facts
 from hierdata.ground.errors import PromiseError
 from hierdata.policy.load import from_data
 from hierdata.reproduction.small_data import EncodedRecords, encode_records
 from tests.cases import with_worlds
-from tests.engines.test_specialize import OUTLINE, above, documents, policy_of, searched, shown
-from tests.naive_knowledge import Shown, keeps_promise, largest_shares
+from tests.engines.test_specialize import above, documents, outline_of, policy_of, searched, shown
+from tests.naive_knowledge import ABSENT, Outline, Shown, keeps_promise, largest_shares
 
 GRADE, TEXT = "$.courses[*].grade", "$.courses[*].notes[*].text"
 NAMES = {GRADE: "courses.grade", TEXT: "notes.text"}
+KNOWN = {GRADE: "grade", TEXT: "text"}
 
 
 def draw(rng: Random, asks: str) -> tuple[dict[str, Any], dict[str, Any], set[tuple[str, Any]] | None]:
@@ -49,6 +51,8 @@ def draw(rng: Random, asks: str) -> tuple[dict[str, Any], dict[str, Any], set[tu
     }
     if values is not None:
         model["values"] = values
+    if facts := rng.choice([None, "all", [GRADE], [TEXT]]):
+        model["facts"] = facts
     policy = policy_of(**model)
     for path in values or NAMES:
         policy["fields"][path]["asks"] = asks
@@ -58,16 +62,25 @@ def draw(rng: Random, asks: str) -> tuple[dict[str, Any], dict[str, Any], set[tu
 
 def encode(rng: Random, policy: dict[str, Any], size: int) -> tuple[list[dict[str, Any]], EncodedRecords]:
     records = documents(rng, size)
+    for course in (one for record in records for one in record["courses"]):
+        if rng.random() < 0.1:
+            course["grade"] = None
     return records, encode_records(records, from_data(policy, Path()))
 
 
-def tree_of(document: dict[str, Any]) -> Shown:
-    return OUTLINE.read({**document, "home": [document["home"]]})
+def outline_for(facts: Any = None) -> Outline:
+    """How records are read where these sensitive values may be known."""
+    return outline_of(*(name for path, name in KNOWN.items() if facts == "all" or path in (facts or ())))
+
+
+def tree_of(document: dict[str, Any], outline: Outline) -> Shown:
+    return outline.read({**document, "home": [document["home"]]})
 
 
 def sum_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> tuple[ShareLimit, dict[int, int]]:
     """The sums of weights over all records as they are, by place and entry; root values counted."""
-    forest, constraints = own.forest, own.prepared.constraints
+    constraints = own.prepared.constraints
+    forest = add_sensitive_facts(own.forest, constraints.facts)
     removable = frozenset(kind.index for kind in forest.schema.types[1:] if kind.many)
     facts = find_facts(forest, columns_of(forest, counted=True), removable)
     records = GroupRecords(facts, np.arange(forest.record_count))
@@ -77,8 +90,8 @@ def sum_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> tuple[Share
             nodes[column.missing] = 0
     group, _ = records.group(same)
     asked = Asked(1, m, len(facts.columns), False, whole, *bits_of(group))
-    sensitive = SensitiveEntries.of(forest, constraints.bounded, Fraction(1, 2))
-    limit = sensitive.limit(records, m)
+    sensitive = SensitiveEntries.of(facts, constraints.bounded, Fraction(1, 2))
+    limit = sensitive.limit(records, group, m)
     with without_compiler():
         bounds = ShareBounds(limit, sensitive.at(records), make_scratch(limit))
         shares = count_shares(start_work(group, asked), bounds).shares
@@ -88,21 +101,32 @@ def sum_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> tuple[Share
 def count_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> dict[tuple[str, Any], Fraction]:
     """The largest share of each bounded value over all records as they are, root values counted."""
     limit, sums = sum_with_kernels(own, m, whole=whole)
-    forest, names = own.forest, []
+    forest, names, fields = own.forest, [], []
     for one in own.prepared.constraints.bounded:
         kind = forest.schema.types[one.kind]
         path = kind.sensitive[one.position].path
         there = forest.first_sensitive[np.flatnonzero(forest.type == one.kind)] + one.position
         codes = sorted(set(forest.sensitive[there].tolist()) & one.codes)
         names += [(NAMES[path], forest.domains[one.kind][one.position].values[code]) for code in codes]
+        fields.append((NAMES[path], ABSENT))
+    names = [*fields, *names]
     largest: dict[tuple[str, Any], Fraction] = {}
+    width, attributes = len(limit.attribute), limit.attributes
     for key, weight in sums.items():
-        place, entry = divmod(key - 1, len(limit.attribute))
-        if key and entry >= limit.attributes:
-            showing = sums[place * len(limit.attribute) + int(limit.attribute[entry]) + 1]
-            name = names[entry - limit.attributes]
-            largest[name] = max(largest.get(name, Fraction(0)), Fraction(weight, limit.unit * showing))
+        place, entry = divmod(key - 1, width)
+        if key and entry >= attributes and weight:
+            attribute = int(limit.attribute[entry])
+            if entry >= 2 * attributes:
+                weight += sums.get(place * width + attributes + attribute + 1, 0)
+            share = Fraction(weight, limit.unit * sums[place * width + attribute + 1])
+            name = names[entry - attributes]
+            largest[name] = max(largest.get(name, share), share)
     return largest
+
+
+def largest_by_field(shares: dict[tuple[str, Any], Fraction]) -> dict[str, Fraction]:
+    """The largest share of any value of a field: what is absent may be any of them."""
+    return {name: max(own for (one, _), own in shares.items() if one == name) for name, _ in shares}
 
 
 @with_worlds(3, 25)
@@ -113,11 +137,14 @@ def test_kernels_count_the_shares_of_the_plain_definition(worlds: int) -> None:
         policy, model, named = draw(rng, asks)
         whole, m = model["vertex"] == "whole", min(model["m"], 2 if world % 5 else 3)
         records, own = encode(rng, policy, rng.randrange(3, 7))
-        expected = largest_shares(
-            list(map(tree_of, records)), m, whole=whole, counted=True, presence=asks == "presence"
-        )
-        bounded = {value: share for value, share in expected.items() if named is None or value in named}
-        assert count_with_kernels(own, m, whole=whole) == bounded, (world, model, asks)
+        outline = outline_for(model.get("facts"))
+        trees = [tree_of(record, outline) for record in records]
+        presence = asks == "presence"
+        expected = largest_shares(trees, m, whole=whole, counted=True, presence=presence, values=named)
+        found = count_with_kernels(own, m, whole=whole)
+        assert largest_by_field(found) == largest_by_field(expected), (world, model, asks)
+        if "facts" not in model:
+            assert found == expected
 
 
 def test_shares_are_the_same_however_few_places_of_a_record_are_held() -> None:
@@ -153,7 +180,8 @@ def test_what_is_published_keeps_alpha(worlds: int) -> None:
             assert partition.reason
             seen["refused"] += 1
             continue
-        found = shown(own, partition)
+        outline = outline_for(model.get("facts"))
+        found = shown(own, partition, outline)
         assert len(found) == len(records)
         assert keeps_promise(found, above, **asked), (world, model, asks)
         seen["with courses"] += any(child.kind == "courses" for one in found for child in one.children)
@@ -162,7 +190,9 @@ def test_what_is_published_keeps_alpha(worlds: int) -> None:
         for path in NAMES:
             policy["fields"][path].pop("asks", None)
         without = encode_records(records, from_data(policy, Path()))
-        seen["missed otherwise"] += not keeps_promise(shown(without, searched(without)), above, **asked)
+        seen["missed otherwise"] += not keeps_promise(
+            shown(without, searched(without), outline), above, **asked
+        )
     assert seen["with courses"] > 40 * worlds // 60, seen
     assert seen["missed otherwise"] > 20 * worlds // 60, seen
     assert seen["refused"] < 6, seen

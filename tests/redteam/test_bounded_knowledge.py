@@ -256,7 +256,7 @@ def test_other_models_speak_of_what_the_record_itself_shows() -> None:
     assert anonymous.statement.startswith(
         "To somebody who knows the values of the record itself and nothing below"
     )
-    assert "finds at least 2 published records" in bounded.statement
+    assert "finds at least 2 records that fit" in bounded.statement
     stated = describe_limitations(policy, verdict)
     assert any("4 sampled" in sentence or "4 persons sampled" in sentence for sentence in stated)
 

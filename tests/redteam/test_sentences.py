@@ -10,12 +10,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import hierdata
 from hierdata.ground.recodings import TRAITS
-from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.privacy import MODELS, BoundedKnowledge, PrivacyModel
 from hierdata.release.report import knowledge, sentences
 
 TESTS = Path(__file__).parents[1]
@@ -108,7 +109,9 @@ TESTED: dict[str, tuple[str, ...]] = {
     "recoding slicing": ("redteam/test_slicing.py::test_places_in_the_tables_tell_no_more_than_the_group",),
     **{f"promise {kind}": (TWIN, JUDGED, TABLES) for kind in MODELS},
     "promise k-anonymity": (TWIN, RELEASES),
+    "_GONE": ("redteam/test_alpha_beside_facts.py::test_entries_that_were_left_out_may_tell_what_they_were",),
     "promise bounded-knowledge": (
+        "redteam/test_alpha_beside_facts.py::test_no_guess_has_a_larger_share_whatever_was_left_out",
         "test_judge_knowledge.py::test_judges_like_the_plain_twin",
         "test_judge_knowledge.py::test_judges_overlaps_like_the_plain_twin",
         f"{KNOWLEDGE}::test_no_known_facts_lead_to_fewer_than_k_published_records",
@@ -258,7 +261,7 @@ def test_two_groups_of_one_person_tell_more_than_each() -> None:
 
 def test_promises_are_short_sentences() -> None:
     """At most 25 words each, and no word of the field that a reader would have to look up first."""
-    for model in stated_models():
+    for model in [*stated_models(), *stated_knowledge()]:
         texts = [model.promise(), model.promise(apart=True)]
         if "bind_presence" in vars(type(model)):
             texts += [
@@ -289,6 +292,19 @@ def stated_models() -> Iterator[PrivacyModel]:
             continue
         stated = {name: some[name] for name, field in model.model_fields.items() if field.is_required()}
         yield model(kind=kind, **stated)
+
+
+def stated_knowledge() -> Iterator[BoundedKnowledge]:
+    """Bounded knowledge in all its forms."""
+    for m, vertex, root, facts, alpha, counts, rows in product(
+        (1, 2), ("whole", "off"), ("known", "counted"), ("quasi", "all", ("$.gpa", "$.visits[*].ill")),
+        (None, "1/2"), (None, {"$.visits[*]": (1, 2)}), (False, True),
+    ):  # fmt: skip
+        model = BoundedKnowledge(
+            k=5, m=m, vertex=vertex, root=root, facts=facts, alpha=alpha, counts=counts,
+            values=None if alpha is None or m == 1 else {"$.gpa": ("low",)},
+        )  # fmt: skip
+        yield model.of_rows() if rows else model
 
 
 def test_a_field_that_no_model_limits_may_have_one_value_in_a_class() -> None:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.guarding.contents import count_groups
-from hierdata.engines.specialize.facts import FactArrays, GroupRecords, SensitiveEntries
+from hierdata.engines.specialize.facts import FactArrays, GroupRecords
 from hierdata.engines.specialize.kernel_mending import UNLIMITED
 from hierdata.engines.specialize.mending import Mended, improve, mend
+from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.engines.specialize.splitting import Cutter, RootClasses, cut_nodes
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.partition import SUPPRESSED, Partition

@@ -214,7 +214,7 @@ def find_broken(work: GroupWork, tables: Tables) -> int:
     """Find the patterns of a gathered record that too few records match; return how many.
 
     Each occurrence is three facts in ``work.occurrences``, -1 for none. A pattern of a whole vertex has its
-    first fact and -2. Stops where there is no room for more.
+    first fact and -2, a vertex that must go as a whole has -3. Stops where there is no room for more.
     """
     group, asked, row, occurrences = work.group, work.asked, work.row, work.occurrences
     table = tables.patterns
@@ -302,7 +302,7 @@ def score_vertices(
             if occurrences[at, 1] == -2:
                 for other in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
                     scores[other - first, 1] += 1
-            else:
+            elif occurrences[at, 1] != -3:
                 scores[fact - first, 1] += 1
             for depth in range(1, group.depth[vertex] + 1):
                 above = group.path[vertex, depth]

@@ -1,6 +1,7 @@
 """Shares of sensitive values at places, as integers that stay exact while records change.
 
-A value counts at a place by the vertices that all matches of a record lead to.
+A value counts at a place by the vertices that all matches of a record lead to. Of attributes whose values may
+be known, what the facts of a pattern state there is taken out, and what is absent counts for every value.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from hierdata.engines.specialize.kernel_patterns import (
     widen_tables,
 )
 
+STATED = 1 << 31
+"""The bit of codes that say what a pattern states at a place; the others have a vertex there."""
 MOST_HELD = 1 << 20
 """So many codes of a record are held before those that are there twice are dropped."""
 
@@ -47,8 +50,11 @@ MOST_HELD = 1 << 20
 class ShareLimit(NamedTuple):
     """No value has more than ``numerator / denominator`` of the ``unit`` that each record weighs.
 
-    Patterns have up to ``m`` facts. Entries are the attributes, and behind them the bounded values;
-    ``attribute[e]`` is that of an entry, ``presence[e]`` whether each of its values weighs a whole unit.
+    Patterns have up to ``m`` facts. Entries are the values that are shown, by attribute, then the absent ones
+    that may be known, by attribute, and behind them the bounded values. ``attribute[e]`` is that of an entry,
+    ``presence[e]`` whether each of its values weighs a whole unit. ``named[a]`` is how many values of an
+    attribute are bounded, -1 for all. ``stated[l]`` is the entry of what a fact with label l states of an
+    attribute, -1 for nothing; it is empty where no attribute may be known.
     """
 
     m: int
@@ -58,26 +64,36 @@ class ShareLimit(NamedTuple):
     attributes: int
     attribute: NDArray[np.int64]
     presence: NDArray[np.bool_]
+    named: NDArray[np.int64]
+    stated: NDArray[np.int64]
 
 
 class ValuesBelow(NamedTuple):
     """Sensitive values at or below each vertex v of a group, in rows ``first[v]`` to ``first[v + 1]``.
 
     ``held[r]`` is how many values of an ``entry[r]`` are there now, ``own[r]`` how many at v itself as long
-    as v is there, ``up[r]`` the row of the entry at the parent of v, -1 at the root.
+    as v is there, ``up[r]`` the row of the entry at the parent of v, -1 at the root. Where the value may be
+    known, it is there while ``fact[r]`` shows it, or while it does not, for ``absent[r]``; else -1.
     """
 
     first: NDArray[np.int64]
     entry: NDArray[np.int64]
     own: NDArray[np.int64]
     up: NDArray[np.int64]
+    fact: NDArray[np.int64]
+    absent: NDArray[np.bool_]
     held: NDArray[np.int64]
 
 
 class PlaceValues(NamedTuple):
-    """The values that a record shows at one place: ``times`` by entry, and which entries these are."""
+    """What a record leaves to guess at one place: ``times`` by entry, and which ``entries`` are ``there``.
+
+    ``stated`` tells which bounded values the pattern states there, and by attribute how many these are.
+    """
 
     times: NDArray[np.int64]
+    stated: NDArray[np.int64]
+    there: NDArray[np.bool_]
     entries: NDArray[np.int64]
     size: NDArray[np.int64]
 
@@ -99,12 +115,14 @@ class PatternNames(NamedTuple):
 
 @jit
 def refresh_values(group: FactGroup, below: ValuesBelow, record: int) -> None:
-    """Count the values at or below each vertex of a record anew, after vertices were removed."""
+    """Count the values at or below each vertex of a record anew, after facts were deleted."""
     base, end = group.first_vertex[record], group.first_vertex[record + 1]
     for vertex in range(base, end):
         gone = is_gone(group, vertex)
         for at in range(below.first[vertex], below.first[vertex + 1]):
-            below.held[at] = 0 if gone else below.own[at]
+            fact = below.fact[at]
+            hidden = fact >= 0 and (group.label[fact] == group.absent[fact]) != below.absent[at]
+            below.held[at] = 0 if gone or hidden else below.own[at]
     for vertex in range(end - 1, base, -1):
         for at in range(below.first[vertex], below.first[vertex + 1]):
             below.held[below.up[at]] += below.held[at]
@@ -146,6 +164,70 @@ def note_anchors(
         if below.first[above] < below.first[above + 1]:
             codes[count] = ((head + depth - 1) << 32) | (above - base)
             count += 1
+    return count
+
+
+@jit
+def note_statement(codes: NDArray[np.int64], count: int, place: int, entry: int, times: int) -> int:
+    """Note that a pattern states an entry at a place, ``times`` facts before; return how many are noted."""
+    if entry >= 0:
+        codes[count] = (place << 32) | STATED | (entry * 4 + times)
+        count += 1
+    return count
+
+
+@jit
+def note_statements(
+    group: FactGroup,
+    codes: NDArray[np.int64],
+    count: int,
+    head: int,
+    facts: tuple[int, int, int],
+    entries: tuple[int, int, int],
+    common: tuple[int, int, int],
+    ranks: tuple[int, int, int],
+    shares: tuple[int, int, int],
+) -> int:
+    """Note at each anchor of a pattern what its facts state at or below it; return how many are noted.
+
+    ``facts`` are up to three, -1 for none, with the entries that they state, -1 for none; ``common`` are the
+    depths that the first two share, the outer ones, and the last two. Places of the anchors of a fact begin
+    by its rank, those down to a depth it shares with one before it left out.
+    """
+    if entries[0] < 0 and entries[1] < 0 and entries[2] < 0:
+        return count
+    depths = int(group.path.shape[1]) - 1
+    for at in range(3):
+        if entries[at] < 0:
+            continue
+        times = 0
+        for before in range(at):
+            times += entries[before] == entries[at]
+        count = note_statement(codes, count, head, entries[at], times)
+    for own in range(3):
+        if facts[own] < 0:
+            continue
+        first = head + 1 + depths * ranks[own]
+        for depth in range(shares[own] + 1, group.depth[group.owner[facts[own]]] + 1):
+            for at in range(3):
+                if entries[at] < 0 or (at != own and common[at + own - 1] < depth):
+                    continue
+                times = 0
+                for before in range(at):
+                    near = before == own or common[before + own - 1] >= depth
+                    times += near and entries[before] == entries[at]
+                count = note_statement(codes, count, first + depth - 1, entries[at], times)
+    return count
+
+
+@jit
+def note_vertex_statements(
+    group: FactGroup, limit: ShareLimit, codes: NDArray[np.int64], count: int, head: int, vertex: int
+) -> int:
+    """Note at each anchor of a pattern of a whole vertex what its fields state; return how many are noted."""
+    for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
+        for depth in range(group.depth[vertex] + 1):
+            count = note_statement(codes, count, head + depth, limit.stated[group.label[fact]], 0)
     return count
 
 
@@ -203,44 +285,62 @@ def make_room_for_codes(codes: NDArray[np.int64], count: int, more: int) -> tupl
 
 
 @jit
+def entry_of(limit: ShareLimit, label: int) -> int:
+    """Return what a label states, as an entry; -1 for nothing."""
+    return int(limit.stated[label]) if len(limit.stated) else -1
+
+
+@jit
 def list_places(
     work: GroupWork, bounds: ShareBounds, names: PatternNames, record: int
 ) -> tuple[PatternNames, NDArray[np.int64]]:
     """Return the places of all patterns of a gathered record with their vertices, as sorted codes.
 
-    A code has the place, ``number * span + anchor``, in its upper half and the vertex within the record in
-    its lower half. New patterns are numbered: the names are returned too.
+    A code has the place, ``number * span + anchor``, in its upper half, and in its lower half the vertex
+    within the record or what the pattern states there. New patterns are numbered: the names are returned too.
     """
     group, asked, row = work.group, work.asked, work.row
-    below, m = bounds.below, bounds.limit.m
+    below, limit, m = bounds.below, bounds.limit, bounds.limit.m
     span, depths = span_of(group), int(group.path.shape[1]) - 1
     size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
     numbers = names.numbers
     clauses = widen_clauses(names.clauses, 64 * len(row.facts))
+    states = len(limit.stated) > 0
     codes = make_codes(size, m, depths)
     codes[0] = group.first_vertex[record]
     codes[1] = 0  # the root, whatever else is known
     count = 2
     for i in range(size):
         numbers = widen_clauses(numbers, size)
-        codes, count = make_room_for_codes(codes, count, (size - i) * (1 + 2 * depths))
+        codes, count = make_room_for_codes(codes, count, (3 if states else 1) * (size - i) * (1 + 2 * depths))
         a = labels[i]
         head = number_key(numbers, key_of_one(asked, a)) * span
         codes[count] = head << 32
         count = note_anchors(group, below, codes, count + 1, head + 1, facts[i], 0)
+        ea = entry_of(limit, a)
+        count = note_statements(
+            group, codes, count, head, (facts[i], -1, -1), (ea, -1, -1), (0, 0, 0), (0, 0, 0), (0, 0, 0)
+        )
         if m < 2:
             continue
         for j in range(i + 1, size):
             if m > 2:
                 numbers = widen_clauses(numbers, size)
-                codes, count = make_room_for_codes(codes, count, (size - j) * (1 + 3 * depths))
+                codes, count = make_room_for_codes(
+                    codes, count, (4 if states else 1) * (size - j) * (1 + 3 * depths)
+                )
             b, ab = labels[j], common[i, j]
             head = number_key(numbers, key_of_two(asked, a, b, ab)) * span
             codes[count] = head << 32
-            rank, shared = int(b < a), ab * int(b < a)
-            count = note_anchors(group, below, codes, count + 1, head + 1 + depths * rank, facts[i], shared)
-            rank, shared = int(a < b), ab * int(a < b)
-            count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[j], shared)
+            ranka, shareda = int(b < a), ab * int(b < a)
+            count = note_anchors(group, below, codes, count + 1, head + 1 + depths * ranka, facts[i], shareda)
+            rankb, sharedb = int(a < b), ab * int(a < b)
+            count = note_anchors(group, below, codes, count, head + 1 + depths * rankb, facts[j], sharedb)
+            eb = entry_of(limit, b)
+            count = note_statements(
+                group, codes, count, head, (facts[i], facts[j], -1), (ea, eb, -1), (ab, 0, 0),
+                (ranka, rankb, 0), (shareda, sharedb, 0),
+            )  # fmt: skip
             if m < 3:
                 continue
             for h in range(j + 1, size):
@@ -248,15 +348,19 @@ def list_places(
                 head = number_key(numbers, key_of_three(asked, a, b, c, ab, ac, bc)) * span
                 codes[count] = head << 32
                 count += 1
-                rank, shared = rank_fact(a, ab, ac, bc, b, c)
-                count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[i], shared)
-                rank, shared = rank_fact(b, ab, bc, ac, a, c)
-                count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[j], shared)
-                rank, shared = rank_fact(c, ac, bc, ab, a, b)
-                count = note_anchors(group, below, codes, count, head + 1 + depths * rank, facts[h], shared)
+                ra, sa = rank_fact(a, ab, ac, bc, b, c)
+                count = note_anchors(group, below, codes, count, head + 1 + depths * ra, facts[i], sa)
+                rb, sb = rank_fact(b, ab, bc, ac, a, c)
+                count = note_anchors(group, below, codes, count, head + 1 + depths * rb, facts[j], sb)
+                rc, sc = rank_fact(c, ac, bc, ab, a, b)
+                count = note_anchors(group, below, codes, count, head + 1 + depths * rc, facts[h], sc)
+                count = note_statements(
+                    group, codes, count, head, (facts[i], facts[j], facts[h]), (ea, eb, entry_of(limit, c)),
+                    (ab, ac, bc), (ra, rb, rc), (sa, sb, sc),
+                )  # fmt: skip
     if asked.whole:
         numbers = widen_clauses(numbers, size)
-        codes, count = make_room_for_codes(codes, count, size * (1 + depths))
+        codes, count = make_room_for_codes(codes, count, (2 if states else 1) * size * (1 + depths))
         for i in range(size):
             vertex = group.owner[facts[i]]
             if facts[i] == group.first_fact[vertex] and group.depth[vertex]:
@@ -264,6 +368,8 @@ def list_places(
                 head = number_key(numbers, key) * span
                 codes[count] = head << 32
                 count = note_anchors(group, below, codes, count + 1, head + 1, facts[i], 0)
+                if states:
+                    count = note_vertex_statements(group, limit, codes, count, head, vertex)
     found = codes[1:count]
     found.sort()
     return PatternNames(numbers, clauses), found
@@ -312,37 +418,90 @@ def widen_shares(table: ShareTable) -> ShareTable:
 
 
 @jit
-def read_place(below: ValuesBelow, codes: NDArray[np.int64], at: int, base: int, scratch: PlaceValues) -> int:
-    """Read the values at the place of ``codes[at]`` into the scratch; return where the next place begins."""
+def touch(limit: ShareLimit, scratch: PlaceValues, entry: int) -> None:
+    """Note that an entry is at the place, and with absent values the attribute itself."""
+    if not scratch.there[entry]:
+        scratch.there[entry] = True
+        scratch.entries[scratch.size[0]] = entry
+        scratch.size[0] += 1
+        if limit.attributes <= entry < 2 * limit.attributes:
+            touch_attribute(scratch, entry - limit.attributes)
+
+
+@jit
+def touch_attribute(scratch: PlaceValues, entry: int) -> None:
+    """Note that values of an attribute are at the place, shown or absent."""
+    if not scratch.there[entry]:
+        scratch.there[entry] = True
+        scratch.entries[scratch.size[0]] = entry
+        scratch.size[0] += 1
+
+
+@jit
+def take_out_stated(limit: ShareLimit, scratch: PlaceValues, entry: int, vertices: int) -> None:
+    """Take out what a fact states, at each of the vertices of the place."""
+    scratch.times[entry] -= vertices
+    if entry >= 2 * limit.attributes:
+        attribute = limit.attribute[entry]
+        scratch.times[attribute] -= vertices
+        if scratch.stated[entry] == 0:
+            scratch.stated[entry] = 1
+            scratch.stated[attribute] += 1
+
+
+@jit
+def read_place(
+    limit: ShareLimit,
+    below: ValuesBelow,
+    codes: NDArray[np.int64],
+    at: int,
+    base: int,
+    scratch: PlaceValues,
+) -> int:
+    """Read what is left at the place of ``codes[at]`` into the scratch; return where the next begins."""
     for touched in range(scratch.size[0]):
-        scratch.times[scratch.entries[touched]] = 0
+        entry = scratch.entries[touched]
+        scratch.times[entry] = 0
+        scratch.stated[entry] = 0
+        scratch.there[entry] = False
     scratch.size[0] = 0
     place = codes[at] >> 32
-    before = -1
+    before, vertices = -1, 0
     while at < len(codes) and codes[at] >> 32 == place:
-        vertex = codes[at] & 0xFFFFFFFF
-        if vertex != before:
-            for row in range(below.first[base + vertex], below.first[base + vertex + 1]):
-                entry = below.entry[row]
+        number = codes[at] & 0xFFFFFFFF
+        if number != before and number & STATED:
+            take_out_stated(limit, scratch, (number ^ STATED) >> 2, vertices)
+        elif number != before:
+            vertices += 1
+            for row in range(below.first[base + number], below.first[base + number + 1]):
                 if below.held[row]:
-                    if scratch.times[entry] == 0:
-                        scratch.entries[scratch.size[0]] = entry
-                        scratch.size[0] += 1
-                    scratch.times[entry] += below.held[row]
-        before = vertex
+                    touch(limit, scratch, below.entry[row])
+                    scratch.times[below.entry[row]] += below.held[row]
+        before = number
         at += 1
     return at
 
 
 @jit
 def weight_of(limit: ShareLimit, scratch: PlaceValues, entry: int) -> int:
-    """Return what a record weighs for an entry at the place that was read, rounded up."""
-    if entry < limit.attributes:
+    """Return what a record weighs for an entry at the place that was read, rounded up.
+
+    What it weighs for a bounded value is beside what it weighs for absent ones. By presence nobody is asked
+    for a value that the pattern states.
+    """
+    attribute, attributes = limit.attribute[entry], limit.attributes
+    absent = scratch.times[attributes + attribute]
+    total = scratch.times[attribute] + absent
+    if total == 0:
+        return 0
+    if entry < attributes:
         return 1
-    if limit.presence[entry]:
-        return limit.unit
-    total = scratch.times[limit.attribute[entry]]
-    return int(-(-scratch.times[entry] * limit.unit // total))
+    if not limit.presence[entry]:
+        return int(-(-scratch.times[entry] * limit.unit // total))
+    if entry < 2 * attributes:
+        known = limit.named[attribute]
+        return limit.unit if absent and (known < 0 or scratch.stated[attribute] < known) else 0
+    return 0 if absent or scratch.stated[entry] or scratch.times[entry] == 0 else limit.unit
 
 
 @jit
@@ -361,9 +520,11 @@ def add_places(
     at = 0
     while at < len(codes):
         place = codes[at] >> 32
-        at = read_place(below, codes, at, base, scratch)
+        at = read_place(limit, below, codes, at, base, scratch)
         for touched in range(scratch.size[0]):
             entry = scratch.entries[touched]
+            if weight_of(limit, scratch, entry) == 0:
+                continue
             slot = find_key(shares.keys, key_of_entry(limit, place, entry))
             if shares.keys[slot] == 0:
                 shares.keys[slot] = key_of_entry(limit, place, entry)
@@ -391,15 +552,48 @@ def count_shares(work: GroupWork, bounds: ShareBounds) -> ShareSums:
 def make_scratch(limit: ShareLimit) -> PlaceValues:
     """Return a scratch for any place."""
     entries = len(limit.attribute)
-    return PlaceValues(np.zeros(entries, np.int64), np.zeros(entries, np.int64), np.zeros(1, np.int64))
+    return PlaceValues(
+        np.zeros(entries, np.int64), np.zeros(entries, np.int64), np.zeros(entries, np.bool_),
+        np.zeros(entries, np.int64), np.zeros(1, np.int64),
+    )  # fmt: skip
 
 
 @jit
 def excess_at(limit: ShareLimit, shares: ShareTable, place: int, entry: int) -> int:
-    """Return by how much the weight of a value at a place is too large; 0 or less if it is not."""
+    """Return by how much the weight of a value at a place is too large; 0 or less if it is not.
+
+    The entry of absent values is that of a bounded value that nobody shows there.
+    """
     weight = shares.sums[find_key(shares.keys, key_of_entry(limit, place, entry))]
+    if entry >= 2 * limit.attributes:
+        absent = limit.attributes + limit.attribute[entry]
+        weight += shares.sums[find_key(shares.keys, key_of_entry(limit, place, absent))]
     showing = shares.sums[find_key(shares.keys, key_of_entry(limit, place, limit.attribute[entry]))]
     return int(weight * limit.denominator - limit.numerator * limit.unit * showing)
+
+
+@jit
+def adds_too_much(
+    limit: ShareLimit, shares: ShareTable, scratch: PlaceValues, place: int, entry: int
+) -> bool:
+    """Return whether a bounded value has too large a share at a place, and the record read adds to that.
+
+    For the entry of absent values: any bounded value of the attribute.
+    """
+    attributes = limit.attributes
+    absent = weight_of(limit, scratch, attributes + limit.attribute[entry])
+    weight = absent if entry < 2 * attributes else absent + weight_of(limit, scratch, entry)
+    if weight * limit.denominator <= limit.numerator * limit.unit:
+        return False
+    if excess_at(limit, shares, place, entry) > 0:
+        return True
+    if entry < 2 * attributes:
+        for value in range(2 * attributes, len(limit.attribute)):
+            if limit.attribute[value] != limit.attribute[entry] or scratch.stated[value]:
+                continue
+            if excess_at(limit, shares, place, value) > 0:
+                return True
+    return False
 
 
 @jit
@@ -417,17 +611,14 @@ def find_excessive(
     at = 0
     while at < len(codes):
         place = codes[at] >> 32
-        at = read_place(below, codes, at, base, scratch)
+        at = read_place(limit, below, codes, at, base, scratch)
         if count and numbers[count - 1] == place // span:
             continue
         for touched in range(scratch.size[0]):
             entry = scratch.entries[touched]
             if entry < limit.attributes:
                 continue
-            weight = weight_of(limit, scratch, entry)
-            if weight * limit.denominator <= limit.numerator * limit.unit:
-                continue
-            if excess_at(limit, shares, place, entry) > 0:
+            if adds_too_much(limit, shares, scratch, place, entry):
                 if count == len(numbers):
                     numbers = np.append(numbers, np.zeros(count, np.int64))
                 numbers[count] = place // span
@@ -445,11 +636,41 @@ def is_among(named: PatternTable, key: int, numbers: NDArray[np.int64]) -> bool:
 
 
 @jit
-def note_excessive(work: GroupWork, m: int, names: PatternNames, numbers: NDArray[np.int64]) -> int:
-    """Note the occurrences of patterns by their numbers, as ``find_broken`` does; return how many."""
+def note_frequent(work: GroupWork, bounds: ShareBounds, shares: ShareTable, record: int) -> int:
+    """Note the vertices of a record with values that are too frequent whatever is known; return how many.
+
+    These are the values of too large a share at the root of the pattern without facts, and absent ones that
+    may be such values.
+    """
+    group, limit, below, occurrences = work.group, bounds.limit, bounds.below, work.occurrences
+    attributes = limit.attributes
+    excessive = np.zeros(len(limit.attribute), np.bool_)
+    for entry in range(attributes, len(limit.attribute)):
+        if excess_at(limit, shares, 0, entry) > 0:
+            excessive[entry] = True
+            excessive[attributes + limit.attribute[entry]] = True
+    count = 0
+    for vertex in range(group.first_vertex[record] + 1, group.first_vertex[record + 1]):
+        first = group.first_fact[vertex]
+        if is_gone(group, vertex) or first == group.first_fact[vertex + 1]:
+            continue
+        for at in range(below.first[vertex], below.first[vertex + 1]):
+            if excessive[below.entry[at]] and below.own[at] and below.held[at]:
+                count = note_broken(occurrences, count, first, -3, -1)
+                break
+    return count
+
+
+@jit
+def note_excessive(
+    work: GroupWork, m: int, names: PatternNames, numbers: NDArray[np.int64], count: int
+) -> int:
+    """Note the occurrences of patterns by their numbers, as ``find_broken`` does, behind ``count`` others.
+
+    Returns how many are noted.
+    """
     group, asked, row, occurrences = work.group, work.asked, work.row, work.occurrences
     size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
-    count = 0
     for i in range(size):
         a = labels[i]
         if is_among(names.numbers, key_of_one(asked, a), numbers):
@@ -485,7 +706,7 @@ def mark_stuck(work: GroupWork, count: int, stuck: NDArray[np.bool_]) -> None:
     for at in range(count):
         for place in range(3):
             fact = occurrences[at, place]
-            if fact >= 0:
+            if fact >= 0 and occurrences[at, 1] != -3:
                 last = group.first_fact[group.owner[fact] + 1] if occurrences[at, 1] == -2 else fact + 1
                 for other in range(fact, last):
                     stuck[group.absent[other]] = True
@@ -544,7 +765,10 @@ def limit_record(
     names, codes = list_places(work, bounds, counted.names, record)
     counted = ShareSums(names, counted.shares)
     excessive = find_excessive(group, bounds, counted.shares, codes, base)
-    count = note_excessive(work, bounds.limit.m, names, excessive)
+    count = 0
+    if len(excessive) and excessive[0] == 0:
+        count = note_frequent(work, bounds, counted.shares, record)
+    count = note_excessive(work, bounds.limit.m, names, excessive, count)
     if count == 0 and not broken:
         return tables, counted, True
     counted = add_places(bounds, counted, codes, base, -1)

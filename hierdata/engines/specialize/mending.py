@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hierdata.engines.specialize.facts import (
     GroupRecords,
-    SensitiveEntries,
     bits_of,
     records_of,
     start_work,
@@ -33,6 +32,7 @@ from hierdata.engines.specialize.kernel_patterns import (
     count_group,
 )
 from hierdata.engines.specialize.kernel_shares import limit_shares
+from hierdata.engines.specialize.sensitive import SensitiveEntries
 from hierdata.privacy import BoundedKnowledge
 
 LEAST_GAIN = 0.005
@@ -235,8 +235,9 @@ def limit_values(
     stuck = np.zeros(len(work.group.first_holder), np.bool_)
     below = sensitive.at(records)
     for most in range(1, work.asked.m + 1):
-        limit = sensitive.limit(records, most)
+        limit = sensitive.limit(records, work.group, most)
         if not limit_shares(work, limit, below, stuck):
+            stuck[sensitive.known_labels()] = False  # if all were absent, all would be left to guess
             return stuck
     return None
 

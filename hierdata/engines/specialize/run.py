@@ -16,8 +16,9 @@ from hierdata.engines.k_member.sizes import SAMPLE
 from hierdata.engines.local_search.engine import LocalSearch
 from hierdata.engines.specialize.class_search import ClassSearch
 from hierdata.engines.specialize.division_search import DivisionSearch
-from hierdata.engines.specialize.facts import SensitiveEntries, columns_of, find_facts
+from hierdata.engines.specialize.facts import columns_of, find_facts
 from hierdata.engines.specialize.frequent import ForestWithout, find_frequent
+from hierdata.engines.specialize.sensitive import SensitiveEntries, find_kept
 from hierdata.engines.specialize.splitting import Cutter, RootClasses, Splitter, Supports
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -296,10 +297,12 @@ def _begin(given: StepInput) -> DivisionSearch:
     knowledge = constraints.knowledge
     assert knowledge is not None, "this engine keeps bounded knowledge"
     counted = knowledge.root == "counted"
-    facts = find_facts(forest, columns_of(forest, counted=counted), _removable_types(forest, constraints))
+    kept = find_kept(forest, constraints.bounded)
+    columns = columns_of(forest, counted=counted, kept=kept)
+    facts = find_facts(forest, columns, _removable_types(forest, constraints))
     cutter = Cutter(Supports(facts), knowledge.k, knowledge.m, knowledge.vertex == "whole")
     sensitive = (
-        SensitiveEntries.of(forest, constraints.bounded, knowledge.alpha)
+        SensitiveEntries.of(facts, constraints.bounded, knowledge.alpha)
         if constraints.bounded and knowledge.alpha is not None
         else None
     )

@@ -101,9 +101,12 @@ class Cutter:
 
 
 def cut_nodes(column: Column, is_cut: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return for each node the topmost node of the cut at or above it; 0, the root, where there is none."""
-    found = np.zeros(len(column.parents), np.int64)
-    for chain in column.chains[::-1]:
+    """Return for each node the topmost node of the cut at or above it; 0, the root, where there is none.
+
+    Of a column that is ``kept`` all nodes are published.
+    """
+    found = np.arange(len(column.parents)) if column.kept else np.zeros(len(column.parents), np.int64)
+    for chain in () if column.kept else column.chains[::-1]:
         there = chain >= 0
         there[there] = is_cut[chain[there]]
         found[there] = chain[there]

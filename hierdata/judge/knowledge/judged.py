@@ -23,7 +23,7 @@ from hierdata.privacy.grouping import protected_codes
 
 if TYPE_CHECKING:
     from hierdata.judge.knowledge.counting import Least
-    from hierdata.judge.knowledge.patterns import RecordFacts, Records
+    from hierdata.judge.knowledge.patterns import Ints, RecordFacts, Records
     from hierdata.judge.knowledge.shares import Watched
 
 
@@ -277,7 +277,7 @@ class JudgedKnowledge:
         for number in range(2, self._model.m + 1):
             shares.count_chosen(number)
         if whole is not None:
-            shares.count_single(whole)
+            shares.count_single(whole, whole=True)
         if largest.share is not None:
             achieved["alpha"] = largest.share
         failing |= largest.failing
@@ -297,7 +297,27 @@ class JudgedKnowledge:
             -1 if types.is_above(kind, own) else types.depth(own) if types.is_above(own, kind) else -2
             for kind in range(len(types.types))
         )
-        return Watched(number, frozenset(codes), rule.reading.asks == "presence", source)
+        presence = rule.reading.asks == "presence"
+        named = None if stated is None else max(len(codes), 1)
+        states = self._list_stated(number)
+        return Watched(number, frozenset(codes), named, presence, source, *states)
+
+    def _list_stated(self, number: int) -> tuple[Ints, Ints] | tuple[None, None]:
+        """Return what labels, and whole vertices by their codes, state of an attribute (see ``Places``)."""
+        import numpy as np
+
+        if number not in self._types.known:
+            return None, None
+        index = len(self._rules.quasi) + self._types.known.index(number)
+        attribute = self._attributes[number]
+        spelled = [attribute.label_of(code) for code in range(len(attribute.values))]
+        codes = {(type(own), str(own)): code for code, own in enumerate(spelled)}
+        by_label = [
+            0 if own != index else 1 if value is None else codes[type(value), str(value)] + 2
+            for own, value in self.labels
+        ]
+        by_shown = [max((by_label[label] for label in labels), default=0) for _, labels in self.shown]
+        return np.array(by_label, np.int64), np.array(by_shown, np.int64)
 
 
 def _count_groups(records: Records, k: int) -> Least:

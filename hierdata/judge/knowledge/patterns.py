@@ -68,7 +68,8 @@ class RecordFacts:
     """The facts of all records, by record and label: ``vertex`` and ``label`` of each.
 
     ``label`` is numbered from 0 in each group, in one order. ``first`` and ``number`` are those of each
-    record, ``width`` is the number of labels in each group.
+    record, ``width`` is the number of labels in each group, and ``names`` has the codes of these labels, one
+    group after the other.
     """
 
     vertex: Ints
@@ -79,6 +80,12 @@ class RecordFacts:
     groups: Ints
     times: Ints
     trees: RecordTrees
+    names: Ints
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the labels of each group begin in ``names``."""
+        return np.cumsum(self.width) - self.width
 
     @cached_property
     def batches(self) -> list[tuple[int, Ints]]:
@@ -122,7 +129,7 @@ def list_facts(records: Records, trees: RecordTrees, *, whole: bool = False) -> 
     first = np.concatenate(([0], np.cumsum(number)))[:-1]
     width = np.diff(starts)
     times = np.array(records.times, np.int64)
-    return RecordFacts(vertex[order], local[order], first, number, width, groups, times, trees)
+    return RecordFacts(vertex[order], local[order], first, number, width, groups, times, trees, marks % most)
 
 
 def first_places(ordered: Ints) -> NDArray[np.intp]:

@@ -2,7 +2,9 @@
 
 Anchors of a match are the root, the vertices of its facts, and their ancestors. The share of a value at an
 anchor is over the records that show a value of its attribute at or below the anchor, or above it where the
-attribute lies there. Sums are of integers: each record's parts are counted in a common denominator.
+attribute lies there. Of an attribute that may be known, what the facts of a pattern state there is taken
+out, and a value that is absent counts as every bounded value, since a reader may know why it was left out.
+Sums are of integers: each record's parts are counted in a common denominator.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import lcm
 
 import numpy as np
@@ -29,54 +31,7 @@ from hierdata.judge.knowledge.patterns import (
     keys_of,
     plan_parts,
 )
-
-
-class Places:
-    """The places of some patterns, each with its vertices once.
-
-    A pattern is a position in ``keys``, which ascend; ``groups`` has the group of each. ``sources`` are by
-    attribute: ``source[v]`` is the vertex at which values are read for vertex v, -1 if there are none. The
-    anchors of a pattern have numbers below ``span``.
-    """
-
-    def __init__(self, sources: Sequence[Ints], span: int) -> None:
-        self._sources = sources
-        self._span = span
-        self.keys = np.empty(0, np.int64)
-        self.groups = np.empty(0, np.int64)
-        self._marks = [np.empty(0, np.int64) for _ in sources]
-
-    def __len__(self) -> int:
-        """Return how many pairs of a place and a vertex are held."""
-        return sum(map(len, self._marks))
-
-    def add(self, key: Ints, group: Ints, anchors: Sequence[tuple[int | Ints, Ints]]) -> None:
-        """Take patterns with all their rows; ``anchors`` have numbers and, by row, vertices, -1 for none."""
-        own, pattern = np.unique(key, return_inverse=True)
-        group_of = np.zeros(len(own), np.int64)
-        group_of[pattern] = group
-        before = len(self.keys)
-        self.keys, number = np.unique(np.concatenate((self.keys, own)), return_inverse=True)
-        groups = np.zeros(len(self.keys), np.int64)
-        groups[number] = np.concatenate((self.groups, group_of))
-        self.groups = groups
-        pattern = number[before:][pattern]
-        for at, source in enumerate(self._sources):
-            size = len(source)
-            held, rest = np.divmod(self._marks[at], self._span * size)
-            marks = [number[held] * (self._span * size) + rest]
-            for slot, vertex in anchors:
-                read = np.where(vertex >= 0, source[vertex], -1)
-                there = np.flatnonzero(read >= 0)
-                anchor = slot if isinstance(slot, int) else slot[there]
-                marks.append((pattern[there] * self._span + anchor) * size + read[there])
-            self._marks[at] = np.unique(np.concatenate(marks))
-
-    def read(self, attribute: int) -> tuple[Ints, Ints, Ints]:
-        """Return the places of an attribute, ascending, with a vertex each, and the group of each."""
-        place, source = np.divmod(self._marks[attribute], len(self._sources[attribute]))
-        return place, source, self.groups[place // self._span]
-
+from hierdata.judge.knowledge.places import PatternFacts, Places
 
 PART = 1 << 18
 """About how many occurrences of patterns are held at a time; of more, places and vertices are kept once."""
@@ -87,15 +42,20 @@ _EXACT = 1 << 62
 class Watched:
     """A sensitive attribute that alpha bounds.
 
-    ``number`` is its number, ``bounded`` are the codes of the values that count, ``presence`` how it is read.
-    ``source`` is by vertex type the depth at which its values are read from a vertex of this type: -1 at and
-    below the vertex itself, -2 nowhere.
+    ``number`` is its number, ``bounded`` are the codes of the values that count, ``named`` how many values
+    are named as such (None: all count, also what nobody shows), ``presence`` how it is read. ``source`` is by
+    vertex type the depth at which its values are read from a vertex of this type: -1 at and below the vertex
+    itself, -2 nowhere. Where its values may be known, ``stated`` has what each label of a fact states, and
+    ``stated_whole`` what each code of a whole vertex does, as in ``Places``; else they are None.
     """
 
     number: int
     bounded: frozenset[int]
+    named: int | None
     presence: bool
     source: tuple[int, ...]
+    stated: Ints | None
+    stated_whole: Ints | None
 
 
 @dataclass
@@ -111,7 +71,8 @@ class SensitiveValuesBelow:
     """The values of one attribute, by the vertex at or below which they are.
 
     ``source[v]`` is the vertex whose values are read at v, -1 if there are none to read. ``number[v]`` counts
-    the values at or below v; ``first[v]`` is where the bounded ones begin in ``value`` and ``count``.
+    the values at or below v, ``absent[v]`` those that may be known and are not shown; ``first[v]`` is where
+    the bounded ones begin in ``value`` and ``count``.
     """
 
     def __init__(self, trees: RecordTrees, kinds: Ints, values: Ints, watched: Watched) -> None:
@@ -133,11 +94,25 @@ class SensitiveValuesBelow:
             vertex = trees.parent[vertex]
             stays = vertex >= 0
             vertex, value, bounded = vertex[stays], value[stays], bounded[stays]
-        self.source[self.number[self.source] == 0] = -1
+        self.absent = np.zeros(size, np.int64)
+        if watched.stated_whole is not None:
+            vertex = np.flatnonzero(watched.stated_whole[trees.shown] == 1)
+            while len(vertex):
+                np.add.at(self.absent, vertex, 1)
+                vertex = trees.parent[vertex]
+                vertex = vertex[vertex >= 0]
+        self.source[(self.number + self.absent)[self.source] == 0] = -1
         every, self.count = np.unique(np.concatenate([np.empty(0, np.int64), *marks]), return_counts=True)
         owner, self.value = np.divmod(every, most)
         self.first = np.searchsorted(owner, np.arange(size + 1))
         self.most = most
+
+    def list_bounded(self, source: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the bounded values at or below some vertices: the place of the vertex, value and count."""
+        number = self.first[source + 1] - self.first[source]
+        row = np.repeat(np.arange(len(source)), number)
+        entry = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number) + self.first[source[row]]
+        return row, self.value[entry], self.count[entry]
 
 
 class ShareCount:
@@ -161,13 +136,12 @@ class ShareCount:
 
     def count_roots(self) -> None:
         """Count the shares of all records of each group."""
-        records = np.arange(len(self._facts.groups))
         places = self._make_places()
-        places.add(self._facts.groups, self._facts.groups, [(0, self._trees.first[records])])
+        places.add(self._facts.groups, self._facts.groups, self._trees.first, self._trees.above, None)
         self._share_all(places)
 
-    def count_single(self, facts: RecordFacts) -> None:
-        """Count the shares of the patterns with one of these facts."""
+    def count_single(self, facts: RecordFacts, *, whole: bool = False) -> None:
+        """Count the shares of the patterns with one of these facts; ``whole``: facts are whole vertices."""
         record = np.repeat(np.arange(len(facts.groups)), facts.number)
         starts = np.concatenate(([0], np.cumsum(facts.width)))
         pattern = starts[facts.groups[record]] + facts.label
@@ -181,10 +155,13 @@ class ShareCount:
             )
         for begin, end in pairwise(cuts):
             rows = order[begin:end]
-            slots = self._slots([facts.vertex[rows]], [np.zeros(len(rows), np.int64)])
-            root = (0, self._trees.first[record[rows]])
-            places = self._make_places()
-            places.add(pattern[rows], facts.groups[record[rows]], [root, *slots])
+            vertex, own = facts.vertex[rows], record[rows]
+            none = np.zeros(len(rows), np.int64)
+            columns = PatternFacts(
+                [vertex], [none], [facts.names[pattern[rows]]], [[self._trees.level[vertex]]]
+            )
+            places = self._make_places(whole=whole)
+            places.add(pattern[rows], facts.groups[own], self._trees.first[own], self._trees.above, columns)
             self._share_all(places)
 
     def count_chosen(self, taken: int) -> None:
@@ -213,8 +190,14 @@ class ShareCount:
     def _add(self, places: Places, pieces: Sequence[tuple[Ints, ...]], taken: int) -> None:
         """Add the places of some patterns, as ``_choose`` yields them."""
         key, record, *rest = map(np.concatenate, zip(*pieces, strict=True))
-        slots = self._slots(rest[:taken], rest[taken:])
-        places.add(key, self._facts.groups[record], [(0, self._trees.first[record]), *slots])
+        vertices, labels, depths = rest[:taken], rest[2 * taken : 3 * taken], iter(rest[3 * taken :])
+        common = [[self._trees.level[own]] * taken for own in vertices]
+        for one, other in combinations(range(taken), 2):
+            common[one][other] = common[other][one] = next(depths)
+        group = self._facts.groups[record]
+        names = [self._facts.names[self._facts.starts[group] + own] for own in labels]
+        facts = PatternFacts(vertices, rest[taken : 2 * taken], names, common)
+        places.add(key, group, self._trees.first[record], self._trees.above, facts)
 
     def _second_labels(self, part: PatternPart, code: Coding, taken: int) -> Iterator[tuple[int, int]]:
         """Yield ranges of second labels, so that a part with one first label is held in pieces."""
@@ -226,7 +209,10 @@ class ShareCount:
     def _choose(
         self, batch: Batch, part: PatternPart, code: Coding, low: int, high: int
     ) -> Iterator[tuple[Ints, ...]]:
-        """Yield the patterns of a batch: key, record, the vertex of each fact, and the fact's rank."""
+        """Yield the patterns of a batch: key and record, the vertex of each fact, its rank and its label.
+
+        Last are the common depths of each two facts.
+        """
         for first, chosen, one, other in choices(batch, part, code.facts):
             keys = keys_of(batch, first, chosen, one, other, self._facts, code)
             label, vertex, pairs = batch.label[:, chosen], batch.vertex[:, chosen], batch.pairs[:, :, chosen]
@@ -235,30 +221,31 @@ class ShareCount:
             )
             within = (label[one] >= low) & (label[one] < high)
             record = np.broadcast_to(batch.records[chosen], keys.shape)
-            ranks = _rank([label[own] for own in places], pairs, places)
-            columns = [keys, record, *(vertex[own] for own in places), *ranks]
+            labels = [label[own] for own in places]
+            depths = [pairs[one, other].astype(np.int64) >> 1 for one, other in combinations(places, 2)]
+            vertices = [vertex[own] for own in places]
+            columns = [keys, record, *vertices, *_rank(labels, depths), *labels, *depths]
             yield tuple(column[within] for column in columns)
 
-    def _slots(self, vertices: Sequence[Ints], ranks: Sequence[Ints]) -> Iterator[tuple[Ints, Ints]]:
-        """Yield anchors below the root: the number of each, and its vertex, -1 if it has none."""
-        depth = self._trees.depth
-        for vertex, rank in zip(vertices, ranks, strict=True):
-            for level in range(depth):
-                yield 1 + rank * depth + level, self._trees.above[vertex, level]
-
-    def _make_places(self) -> Places:
+    def _make_places(self, *, whole: bool = False) -> Places:
         """Return room for the places of some patterns."""
-        return Places([below.source for _, below in self._below], 1 + 3 * max(self._trees.depth, 1))
+        stated = [one.stated_whole if whole else one.stated for one, _ in self._below]
+        return Places([below.source for _, below in self._below], stated, self._trees.depth)
 
     def _share_all(self, places: Places) -> None:
         """Find the shares of all attributes at places that have all their rows."""
         for at, (watched, below) in enumerate(self._below):
-            self._share(watched, below, *places.read(at))
+            self._share(watched, below, places.read(at), places.read_stated(at))
 
     def _share(
-        self, watched: Watched, below: SensitiveValuesBelow, place: Ints, source: Ints, group: Ints
+        self,
+        watched: Watched,
+        below: SensitiveValuesBelow,
+        vertices: tuple[Ints, Ints, Ints],
+        stated: tuple[Ints, Ints],
     ) -> None:
-        """Find the shares at places, given by the vertices of each where values are read."""
+        """Find the shares at places, given by the vertices where values are read, and by what is stated."""
+        place, source, group = vertices
         if not len(place):
             return
         record = self._trees.record[source]
@@ -267,41 +254,49 @@ class ShareCount:
         persons = np.flatnonzero(
             np.concatenate(([True], (place[1:] != place[:-1]) | (record[1:] != record[:-1])))
         )
-        person = np.zeros(len(place), np.int64)
-        person[persons[1:]] = 1
-        person = np.cumsum(person)
-        held = np.add.reduceat(below.number[source], persons)
-        at = np.zeros(len(place), np.int64)
+        sizes = np.diff(np.append(persons, len(place)))
+        person = np.repeat(np.arange(len(persons)), sizes)
+        times = times[persons]
         firsts = first_places(place)
+        at = np.zeros(len(place), np.int64)
         at[firsts[1:]] = 1
-        at = np.cumsum(at)
-        showing = np.add.reduceat(times[persons], first_places(at[persons]))
-        number = below.first[source + 1] - below.first[source]
-        row = np.repeat(np.arange(len(place)), number)
-        ends = np.cumsum(number)
-        entry = np.arange(len(row)) - np.repeat(ends - number, number) + below.first[source[row]]
-        value = below.value[entry]
+        at = np.cumsum(at)[persons]
+        kept = np.isin(stated[0], place[firsts])
+        said, what = np.searchsorted(place[firsts], stated[0][kept]), stated[1][kept]
+        taken = np.bincount(said[what >= 0], minlength=len(firsts))
+        missed = np.bincount(said[what < 0], minlength=len(firsts))
+        absent = np.add.reduceat(below.absent[source], persons) - sizes * missed[at]
+        held = np.add.reduceat(below.number[source], persons) - sizes * taken[at] + absent
+        showing = np.zeros(len(firsts), np.int64)
+        np.add.at(showing, at, np.where(held > 0, times, 0))
+        row, value, count = below.list_bounded(source)
+        owner = person[row]
+        bounded = np.isin(what, np.fromiter(watched.bounded, np.int64, len(watched.bounded)))
+        said, what, most = said[bounded], what[bounded], below.most
+        left = np.ones(len(firsts), np.bool_)
         if watched.presence:
-            kept = np.unique(person[row] * below.most + value, return_index=True)[1]
-            row, value = row[kept], value[kept]
-            parts, whole = np.ones(len(row), np.int64), 1
+            asked = ~np.isin(at[owner] * most + value, said * most + what) & (absent[owner] == 0)
+            pairs = np.unique(owner[asked] * most + value[asked])
+            owner, value = np.divmod(pairs, most)
+            parts, hidden, whole = np.ones(len(owner), np.int64), np.where(absent > 0, 1, 0), 1
+            if watched.named is not None:
+                different = np.unique(said * most + what) // most
+                left = np.bincount(different, minlength=len(firsts)) < watched.named
         else:
-            sizes = np.unique(held[person[row]])
-            whole = lcm(*map(int, sizes)) if len(sizes) else 1
-            count = below.count[entry]
-            if whole * int(showing.max()) >= _EXACT:
-                parts = count.astype(object) * (whole // held[person[row]].astype(object))
-            else:
-                parts = count * (whole // held[person[row]])
-        parts = parts * times[row]
-        marks = at[row] * below.most + value
-        order = np.argsort(marks, kind="stable")
-        marks = marks[order]
-        if len(marks):
-            ends_of = first_places(marks)
-            sums = np.add.reduceat(parts[order], ends_of)
-            places = marks[ends_of] // below.most
-            self._compare(sums, showing[places], whole, group[firsts[places]])
+            extra, taken_out = _take_out(at, said, what)
+            owner, value = np.concatenate((owner, extra)), np.concatenate((value, taken_out))
+            count = np.concatenate((count, -sizes[extra]))
+            parts, hidden, whole = _divide(owner, count, absent, held, int(showing.max()))
+        parts, hidden = parts * times[owner], hidden * times
+        common = np.zeros(len(firsts), hidden.dtype)
+        np.add.at(common, at, hidden)
+        sums, places = _sum_up(at[owner] * most + value, parts, common, most)
+        alone = np.flatnonzero(left & (common > 0))  # a bounded value that nobody shows there
+        sums, places = np.concatenate((sums, common[alone])), np.concatenate((places, alone))
+        shown = np.flatnonzero(sums > 0)  # of a value that is stated there nothing may be left
+        if len(shown):
+            places = places[shown]
+            self._compare(sums[shown], showing[places], whole, group[firsts[places]])
 
     def _compare(self, sums: Ints, showing: Ints, whole: int, group: Ints) -> None:
         """Compare shares, ``sums / (whole * showing)``, with alpha and with the largest so far."""
@@ -320,22 +315,52 @@ class ShareCount:
                 largest.failing.add(int(group[at]))
 
 
-def _rank(labels: Sequence[Ints], pairs: Ints, places: Sequence[Ints]) -> list[Ints]:
+def _take_out(at: Ints, said: Ints, what: Ints) -> tuple[Ints, Ints]:
+    """Return the persons, by the places ``at`` which they are, with each value that patterns state there.
+
+    ``said`` are the places at which patterns state ``what``.
+    """
+    order = np.argsort(said, kind="stable")
+    begin = np.searchsorted(said[order], at)
+    many = np.searchsorted(said[order], at, "right") - begin
+    person = np.repeat(np.arange(len(at)), many)
+    index = np.arange(len(person)) - np.repeat(np.cumsum(many) - many, many) + begin[person]
+    return person, what[order][index]
+
+
+def _divide(owner: Ints, count: Ints, absent: Ints, held: Ints, most: int) -> tuple[Ints, Ints, int]:
+    """Return the parts of values and of what is absent, as integers, and what a whole person weighs.
+
+    Each person is divided among the ``held`` values. ``most`` persons are added up at most.
+    """
+    divisors = np.unique(held[held > 0])
+    whole = lcm(*map(int, divisors)) if len(divisors) else 1
+    if whole * most >= _EXACT:
+        count, absent, held = (one.astype(object) for one in (count, absent, held))
+    shares = whole // np.maximum(held, 1)
+    return count * shares[owner], absent * shares, whole
+
+
+def _sum_up(marks: Ints, parts: Ints, common: Ints, most: int) -> tuple[Ints, Ints]:
+    """Return the sums of parts by mark, ``place * most + value``, with what is common, and the places."""
+    order = np.argsort(marks, kind="stable")
+    marks = marks[order]
+    if not len(marks):
+        return parts, marks
+    firsts = first_places(marks)
+    places = marks[firsts] // most
+    return np.add.reduceat(parts[order], firsts) + common[places], places
+
+
+def _rank(labels: Sequence[Ints], depths: Sequence[Ints]) -> list[Ints]:
     """Return for each fact of patterns its number, which facts that can be exchanged have in common.
 
     Facts are told apart by their labels, and by the depths of their common ancestors with the others: the
     sum, which for up to three facts determines them.
     """
-    taken = len(places)
-    depth = {
-        (one, other): pairs[places[one], places[other]].astype(np.int64) >> 1
-        for one in range(taken)
-        for other in range(one + 1, taken)
-    }
-    sums = [
-        sum(depth[min(at, other), max(at, other)] for other in range(taken) if other != at)
-        for at in range(taken)
-    ]
+    taken = len(labels)
+    pairs = list(zip(combinations(range(taken), 2), depths, strict=True))
+    sums = [sum(depth for pair, depth in pairs if at in pair) for at in range(taken)]
     ranks = []
     for at in range(taken):
         rank = np.zeros(labels[at].shape, np.int64)

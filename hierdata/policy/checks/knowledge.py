@@ -26,8 +26,6 @@ NO_FACTS = (
     "counts the values of the record itself"
 )
 
-ALPHA_BESIDE = "alpha is not judged where sensitive values may be known: state `alpha`, or `facts`, not both"
-
 
 def check_knowledge(policy: Policy) -> Iterator[Problem]:
     """Yield what cannot be combined with a model that bounds knowledge, and with its engine."""
@@ -144,8 +142,6 @@ def _check_known(policy: Policy, model: BoundedKnowledge, where: tuple[str | int
         else:
             if not known:
                 yield where, f"{text} is not a sensitive field{nearest(text, names)}"
-    if model.alpha is not None:
-        yield where, ALPHA_BESIDE
 
 
 def check_facts(policy: Policy, schema: Schema) -> None:

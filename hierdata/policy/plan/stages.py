@@ -339,7 +339,8 @@ def _bound_values(
             if bounds_values_at(policy, keys):
                 codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[keys])
                 presence = readings[keys].asks == "presence"
-                yield BoundedValues(kind, position, frozenset(codes), presence)
+                named = None if stated is None else max(len(codes), 1)
+                yield BoundedValues(kind, position, frozenset(codes), named, presence)
 
 
 BLOCK_SIZE = 2000

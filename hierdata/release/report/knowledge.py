@@ -57,6 +57,10 @@ _ONE_PATTERN = (
     "allows for values that were left out has several patterns in mind. The share among the records that "
     "agree with any of them is not bounded."
 )
+_GONE = (
+    "Where whole entries of a list were left out, alpha counts those that are left. Whoever knows that a "
+    "person has one more entry may know more of its value."
+)
 _BY_ROOT = "To somebody who knows the values of the record itself and nothing below it: {promise}"
 
 READ_BY = {
@@ -109,6 +113,8 @@ def knowledge_sentences(
     yield _SIBLINGS
     if model.alpha is not None:
         yield _ONE_PATTERN
+        if model.facts != "quasi":
+            yield _GONE
 
 
 def _share(count: int, sampled: int) -> str:
