@@ -21,6 +21,7 @@ from hierdata.cli.arguments import (
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, reveal_values, session
 from hierdata.cli.terminal import fold, print_json, say, show
+from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     from hierdata.drafting.draft import Draft, Drafted
@@ -55,6 +56,15 @@ def init(
     table: TableName = None,
     query: Query = None,
     column: ColumnName = None,
+    standard: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="STANDARD",
+            help="fhir-r4: roles by HL7 FHIR's elements; found where each file has resources.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     reveal: Reveal = None,
@@ -65,6 +75,9 @@ def init(
 
         if out is not None:
             require_absent(out)
+        if _is_of_standard(source, standard, records):
+            _init_fhir(source, out, {"format": as_format, "encoding": encoding}, as_json, quiet)
+            return
         with Feedback(quiet or as_json) as feedback:
             draft = drafting.init(
                 with_rows(source, table, query, column),
@@ -84,6 +97,36 @@ def init(
             _show(draft, out)
         if reveal is not None:
             reveal_values(reveal, draft.reveals)
+
+
+def _is_of_standard(source: str, standard: str | None, records: str | None) -> bool:
+    """Return whether resources of FHIR are to be drafted; refuse standards that are not known."""
+    from hierdata.pipeline.draft_fhir import STANDARDS, is_fhir
+
+    if standard is not None and standard not in STANDARDS:
+        raise PolicyError(f"--as must be one of {', '.join(STANDARDS)}")
+    return standard is not None or (records is None and is_fhir(source))
+
+
+def _init_fhir(
+    source: str, out: Path | None, keys: dict[str, str | None], as_json: bool, quiet: bool
+) -> None:
+    """Draft a policy for FHIR resources."""
+    from hierdata.pipeline.draft_fhir import init_fhir
+
+    stated = {key: value for key, value in keys.items() if value is not None}
+    with Feedback(quiet or as_json) as feedback:
+        draft = init_fhir(source, stated, feedback.listener)
+    if out is not None:
+        draft.save(out)
+    if as_json:
+        print_json(draft.as_dict())
+    elif out is None:
+        say(*str(draft).splitlines())
+    elif not quiet:
+        published = [path for path, _, _, shown in draft.judged() if shown]
+        say(f"FHIR R4, {draft.records:,} patients: {len(published)} elements are published.")
+        say(f"The draft is in {out}. Answer its questions, remove its line `draft`, and run lint.")
 
 
 def _as_dict(draft: Draft) -> dict[str, Any]:

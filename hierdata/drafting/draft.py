@@ -103,18 +103,23 @@ class Draft:
 
     def save(self, path: str | Path) -> None:
         """Write the draft to a new file. Raises TargetError if it exists or cannot be written."""
-        try:
-            with Path(path).open("x", encoding="utf-8") as file:
-                file.write(str(self))
-        except FileExistsError:
-            raise TargetError("is already there; choose a new name", path=str(path)) from None
-        except OSError as error:
-            raise file_error(error, f"cannot be written ({error.strerror})", path=str(path)) from None
+        save_text(path, str(self))
 
     def paths(self, keys: Sequence[Keys]) -> list[str]:
         """Return the paths of fields by their keys."""
         known = {one.field.keys: one.path for one in self.fields}
         return [known[one] for one in keys]
+
+
+def save_text(path: str | Path, content: str) -> None:
+    """Write a draft to a new file. Raises TargetError if it exists or cannot be written."""
+    try:
+        with Path(path).open("x", encoding="utf-8") as file:
+            file.write(content)
+    except FileExistsError:
+        raise TargetError("is already there; choose a new name", path=str(path)) from None
+    except OSError as error:
+        raise file_error(error, f"cannot be written ({error.strerror})", path=str(path)) from None
 
 
 def render(draft: Draft) -> str:
@@ -128,20 +133,20 @@ def _lines(draft: Draft) -> Iterator[str]:
     open_questions += sum(promise.is_open for promise in draft.promises)
     yield EDITOR_LINE
     but = " but the texts that filters compare" if any("[?" in one.path for one in draft.fields) else ""
-    yield from _comment(
+    yield from comment(
         f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. It contains no value of the "
         f"data{but}. A machine cannot know what your readers know: review every field, and the models.",
         "",
     )
     if draft.persons is not None:
-        yield from _comment(describe_persons(draft.persons, united="individual" in draft.stated), "")
+        yield from comment(describe_persons(draft.persons, united="individual" in draft.stated), "")
     if draft.vertices:
-        yield from _comment("Vertex types below the record, with the average number in each parent:", "")
+        yield from comment("Vertex types below the record, with the average number in each parent:", "")
     for below in draft.vertices:
         yield f"#   {text(below.path)}: {below.each:.1f}"
     deep = _count_nested(draft)
     if deep and "tables" not in draft.stated:
-        yield from _comment(
+        yield from comment(
             f"Lists inside lists: {deep}. There most is lost. Where it does not matter in which item of the "
             "outer list an item was, `shape` can lift it to the record before anything else.",
             "",
@@ -151,30 +156,30 @@ def _lines(draft: Draft) -> Iterator[str]:
     yield "version: 1"
     for key, value in draft.stated.items():
         yield from _tables(value) if key == "tables" else (f"{key}: {flow(value)}",)
-    yield from _comment("A field that appears later and has no rule stops the run.", "")
+    yield from comment("A field that appears later and has no rule stops the run.", "")
     yield "unlisted: error"
     yield from _pairs(draft)
     yield "models:"
     for promise in draft.promises:
-        yield from _comment(f"{promise.why}.", "  ")
+        yield from comment(f"{promise.why}.", "  ")
         yield f"  - {flow(promise.model)}"
     if len(draft.promises) == 1:
-        yield from _comment(
+        yield from comment(
             "CONFIRM: no field is proposed as sensitive. What must remain unknown about a person? Give it "
             "`role: sensitive`, and a model such as {kind: frequency-l-diversity, l: 2}.",
             "  ",
         )
     yield "fields:"
     for one in draft.fields:
-        yield from _comment(f"{facts(one)}", "  ")
+        yield from comment(f"{facts(one)}", "  ")
         asked = one.proposal.confirm
         mark = f" CONFIRM: {asked}{'' if asked.endswith('?') else '.'}" if asked else ""
-        yield from _comment(f"{one.proposal.role}: {one.proposal.reason}.{mark}", "  ")
+        yield from comment(f"{one.proposal.role}: {one.proposal.reason}.{mark}", "  ")
         yield f"  {text(one.path)}: {flow(one.proposal.rule)}"
 
 
 def _tables(rules: Mapping[str, object]) -> Iterator[str]:
-    yield from _comment(
+    yield from comment(
         "CONFIRM: are the tables linked correctly? The links were found by names and values; a wrong link "
         "would combine data of different people.",
         "",
@@ -184,7 +189,8 @@ def _tables(rules: Mapping[str, object]) -> Iterator[str]:
         yield f"  {text(name)}: {flow(rule)}"
 
 
-def _comment(words: str, indent: str) -> Iterator[str]:
+def comment(words: str, indent: str) -> Iterator[str]:
+    """Yield words as lines of a comment in YAML, with what does not show as escapes."""
     for line in wrap(escape(words), WIDTH - len(indent) - 2, break_long_words=False, break_on_hyphens=False):
         yield f"{indent}# {line}"
 
@@ -194,7 +200,7 @@ def _pairs(draft: Draft) -> Iterator[str]:
         return
     fields = {keys for pair in draft.pairs for keys in (pair.first, pair.second)}
     limit = f" Only the first {PAIRED} fields were measured." if len(fields) == PAIRED else ""
-    yield from _comment(
+    yield from comment(
         "Risk if two fields of a person are known, for the pairs that reveal most beyond either field alone. "
         "Shares are of all records: those that no other record equals, and those in groups below "
         f"{K}.{limit}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.documents.formats.base import BESIDE
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource
-from hierdata.ground.errors import InputError, PolicyError, TargetError, VerificationError
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.records.flatten import split
 from hierdata.records.joining import JoinTally, join_rows
@@ -40,6 +40,7 @@ _NAMED = re.compile(
     r"(?:[0-9]{1,9}[._-])?([A-Z][A-Za-z]{1,60})(?:[._-][0-9]{1,18})?\.(?:ndjson|jsonl)(?:\.gz)?"
 )
 """The name of a file in a bulk export, with the type of its resources."""
+_TEXT = (FORMATS["json"].name, FORMATS["jsonl"].name)
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,46 @@ def resource_collection(source: Path, policy: Policy) -> Collection:
 
     Raises TargetError if there is none, InputError for a file without documents.
     """
-    types = ResourceTypes.by(policy)
+    parts, first = _find_parts(source, policy, ResourceTypes.by(policy).reads)
+    if first is None:
+        raise InputError("there are no resources to read", path=str(source))
+    return _collect_parts(parts, first, policy)
+
+
+def read_documents(source: Path, policy: Policy) -> Iterator[Document]:
+    """Yield all resources and Bundles in a file or a folder, whatever their types, as they are.
+
+    ``policy`` says their format and encoding. Raises as ``resource_collection``.
+    """
+    parts, _ = _find_parts(source, policy, lambda table: True)
+    for part in parts:
+        yield from part.split.documents()
+
+
+def holds_resources(source: Path, policy: Policy) -> bool:
+    """Return whether each file of a folder, or the only file, begins with a resource of FHIR."""
+    try:
+        files = [input_format(PathSource(path.absolute()), policy) for path in _list_files(source)]
+        if not files or any(format.name not in _TEXT for _, format in files):
+            return False
+        return all(_begins_with_resource(part) for part in _find_parts(source, policy, lambda table: True)[0])
+    except HierdataError:
+        return False
+
+
+def _begins_with_resource(part: RowPart) -> bool:
+    document = next(iter(part.split.documents()), {})
+    kind = document.get(TYPE)
+    return isinstance(kind, str) and is_resource(kind)
+
+
+def _find_parts(
+    source: Path, policy: Policy, reads: Callable[[str], bool]
+) -> tuple[list[RowPart], tuple[str | None, Format, str] | None]:
+    """Return the parts of files, and the type, format and suffix of the first resource.
+
+    Files whose name says a type are left out unless ``reads`` it.
+    """
     parts: list[RowPart] = []
     singles: list[tuple[PathSource, Format]] = []
     first: tuple[str | None, Format, str] | None = None
@@ -168,7 +208,7 @@ def resource_collection(source: Path, policy: Policy) -> Collection:
         told = path.name if table is not None else f"file {number} in the order of names"
         if table == CAPABILITIES:
             table = None  # it says of which version the resources are
-        elif table is not None and not types.reads(table):
+        elif table is not None and not reads(table):
             continue
         parts += [
             RowPart(table, told, one, measure_split(one, path)) for one in file_splits(file, format, layout)
@@ -180,9 +220,7 @@ def resource_collection(source: Path, policy: Policy) -> Collection:
         first = first or seen
     if first is not None and not all(part.is_packed for part in parts):
         first = (*first[:2], first[2].removesuffix(".gz"))
-    if first is None:
-        raise InputError("there are no resources to read", path=str(source))
-    return _collect_parts(parts, first, policy)
+    return parts, first
 
 
 def given_resources(items: Iterable[object], policy: Policy) -> Collection:

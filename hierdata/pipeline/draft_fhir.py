@@ -1,0 +1,78 @@
+"""Draft a policy for FHIR resources: in files of a bulk export, in Bundles, or in a store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hierdata.documents.document import Document
+from hierdata.drafting.build import ruleless_policy
+from hierdata.drafting.fhir.draft import ALTERNATIVES, KNOWLEDGE, FhirDraft, draft_resources
+from hierdata.drafting.fhir.seen import read_resources
+from hierdata.ground.errors import HierdataError, PolicyError
+from hierdata.ground.progress import Progress, count_items, silent
+from hierdata.pipeline.look_over import open_shaped
+from hierdata.policy.load import from_data
+from hierdata.sources.bundles import holds_resources, read_documents
+from hierdata.sources.stores import store_of
+
+STANDARDS = ("fhir-r4",)
+"""What ``hierdata init --as`` takes."""
+_WEIGHED = 100
+"""Patients that are searched to say what a promise keeps; of fewer a search says little."""
+
+
+def is_fhir(source: object) -> bool:
+    """Return whether each file of a source begins with a resource of FHIR R4."""
+    if not isinstance(source, str | os.PathLike) or store_of(source) is not None:
+        return False
+    path = Path(source)
+    if not path.exists() or path.is_fifo() or path.is_char_device():
+        return False
+    return holds_resources(path, ruleless_policy({}))
+
+
+def init_fhir(
+    source: object, stated: dict[str, Any] | None = None, progress: Progress | None = None
+) -> FhirDraft:
+    """Read resources once, and propose a policy by what FHIR R4 says of their elements.
+
+    ``source`` is a file or a folder of NDJSON or of Bundles, or a store of Bundles; ``stated`` are keys of
+    the policy on the format of files. Raises InputError for what is no resource, and where no patient is.
+    """
+    documents = count_items(_documents(source, stated or {}), "reading", None, progress or silent)
+    draft = draft_resources(read_resources(documents))
+    return draft.with_kept(_weigh(source, draft))
+
+
+def _documents(source: object, stated: dict[str, Any]) -> Iterator[Document]:
+    store = store_of(source)
+    if store is None:
+        if not isinstance(source, str | os.PathLike):
+            raise PolicyError("FHIR resources are drafted from a file, a folder or a store")
+        yield from read_documents(Path(source), ruleless_policy(stated))
+        return
+    try:
+        yield from store.documents()
+    finally:
+        if store is not source:
+            store.close()
+
+
+def _weigh(source: object, draft: FhirDraft) -> dict[str, float | None]:
+    """Return what a sample of patients keeps under each promise, None where no release comes of it."""
+    from hierdata.pipeline.foresee import SAMPLE, foresee_kept, take_sample
+
+    if draft.records < _WEIGHED:
+        return {}
+    models = {"draft": KNOWLEDGE} | {name: model for name, (model, _) in ALTERNATIVES.items()}
+    try:
+        policies = {name: from_data(draft.policy(model)) for name, model in models.items()}
+        with open_shaped(source, policies["draft"]) as (documents, _):
+            sample = take_sample(documents, draft.records)
+    except HierdataError:
+        return {}
+    sample = sample[:: -(-min(draft.records, SAMPLE) // _WEIGHED)]
+    return {name: foresee_kept(sample, policy, draft.records) for name, policy in policies.items()}
