@@ -15,6 +15,8 @@ from hierdata.ground.errors import InputError
 PATIENT = "Patient"
 _MOST_SYSTEMS = 4
 """The most code systems of one element that get a rule each; codes of others are left out."""
+_WEIGHT = 60
+"""The weight of a date of the patient: without it large classes of all ages keep a little more of codes."""
 KNOWLEDGE: dict[str, Any] = {"kind": "bounded-knowledge", "k": 5, "m": 2}
 ALTERNATIVES: dict[str, tuple[dict[str, Any], str]] = {
     "alpha": (
@@ -218,7 +220,7 @@ def _fields(seen: Mapping[str, SeenType], tables: Mapping[str, Any]) -> Iterator
         path = f"$.{name}" if kind == PATIENT else f"$.{kind}[*].{name}"
         rule: dict[str, Any] = {"role": known.role}
         if known.rule == "date":
-            rule["date"] = {"steps": ["year", "decade"]}
+            rule |= {"date": {"steps": ["year", "decade"]}, "weight": _WEIGHT}
         elif known.role == "quasi":
             rule["flat"] = True
         if known.rule == "codes":
