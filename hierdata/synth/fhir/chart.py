@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from hierdata.synth.fhir.codes import CVX, LOINC, RXNORM, SNOMED, Code
+from hierdata.synth.fhir.codes import CVX, LOINC, RXNORM, SNOMED, StandardCode
 from hierdata.synth.fhir.people import SITE, Ids
 
 _HL7 = "http://terminology.hl7.org/CodeSystem/"
@@ -15,7 +15,7 @@ _UNITS = "http://unitsofmeasure.org"
 Resource = dict[str, Any]
 
 
-def concept(system: str, code: Code) -> Resource:
+def concept(system: str, code: StandardCode) -> Resource:
     """Return a CodeableConcept with one coding."""
     return {"coding": [{"system": system, "code": code.code, "display": code.text}], "text": code.text}
 
@@ -67,7 +67,7 @@ class Chart:
         return resource
 
     def add_encounter(
-        self, place: str, type_: Code, when: datetime, minutes: int, staff: tuple[Resource, Resource]
+        self, place: str, type_: StandardCode, when: datetime, minutes: int, staff: tuple[Resource, Resource]
     ) -> Resource:
         """Add a finished encounter at an institution with a doctor."""
         organization, practitioner = staff
@@ -94,7 +94,7 @@ class Chart:
         )
 
     def add_condition(
-        self, code: Code, encounter: Resource, onset: datetime, end: datetime | None
+        self, code: StandardCode, encounter: Resource, onset: datetime, end: datetime | None
     ) -> Resource:
         """Add a condition, resolved if it has an end."""
         ended = {} if end is None else {"abatementDateTime": timestamp(end)}
@@ -115,7 +115,7 @@ class Chart:
         )
 
     def add_observation(
-        self, category: str, code: Code, encounter: Resource, when: datetime, value: Resource
+        self, category: str, code: StandardCode, encounter: Resource, when: datetime, value: Resource
     ) -> Resource:
         """Add a final observation; ``value`` is its value[x] or its components."""
         return self._add(
@@ -133,7 +133,7 @@ class Chart:
         )
 
     def add_report(
-        self, code: Code, encounter: Resource, when: datetime, results: Sequence[Resource]
+        self, code: StandardCode, encounter: Resource, when: datetime, results: Sequence[Resource]
     ) -> Resource:
         """Add a report of laboratory results."""
         shown = [{**self.refer(one), "display": one["code"]["text"]} for one in results]
@@ -154,7 +154,7 @@ class Chart:
         )
 
     def add_procedure(
-        self, code: Code, encounter: Resource, when: datetime, reason: Resource | None
+        self, code: StandardCode, encounter: Resource, when: datetime, reason: Resource | None
     ) -> Resource:
         """Add a completed procedure of a quarter of an hour."""
         because = {} if reason is None else {"reasonReference": [self.refer(reason)]}
@@ -173,7 +173,7 @@ class Chart:
         )
 
     def add_medication(
-        self, code: Code, encounter: Resource, when: datetime, active: bool, reason: Resource | None
+        self, code: StandardCode, encounter: Resource, when: datetime, active: bool, reason: Resource | None
     ) -> Resource:
         """Add an order of a medicine, once a day."""
         because = {} if reason is None else {"reasonReference": [self.refer(reason)]}
@@ -194,7 +194,7 @@ class Chart:
             "medicationrequest",
         )
 
-    def add_immunization(self, code: Code, encounter: Resource, when: datetime) -> Resource:
+    def add_immunization(self, code: StandardCode, encounter: Resource, when: datetime) -> Resource:
         """Add a vaccination."""
         return self._add(
             "Immunization",
@@ -209,7 +209,7 @@ class Chart:
             "immunization",
         )
 
-    def add_allergy(self, code: Code, reaction: Code, when: datetime, food: bool) -> Resource:
+    def add_allergy(self, code: StandardCode, reaction: StandardCode, when: datetime, food: bool) -> Resource:
         """Add an allergy with a mild reaction."""
         return self._add(
             "AllergyIntolerance",
@@ -228,7 +228,12 @@ class Chart:
         )
 
     def add_plan(
-        self, code: Code, activities: Sequence[Code], encounter: Resource, when: datetime, reason: Resource
+        self,
+        code: StandardCode,
+        activities: Sequence[StandardCode],
+        encounter: Resource,
+        when: datetime,
+        reason: Resource,
     ) -> Resource:
         """Add an active plan of care for a condition."""
         return self._add(

@@ -15,7 +15,7 @@ RXNORM = "http://www.nlm.nih.gov/research/umls/rxnorm"
 CVX = "http://hl7.org/fhir/sid/cvx"
 
 
-class Code(NamedTuple):
+class StandardCode(NamedTuple):
     """A code with our own short text."""
 
     code: str
@@ -29,7 +29,7 @@ class Illness(NamedTuple):
     finding, and a number a year for an acute one. ``sex`` is f, m or empty for both.
     """
 
-    code: Code
+    code: StandardCode
     often: float
     first: int = 0
     last: int = 110
@@ -46,7 +46,7 @@ def _illness(line: str) -> Illness:
     first, _, last = ages.partition("-")
     sex, medicines, procedures, plan, place = (*rest, "", "", "", "", "")[:5]
     return Illness(
-        Code(code, text), float(often), int(first), int(last), sex,
+        StandardCode(code, text), float(often), int(first), int(last), sex,
         tuple(medicines.split()), tuple(procedures.split()), plan, place or "AMB",
     )  # fmt: skip
 
@@ -55,9 +55,9 @@ def _illnesses(lines: str) -> tuple[Illness, ...]:
     return tuple(_illness(line) for line in lines.strip().splitlines())
 
 
-def _codes(lines: str) -> dict[str, Code]:
+def _codes(lines: str) -> dict[str, StandardCode]:
     found = (line.split("|") for line in lines.strip().splitlines())
-    return {code: Code(code, text) for code, text in found}
+    return {code: StandardCode(code, text) for code, text in found}
 
 
 CHRONIC = _illnesses("""

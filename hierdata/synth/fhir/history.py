@@ -7,60 +7,69 @@ from typing import Any, NamedTuple
 
 from hierdata.synth.fhir import codes
 from hierdata.synth.fhir.chart import Chart, Resource, concept, quantity
-from hierdata.synth.fhir.codes import SNOMED, Code, Illness
+from hierdata.synth.fhir.codes import SNOMED, Illness, StandardCode
 from hierdata.synth.fhir.people import Person
 from hierdata.synth.vocabulary import Draws
 
 TODAY = date(2024, 12, 31)
 """The day of the export; all histories end here."""
-_CHECK_UP, _VISIT = Code("162673000", "General examination"), Code("185347001", "Visit for a problem")
-_FOLLOW_UP, _EMERGENCY = Code("390906007", "Follow-up"), Code("50849002", "Visit of the emergency room")
-_STAY, _BIRTH_CONTROL = Code("32485007", "Stay in hospital"), Code("169762003", "Contraceptive visit")
+_CHECK_UP, _VISIT = (
+    StandardCode("162673000", "General examination"),
+    StandardCode("185347001", "Visit for a problem"),
+)
+_FOLLOW_UP, _EMERGENCY = (
+    StandardCode("390906007", "Follow-up"),
+    StandardCode("50849002", "Visit of the emergency room"),
+)
+_STAY, _BIRTH_CONTROL = (
+    StandardCode("32485007", "Stay in hospital"),
+    StandardCode("169762003", "Contraceptive visit"),
+)
 _TYPES = {"AMB": _VISIT, "EMER": _EMERGENCY, "IMP": _STAY}
 _MINUTES = {"AMB": 30, "EMER": 120, "IMP": 4_320}
 
 _VITALS = (
-    (Code("8867-4", "Heart rate"), 60, 100, 0, "/min"),
-    (Code("9279-1", "Breaths"), 12, 16, 0, "/min"),
+    (StandardCode("8867-4", "Heart rate"), 60, 100, 0, "/min"),
+    (StandardCode("9279-1", "Breaths"), 12, 16, 0, "/min"),
 )
 _METABOLIC = (
-    (Code("2339-0", "Glucose"), 65, 130, 1, "mg/dL"),
-    (Code("6299-2", "Urea nitrogen"), 7, 20, 1, "mg/dL"),
-    (Code("38483-4", "Creatinine"), 0.5, 3, 1, "mg/dL"),
-    (Code("49765-1", "Calcium"), 8.6, 10.2, 1, "mg/dL"),
-    (Code("2947-0", "Sodium"), 136, 144, 1, "mmol/L"),
-    (Code("6298-4", "Potassium"), 3.7, 5.2, 1, "mmol/L"),
-    (Code("2069-3", "Chloride"), 101, 111, 1, "mmol/L"),
-    (Code("20565-8", "Carbon dioxide"), 20, 29, 1, "mmol/L"),
+    (StandardCode("2339-0", "Glucose"), 65, 130, 1, "mg/dL"),
+    (StandardCode("6299-2", "Urea nitrogen"), 7, 20, 1, "mg/dL"),
+    (StandardCode("38483-4", "Creatinine"), 0.5, 3, 1, "mg/dL"),
+    (StandardCode("49765-1", "Calcium"), 8.6, 10.2, 1, "mg/dL"),
+    (StandardCode("2947-0", "Sodium"), 136, 144, 1, "mmol/L"),
+    (StandardCode("6298-4", "Potassium"), 3.7, 5.2, 1, "mmol/L"),
+    (StandardCode("2069-3", "Chloride"), 101, 111, 1, "mmol/L"),
+    (StandardCode("20565-8", "Carbon dioxide"), 20, 29, 1, "mmol/L"),
 )
 _LIPIDS = (
-    (Code("2093-3", "Cholesterol"), 150, 240, 1, "mg/dL"),
-    (Code("2571-8", "Triglycerides"), 90, 200, 1, "mg/dL"),
-    (Code("18262-6", "LDL"), 60, 160, 1, "mg/dL"),
-    (Code("2085-9", "HDL"), 30, 80, 1, "mg/dL"),
+    (StandardCode("2093-3", "Cholesterol"), 150, 240, 1, "mg/dL"),
+    (StandardCode("2571-8", "Triglycerides"), 90, 200, 1, "mg/dL"),
+    (StandardCode("18262-6", "LDL"), 60, 160, 1, "mg/dL"),
+    (StandardCode("2085-9", "HDL"), 30, 80, 1, "mg/dL"),
 )
 _BLOOD = (
-    (Code("6690-2", "White cells"), 3.5, 10.5, 1, "10*3/uL"),
-    (Code("789-8", "Red cells"), 3.9, 5.7, 1, "10*6/uL"),
-    (Code("718-7", "Haemoglobin"), 11, 17, 1, "g/dL"),
-    (Code("4544-3", "Haematocrit"), 33, 50, 1, "%"),
-    (Code("787-2", "Volume of red cells"), 80, 95, 1, "fL"),
-    (Code("785-6", "Haemoglobin of a cell"), 27, 33, 1, "pg"),
-    (Code("786-4", "Concentration in cells"), 33, 36, 1, "g/dL"),
-    (Code("777-3", "Platelets"), 150, 450, 0, "10*3/uL"),
+    (StandardCode("6690-2", "White cells"), 3.5, 10.5, 1, "10*3/uL"),
+    (StandardCode("789-8", "Red cells"), 3.9, 5.7, 1, "10*6/uL"),
+    (StandardCode("718-7", "Haemoglobin"), 11, 17, 1, "g/dL"),
+    (StandardCode("4544-3", "Haematocrit"), 33, 50, 1, "%"),
+    (StandardCode("787-2", "Volume of red cells"), 80, 95, 1, "fL"),
+    (StandardCode("785-6", "Haemoglobin of a cell"), 27, 33, 1, "pg"),
+    (StandardCode("786-4", "Concentration in cells"), 33, 36, 1, "g/dL"),
+    (StandardCode("777-3", "Platelets"), 150, 450, 0, "10*3/uL"),
 )
 _PANELS = (
-    (Code("51990-0", "Metabolic panel"), _METABOLIC, 0.74),
-    (Code("57698-3", "Lipid panel"), _LIPIDS, 0.58),
-    (Code("58410-2", "Blood count"), _BLOOD, 0.47),
+    (StandardCode("51990-0", "Metabolic panel"), _METABOLIC, 0.74),
+    (StandardCode("57698-3", "Lipid panel"), _LIPIDS, 0.58),
+    (StandardCode("58410-2", "Blood count"), _BLOOD, 0.47),
 )
 """Panels at a check-up of an adult, with their values and chances."""
-_SUGAR = Code("4548-4", "HbA1c")
-_SMOKING = Code("72166-2", "Smoking")
+_SUGAR = StandardCode("4548-4", "HbA1c")
+_SMOKING = StandardCode("72166-2", "Smoking")
 _SMOKERS = (
-    Code("266919005", "Never smoked"),
-    Code("8517006", "Used to smoke"),
-    Code("449868002", "Smokes daily"),
+    StandardCode("266919005", "Never smoked"),
+    StandardCode("8517006", "Used to smoke"),
+    StandardCode("449868002", "Smokes daily"),
 )
 
 _OF_A_CHILD = (
@@ -133,7 +142,7 @@ class History:
             day += gap + draws.whole(0, 40)
         return days
 
-    def _meet(self, place: str, type_: Code, day: int) -> tuple[Resource, datetime]:
+    def _meet(self, place: str, type_: StandardCode, day: int) -> tuple[Resource, datetime]:
         when = self._moment(day)
         staff = self._staff
         if place != "AMB" or self._draws.chance(0.1):
@@ -186,8 +195,9 @@ class History:
         height = self._height * min(1.0, (50 + 7 * age) / 175) if age < 18 else float(self._height)
         weight = self._mass * (height / 100) * (height / 100) * (0.95 + draws.share() / 10)
         sizes = (
-            (Code("8302-2", "Height"), height, "cm"), (Code("29463-7", "Weight"), weight, "kg"),
-            (Code("39156-5", "Body mass index"), self._mass, "kg/m2"),
+            (StandardCode("8302-2", "Height"), height, "cm"),
+            (StandardCode("29463-7", "Weight"), weight, "kg"),
+            (StandardCode("39156-5", "Body mass index"), self._mass, "kg/m2"),
         )  # fmt: skip
         for code, number, unit in sizes:
             value = {"valueQuantity": quantity(round(number, 1), unit)}
@@ -200,12 +210,12 @@ class History:
             {"code": _loinc("8462-4", "Diastolic"), "valueQuantity": quantity(draws.whole(65, 95), "mm[Hg]")},
         ]
         chart.add_observation(
-            "vital-signs", Code("85354-9", "Blood pressure"), encounter, when, {"component": pressure}
+            "vital-signs", StandardCode("85354-9", "Blood pressure"), encounter, when, {"component": pressure}
         )
         for one in _VITALS:
             self._measure(encounter, when, one, "vital-signs")
         pain = {"valueQuantity": quantity(draws.whole(0, 5), "{score}")}
-        chart.add_observation("vital-signs", Code("72514-3", "Pain"), encounter, when, pain)
+        chart.add_observation("vital-signs", StandardCode("72514-3", "Pain"), encounter, when, pain)
         if age >= 12:
             smoker = {"valueCodeableConcept": concept(SNOMED, _SMOKERS[self._smoking])}
             chart.add_observation("social-history", _SMOKING, encounter, when, smoker)
@@ -287,7 +297,7 @@ class History:
             if illness.plan:
                 self._plan(illness, at, condition)
             if draws.chance(0.4):
-                temperature = (Code("8310-5", "Temperature"), 36.5, 39.5, 1, "Cel")
+                temperature = (StandardCode("8310-5", "Temperature"), 36.5, 39.5, 1, "Cel")
                 self._measure(*at, temperature, "vital-signs")
             self._bill(*at, condition)
 
@@ -316,4 +326,4 @@ class History:
 
 
 def _loinc(code: str, text: str) -> Resource:
-    return concept(codes.LOINC, Code(code, text))
+    return concept(codes.LOINC, StandardCode(code, text))
