@@ -28,7 +28,7 @@ settings.register_profile(
 )
 settings.load_profile("fast")
 
-pytest_plugins = ["tests.seconds", "tests.kept_workers"]
+pytest_plugins = ["tests.seconds", "tests.kept_workers", "tests.messages"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
