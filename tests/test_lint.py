@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.checks.sensitive import class_size
-from hierdata.policy.lint.levels import memberships
+from hierdata.policy.lint.levels import least_alphas, memberships
 from hierdata.policy.lint.lint import UNLIMITED, Finding, lint
 from hierdata.policy.load import from_data, load
 from hierdata.policy.policy import Policy
@@ -71,6 +72,8 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
         "1 value (1 occurrence) without a level",
         "level-alpha-k: with nothing suppressed, k = 20, alpha = 1 0 0 0 0 is the strongest that holds, "
         f"and the policy asks for more{REMARK}",
+        "level-alpha-k: in classes of 5 records not all values of level 1 have room; the least alphas that "
+        "leave room for every value are 1, 0, 0, 0, 0",
     ]
     assert messages(found, "$.visits[*].diagnosis") == [
         "1 value (1 occurrence) without a level",
@@ -90,7 +93,7 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
     severities = [finding.severity for finding in found]
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
     assert severities[-1] == "note"
-    assert len(found) == 11
+    assert len(found) == 12
     assert not [finding for finding in found if "secret" in finding.message or "HIV" in finding.message]
     (taxonomy,) = [finding for finding in found if finding.path == "$.major"]
     assert taxonomy.revealed == ("secret1", "secret3")
@@ -339,6 +342,44 @@ def test_near_numbers_with_nothing_suppressed() -> None:
     stated = policy({"$.a": FLAT, "$.s": {"role": "sensitive"}}, models=[model])
     found = messages(check(stated, [{"a": "x", "s": s} for s in (1, 2, 3, 9)]), "$.s")
     assert found[0].startswith("delta-l-diversity: with nothing suppressed, l = 4/3 is the strongest")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_alphas_are_proposed_with_which_all_values_fit_and_none_that_is_lower(seed: int) -> None:
+    rng = Random(seed)
+    k, classes = rng.randint(2, 6), rng.randint(1, 5)
+    levels = [min(5, 1 + int(rng.expovariate(0.8))) for _ in range(k * classes)]
+    counts = [levels.count(level) for level in range(1, 6)]
+    alphas = least_alphas(range(1, 6), counts, k, 5)
+    # Dealt to classes of k one after the other, no class has more of a level than its alpha.
+    dealt = sorted(levels)
+    for at in range(classes):
+        own = dealt[at::classes]
+        assert len(own) == k
+        assert all(own.count(level) <= alphas[level - 1] * k for level in own)
+    # With any lower alpha, in steps of one value of a class, some class has more in every way of dealing.
+    assert all(
+        count > (alpha * k - 1) * classes for count, alpha in zip(counts, alphas, strict=True) if count
+    )
+
+
+def test_alphas_that_leave_no_room_are_told_and_those_that_do_are_not() -> None:
+    by = {f"v{level}": level for level in range(1, 6)}
+    fields = {"$.a": FLAT, "$.s": {"role": "sensitive", "levels": {"by": by}}}
+    values = ["v1"] * 14 + ["v2"] * 5 + ["v5"]
+    said = (
+        "level-alpha-k: in classes of 10 records not all values of level 2 have room; the least alphas that "
+        "leave room for every value are 0.7, 0.3, 0, 0, 0.1"
+    )
+    for alpha, told in (
+        (["0.7", "0.2", 0, 0, "0.1"], True),
+        (["0.7", "0.3", 0, 0, "0.1"], False),
+        ([1, 1, 1, 1, 1], False),
+    ):
+        stated = policy(fields, models=[{"kind": "level-alpha-k", "k": 10, "alpha": alpha}])
+        found = messages(check(stated, [{"a": "x", "s": value} for value in values]), "$.s")
+        assert (said in found) is told, found
+        assert any("have room" in one for one in found) is told
 
 
 def test_a_collection_smaller_than_a_class() -> None:

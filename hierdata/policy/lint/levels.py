@@ -6,20 +6,23 @@ may hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Observed, Uncovered
 from hierdata.domains.membership import knots
 from hierdata.domains.number import canonical, exact
 from hierdata.domains.scales import DomainScale, FrequencyScale, LevelScale, SetScale
-from hierdata.ground.errors import PolicyError
+from hierdata.ground.errors import HierdataError, PolicyError
+from hierdata.policy.checks.sensitive import class_size, domain_of, pairs, resolve_readings
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import nearest
-from hierdata.records.survey import Survey
+from hierdata.privacy.base import number
+from hierdata.records.survey import Keys, Survey
 
 _SHOWN = 6
 """Decimal places of a degree."""
@@ -187,3 +190,44 @@ def capacities(policy: Policy, least: int) -> dict[str, Capacities]:
         )
         tables[str(policy.rules_by_keys[keys][0])] = Capacities(sizes, rows)
     return tables
+
+
+def propose_alphas(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
+    """Yield, for each attribute with a level that has too little room, the least alphas with enough.
+
+    A level without any room is told elsewhere, with the size of classes that it needs.
+    Spread evenly, a level with a share s of the values takes at most ceil(k s) places of a class of k. So
+    alphas of ceil(k s) / k publish every value in classes of k, and an alpha below s none can keep.
+    """
+    readings = resolve_readings(policy)
+    size = class_size(policy)
+    for keys, model in pairs(policy):
+        if keys is None or not model.smallest_sizes() or readings[keys].asks == "presence":
+            continue
+        with suppress(HierdataError):
+            domain = domain_of(policy, keys, survey.values.get(keys, {}))
+            alphas: tuple[Fraction, ...] = getattr(model, "alpha", ())
+            least = least_alphas(domain.levels or (), domain.reference or (), size, len(alphas))
+            own_and_due = enumerate(zip(alphas, least, strict=True), 1)
+            low = [level for level, (own, due) in own_and_due if 1 <= own * size and own < due]
+            if low and size > 1:
+                which = "level" if len(low) == 1 else "levels"
+                yield (
+                    keys,
+                    f"{model.kind}: in classes of {size} records not all values of {which} "
+                    f"{', '.join(map(str, low))} have room; the least alphas that leave room for every value "
+                    f"are {', '.join(map(number, least))}",
+                )
+
+
+def least_alphas(levels: Sequence[int], counts: Sequence[int], size: int, most: int) -> tuple[Fraction, ...]:
+    """Return for each of ``most`` levels the least alpha with which classes of ``size`` can hold its values.
+
+    >>> [str(alpha) for alpha in least_alphas((1, 1, 2, 5), (50, 20, 25, 5), 10, 5)]
+    ['7/10', '3/10', '0', '0', '1/10']
+    """
+    total = max(sum(counts), 1)
+    by_level = [0] * most
+    for level, count in zip(levels, counts, strict=True):
+        by_level[level - 1] += count
+    return tuple(Fraction(-(-size * count // total), size) for count in by_level)

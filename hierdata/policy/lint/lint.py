@@ -31,6 +31,7 @@ from hierdata.policy.lint.fields import (
     references,
     variants,
 )
+from hierdata.policy.lint.levels import propose_alphas
 from hierdata.policy.lint.traces import find_filling, find_singled_out, find_traces
 from hierdata.policy.load.changes import add_unlisted
 from hierdata.policy.load.yaml import read
@@ -308,6 +309,8 @@ def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
     if 0 < survey.records < size:
         message = f"a class needs at least {size} records, and the collection has {survey.records}"
         yield Finding("error", "models", message)
+    for keys, what in propose_alphas(policy, survey):
+        yield Finding("note", _text(policy, keys), what)
 
 
 def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
