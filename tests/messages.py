@@ -120,14 +120,16 @@ def _text_of(node: ast.expr) -> str:
 def unprovoked(sites: Iterable[Site], reached: Iterable[Line], listed: Mapping[str, str]) -> list[str]:
     """Return a line for each place that must be in the list and is not, or the other way round."""
     lines = set(reached)
-    found: list[str] = []
-    for site in sites:
-        hit = any((site.file, line) in lines for line in site.lines)
-        if not hit and site.key not in listed:
-            found.append(f"no test provokes {site.file}:{site.lines.start} {site.text}")
-        elif hit and site.key in listed:
-            found.append(f"a test provokes it: take it from tests/messages_unprovoked.txt: {site.key}")
-    return found
+    missed = [site for site in sites if not any((site.file, line) in lines for line in site.lines)]
+    stale = listed.keys() - {site.key for site in missed}
+    return [
+        *(
+            f"no test provokes {one.file}:{one.lines.start} {one.text}"
+            for one in missed
+            if one.key not in listed
+        ),
+        *(f"a test provokes it, or it is gone: take it from {LIST.name}: {key}" for key in sorted(stale)),
+    ]
 
 
 class Recorder:

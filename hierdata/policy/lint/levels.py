@@ -209,7 +209,7 @@ def propose_alphas(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]
             alphas: tuple[Fraction, ...] = getattr(model, "alpha", ())
             least = least_alphas(domain.levels or (), domain.reference or (), size, len(alphas))
             own_and_due = enumerate(zip(alphas, least, strict=True), 1)
-            low = [level for level, (own, due) in own_and_due if 1 <= own * size and own < due]
+            low = [level for level, (own, due) in own_and_due if own * size >= 1 and own < due]
             if low and size > 1:
                 which = "level" if len(low) == 1 else "levels"
                 yield (
