@@ -31,6 +31,17 @@ _MOST_FIELDS = 12
 """Fields that are printed; the draft has all."""
 
 
+StandardName = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="STANDARD",
+        help="fhir-r4: roles by HL7 FHIR's elements; found where each file has resources.",
+        show_default=False,
+    ),
+]
+
+
 def init(
     source: Annotated[
         str,
@@ -56,15 +67,7 @@ def init(
     table: TableName = None,
     query: Query = None,
     column: ColumnName = None,
-    standard: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            metavar="STANDARD",
-            help="fhir-r4: roles by HL7 FHIR's elements; found where each file has resources.",
-            show_default=False,
-        ),
-    ] = None,
+    standard: StandardName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     reveal: Reveal = None,
@@ -124,7 +127,7 @@ def _init_fhir(
     elif out is None:
         say(*str(draft).splitlines())
     elif not quiet:
-        published = [path for path, _, _, shown in draft.judged() if shown]
+        published = [path for path, _, _, shown in draft.list_roles() if shown]
         say(f"FHIR R4, {draft.records:,} patients: {len(published)} elements are published.")
         say(f"The draft is in {out}. Answer its questions, remove its line `draft`, and run lint.")
 

@@ -36,6 +36,25 @@ Levels = Annotated[
     ),
 ]
 
+Encounters = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FEWEST..MOST", help="Patients: encounters of a patient (1..160).", show_default=False
+    ),
+]
+ExportForm = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="FORM",
+        help="fhir: ndjson, a file a resource type (default), or bundles, a file a patient.",
+        show_default=False,
+    ),
+]
+Years = Annotated[
+    int | None, typer.Option(help="fhir: years of history up to the end of 2024 (10).", min=1, max=100)
+]
+
 
 def synth(
     kind: Annotated[
@@ -76,25 +95,9 @@ def synth(
         ),
     ] = None,
     levels: Levels = None,
-    encounters: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FEWEST..MOST", help="Patients: encounters of a patient (1..160).", show_default=False
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            metavar="FORM",
-            help="fhir: ndjson, a file a resource type (default), or bundles, a file a patient.",
-            show_default=False,
-        ),
-    ] = None,
-    years: Annotated[
-        int | None,
-        typer.Option(help="fhir: years of history up to the end of 2024 (10).", min=1, max=100),
-    ] = None,
+    encounters: Encounters = None,
+    form: ExportForm = None,
+    years: Years = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

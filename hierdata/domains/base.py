@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -184,6 +184,9 @@ class Labels(ABC):
         raise Uncovered
 
 
+LabelKind: TypeAlias = Literal["own", "values", "beginnings", "bins", "periods", "groups"]
+
+
 class QuasiDomain(ABC, BaseModel):
     """What a policy states about a quasi-identifier's values; ``compile`` builds a collection's hierarchy.
 
@@ -197,6 +200,8 @@ class QuasiDomain(ABC, BaseModel):
     takes: ClassVar[str] = ""
     keeps_texts: ClassVar[bool] = False
     """Whether values are published as they are, or their beginnings, and not as groups of values."""
+    labels_are: ClassVar[LabelKind] = "own"
+    """What the labels below ``*`` are; only the domains of the package have others than ``own``."""
 
     @property
     def named_file(self) -> str | None:

@@ -23,6 +23,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
+    LabelKind,
     LabelLoss,
     Labels,
     Observed,
@@ -49,6 +50,7 @@ class Flat(QuasiDomain):
     """
 
     called: ClassVar[str] = "flat domain"
+    labels_are: ClassVar[LabelKind] = "values"
     keeps_texts: ClassVar[bool] = True
 
     @model_validator(mode="before")
@@ -138,6 +140,7 @@ class Prefix(QuasiDomain):
     """
 
     called: ClassVar[str] = "prefix"
+    labels_are: ClassVar[LabelKind] = "beginnings"
     keeps_texts: ClassVar[bool] = True
 
     keep: Annotated[

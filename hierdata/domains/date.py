@@ -17,6 +17,7 @@ from hierdata.documents.scalars import DateTime, Timestamp
 from hierdata.domains.base import (
     Bin,
     Hierarchy,
+    LabelKind,
     LabelLoss,
     Labels,
     Observed,
@@ -90,6 +91,7 @@ class Date(QuasiDomain):
     """
 
     called: ClassVar[str] = "date domain"
+    labels_are: ClassVar[LabelKind] = "periods"
     takes: ClassVar[str] = (
         "ISO dates such as 2001-03-04, or dates in the forms under `format`, such as '%d.%m.%Y'; with "
         "`missing: impossible` those without a day in the calendar are missing"

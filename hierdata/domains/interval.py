@@ -15,6 +15,7 @@ from hierdata.domains.base import (
     ROOT_LABEL,
     Bin,
     Hierarchy,
+    LabelKind,
     LabelLoss,
     Labels,
     Observed,
@@ -47,6 +48,7 @@ class Interval(QuasiDomain):
     """
 
     called: ClassVar[str] = "interval"
+    labels_are: ClassVar[LabelKind] = "bins"
     takes: ClassVar[str] = "numbers, only whole ones unless a step, a bound or `decimals` says otherwise"
 
     steps: Annotated[tuple[Exact, ...], Field(min_length=1, max_length=MOST_STEPS)]

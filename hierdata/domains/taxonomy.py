@@ -20,6 +20,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
+    LabelKind,
     LabelLoss,
     Labels,
     Observed,
@@ -62,6 +63,7 @@ class Taxonomy(QuasiDomain):
     """
 
     called: ClassVar[str] = "taxonomy"
+    labels_are: ClassVar[LabelKind] = "groups"
 
     file: FileName | None = None
     delimiter: str | None = Field(default=None, min_length=1, max_length=1)

@@ -60,7 +60,7 @@ def _look(
         groups: list[tuple[Step, _Owned]] = [(Step(key, bool(listed)), inner)]
         if inner and len(inner) == len(listed):
             groups = _group_items(key, inner[:_MOST_ITEMS]) or groups
-        elif inner and single and not (listed and any(value is not None for _, value in bare)):
+        elif single and any(item for _, item in inner) and _is_plain(values):
             both = Step(key, bool(listed), apart=True)
             groups = [(both, []), (Step(key + OBJECTS, bool(listed), name=key, apart=True), inner)]
         own = [step for step, _ in groups]
@@ -71,6 +71,16 @@ def _look(
             yield MixedKey(holder, key, jsonpath((*above, Step(key, False))), tuple(kinds)), own
         for step, items in groups:
             yield from _look(items, (*above, step), maps)
+
+
+def _is_plain(values: Sequence[tuple[int, Value]]) -> bool:
+    """Return whether a key holds either lists without lists inside or no list at all."""
+    lists = [value for _, value in values if isinstance(value, list)]
+    if not lists:
+        return True
+    return all(value is None or isinstance(value, list) for _, value in values) and not any(
+        isinstance(item, list) for value in lists for item in value
+    )
 
 
 def _group_items(key: str, items: _Owned) -> list[tuple[Step, _Owned]]:

@@ -47,8 +47,8 @@ class Studio:
             Route("/", self._begin),
             Mount("/static", StaticFiles(directory=STATIC)),
             Route("/style.css", self._style),
-            Route("/work/{name}/events", self._events),
-            Route("/work/{name}/stop", self._stop, methods=["POST"]),
+            Route("/jobs/{name}/events", self._events),
+            Route("/jobs/{name}/stop", self._stop, methods=["POST"]),
             Route("/undo", self._undo, methods=["POST"]),
             *(Route(f"/{page.name}", partial(self._show, page)) for page in PAGES.values()),
             *(

@@ -196,7 +196,7 @@ def test_trees(run: Run, desk: Desk, tmp_path: Path) -> None:
     assert ["v1", "1", "0.5", "1"] in [line.split()[:4] for line in ran.out.splitlines()]
     for keys, message in {
         "$.height": "$.height: nothing in the records matches this path",
-        "$.visits": "a field with a role cannot have rules below it",
+        "$.visits": "this is never a single value, only an object",
         "$.visits[*].ward[*]": "$.visits[*].ward[*]",
     }.items():
         ran = run("measure", tree, "--key", keys, "--sensitive", "$.visits[*].reason")

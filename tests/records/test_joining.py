@@ -120,7 +120,7 @@ def people(**changes: Any) -> dict[str, list[Any]]:
     [
         (
             {"Note": [{"id": "n", "encounter": {"reference": "Encounter/7319"}}]},
-            "1 row belongs to no row of Encounter, the first is row 1",
+            "1 row belongs to no row of Encounter of the same Patient, the first is row 1",
         ),
         (
             {"Note": [{"id": "n"}]},

@@ -56,7 +56,7 @@ def test_a_request_of_somebody_else_is_refused(
 )
 def test_a_change_needs_the_origin_and_the_token(client: Client, headers: dict[str, str | None]) -> None:
     before = client.studio.study.version()
-    for path in ("/undo", "/release/do/publish", "/work/survey/stop", "/tree/do/survey"):
+    for path in ("/undo", "/release/do/publish", "/jobs/survey/stop", "/tree/do/survey"):
         assert client.ask("POST", path, headers=headers).status == 403
     assert client.studio.study.version() == before
     assert not client.studio.works.is_running("survey")
@@ -75,7 +75,7 @@ def test_there_is_nothing_beside_the_pages(client: Client) -> None:
         "/release/report/../../policy.yaml",
         "/release/report/..%2f..%2fpolicy.yaml",
         "/release/signed/0001/../../../study.json",
-        "/work/../study.json",
+        "/jobs/../study.json",
         "/figures/values.json",
     ):
         answer = client.get(path)

@@ -91,7 +91,7 @@ class FhirDraft:
         """Return the draft with the shares that were measured."""
         return replace(self, kept=kept)
 
-    def judged(self) -> Iterator[tuple[str, str, str, bool]]:
+    def list_roles(self) -> Iterator[tuple[str, str, str, bool]]:
         """Yield path, role, reason and whether it is published, of every element that was seen."""
         published = self.policy()["fields"]
         for kind, seen in sorted(self.seen.items(), key=lambda item: (item[0] != PATIENT, item[0])):
@@ -113,7 +113,7 @@ class FhirDraft:
             "questions": list(QUESTIONS),
             "fields": [
                 {"path": path, "role": role, "reason": why, "published": published}
-                for path, role, why, published in self.judged()
+                for path, role, why, published in self.list_roles()
             ],
         }
 
@@ -169,7 +169,7 @@ class FhirDraft:
 
     def _left_out(self) -> Iterator[str]:
         yield "# Left out, by what FHIR says of each element:"
-        for path, role, why, published in self.judged():
+        for path, role, why, published in self.list_roles():
             if not published:
                 yield from comment(f"{path}: {role}, {why}", "  ")
 

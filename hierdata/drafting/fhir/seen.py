@@ -23,7 +23,7 @@ UNKNOWN = ("structure", "an element that FHIR R4 does not have")
 _EXTENSION = ("structure", "an extension whose meaning is not known")
 
 
-class Known(NamedTuple):
+class KnownElement(NamedTuple):
     """What is known of an element: its role, how it is published (empty: it is left out), and why."""
 
     role: str
@@ -37,10 +37,12 @@ def _read(name: str) -> Iterator[dict[str, str]]:
 
 
 @cache
-def known_elements() -> Mapping[tuple[str, str], Known]:
+def known_elements() -> Mapping[tuple[str, str], KnownElement]:
     """Return what is known by resource type and element; element "" is the whole resource."""
     rows = _read("roles.csv")
-    return {(row["resource"], row["element"]): Known(row["role"], row["rule"], row["why"]) for row in rows}
+    return {
+        (row["resource"], row["element"]): KnownElement(row["role"], row["rule"], row["why"]) for row in rows
+    }
 
 
 @cache
@@ -101,7 +103,9 @@ def _note(seen: SeenType, kind: str, resource: Document) -> None:
         if name == "extension":
             items = value if isinstance(value, list) else ()
             urls = (one.get("url") for one in items if isinstance(one, dict))
-            seen.extensions.update(url if url in _extensions() else "" for url in urls)
+            seen.extensions.update(
+                url if isinstance(url, str) and url in _extensions() else "" for url in urls
+            )
             continue
         seen.elements[name] += 1
         if (own := known_elements().get((kind, name))) is not None and own.rule in ("codes", "class"):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from hierdata.documents.fhir.elements import elements_of, is_primitive, range_of, type_below
 from hierdata.documents.fhir.labels import ALL_CODES, RangeSpelling, TextLabels
 from hierdata.documents.fhir.typed import TypedField, TypedStep, Typing
-from hierdata.domains import Date, Flat, Interval, Prefix, QuasiDomain, Taxonomy
+from hierdata.domains import Interval, QuasiDomain, Taxonomy
 from hierdata.domains.codes import MASK
 from hierdata.domains.number import decimals, plain
 from hierdata.policy.problems import Problem, nearest
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _DATES = ("date", "dateTime", "instant")
 _NUMBERS = ("decimal", "integer", "positiveInt", "unsignedInt")
+_GROUPS = ("groups", "beginnings")
 _TEXTS = ("string", "markdown", "uri", "url", "canonical", "id")
 _EXTENSIONS = ("extension", "modifierExtension")
 _URL = ("url",)
@@ -150,22 +151,23 @@ def _explain_levels(place: _ElementPlace, rule: FieldRule) -> str | None:
 
 def _explain_domain(place: _ElementPlace, domain: QuasiDomain) -> str | None:
     kind = place.type
-    if isinstance(domain, Flat):
+    if domain.labels_are == "values":
         return None
     if kind in _DATES:
-        if isinstance(domain, Date):
+        if domain.labels_are == "periods":
             return None
         return "a date of FHIR takes date: {steps: [day, month, year]} or other steps, or flat: true"
-    if kind in _NUMBERS and isinstance(domain, Interval):
-        whole = domain.is_integral and len(domain.steps) == 1 == domain.steps[0]
+    if kind in _NUMBERS and domain.labels_are == "bins":
+        interval = cast(Interval, domain)
+        whole = interval.is_integral and len(interval.steps) == 1 == interval.steps[0]
         if whole or place.takes_range:
             return None
         return "FHIR has no range in place of this number: publish it as it is with flat: true, or drop it"
-    if kind == "code" and isinstance(domain, Taxonomy | Prefix):
+    if kind == "code" and domain.labels_are in _GROUPS:
         if place.is_coded:
             return None
         return "FHIR takes no other codes here: publish it as it is with flat: true"
-    if kind in _TEXTS and isinstance(domain, Taxonomy | Prefix):
+    if kind in _TEXTS and domain.labels_are in _GROUPS:
         return None
     return f"FHIR cannot say the labels of this {domain.called} in a {kind}: state flat: true, or drop it"
 
@@ -192,19 +194,20 @@ def _type_field(policy: Policy, path: Path, rule: FieldRule) -> TypedField:
     """Return how a field is written."""
     place = _find_place(policy, path)
     domain = policy.quasi.get(path.keys) or _domain_of_form(rule)
+    labels = domain.labels_are if domain is not None else "values"
     texts, spelling = ALL_CODES, None
-    if place.is_coded and isinstance(domain, Prefix):
+    if place.is_coded and labels == "beginnings":
         texts = TextLabels(ending=MASK)
-    elif place.is_coded and isinstance(domain, Taxonomy) and not domain.inner:
-        parents = domain.compile({}, policy.folder).codebook["parents"]
+    elif place.is_coded and labels == "groups" and not cast(Taxonomy, domain).inner:
+        parents = cast(Taxonomy, domain).compile({}, policy.folder).codebook["parents"]
         texts = TextLabels(frozenset(parents.values()) - {MASK})
-    elif place.takes_range and isinstance(domain, Interval):
-        spelling = _spell_range(domain)
+    elif place.takes_range and labels == "bins":
+        spelling = _spell_range(cast(Interval, domain))
     steps = tuple(
         TypedStep(step.document_key, bool(step.many) or path.keys[:end] in policy.vertices, step.conditions)
         for end, step in enumerate(path.steps, 1)
     )
-    return TypedField(steps, path.keys in policy.quasi, spelling, texts, isinstance(domain, Date))
+    return TypedField(steps, path.keys in policy.quasi, spelling, texts, labels == "periods")
 
 
 def _spell_range(domain: Interval) -> RangeSpelling:

@@ -452,13 +452,15 @@ def read_path(
 
 
 def find_both_forms(rules: Iterable[tuple[Path, FieldRule]]) -> frozenset[Keys]:
-    """Return the keys at which both single values and fields of objects that are published have rules.
+    """Return the keys at which both single values and fields of objects have rules, and one is published.
 
     XML has none.
     """
     stated = list(rules)
-    values = {path.keys for path, rule in stated if rule.role is not None and not path.place}
-    above = {
-        path.keys[:depth] for path, rule in stated if rule.is_published for depth in range(1, len(path.keys))
+    values = {
+        path.keys: rule.is_published for path, rule in stated if rule.role is not None and not path.place
     }
-    return frozenset(values & above)
+    found = (
+        (path.keys[:depth], rule.is_published) for path, rule in stated for depth in range(1, len(path.keys))
+    )
+    return frozenset(keys for keys, published in found if keys in values and (published or values[keys]))
