@@ -193,7 +193,9 @@ def test_what_is_published_keeps_alpha(worlds: int) -> None:
         seen["missed otherwise"] += not keeps_promise(
             shown(without, searched(without), outline), above, **asked
         )
-    assert seen["with courses"] > 40 * worlds // 60, seen
+    assert seen["with courses"] >= 40 * worlds // 60, (
+        seen
+    )  # where grades may be known, fewer courses are left
     assert seen["missed otherwise"] > 20 * worlds // 60, seen
     assert seen["refused"] < 6, seen
 
