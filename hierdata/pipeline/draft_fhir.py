@@ -26,10 +26,11 @@ _WEIGHED = 100
 
 def is_fhir(source: object) -> bool:
     """Return whether each file of a source begins with a resource of FHIR R4."""
-    if not isinstance(source, str | os.PathLike) or store_of(source) is not None:
+    # The address of a store is no path that exists; nothing is connected to find out.
+    if not isinstance(source, str | os.PathLike) or not os.path.exists(source):
         return False
     path = Path(source)
-    if not path.exists() or path.is_fifo() or path.is_char_device():
+    if path.is_fifo() or path.is_char_device():
         return False
     return holds_resources(path, ruleless_policy({}))
 

@@ -145,7 +145,7 @@ def written(folder: Path, resources: list[dict[str, Any]], bundle: bool) -> Path
 
 
 def roles(draft: FhirDraft) -> dict[str, tuple[str, bool]]:
-    return {path: (role, published) for path, role, _, published in draft.judged()}
+    return {path: (role, published) for path, role, _, published in draft.list_roles()}
 
 
 def texts(value: Any) -> Iterator[str]:
