@@ -27,7 +27,9 @@ _WEIGHED = 100
 def is_fhir(source: object) -> bool:
     """Return whether each file of a source begins with a resource of FHIR R4."""
     # The address of a store is no path that exists; nothing is connected to find out.
-    if not isinstance(source, str | os.PathLike) or not os.path.exists(source):
+    if not isinstance(source, str | os.PathLike):
+        return False
+    if not os.path.exists(source):  # noqa: PTH110 - Path.exists raises where an address is too long for a path
         return False
     path = Path(source)
     if path.is_fifo() or path.is_char_device():
