@@ -97,7 +97,14 @@ class Installation:
     def finds_code(self) -> bool:
         find = "from hierdata.engines.compiler import cache; print(cache._shipped_folder(''))"
         command = [self.folder / "venv/bin/python", "-P", "-B", "-c", find]
-        printed = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        printed = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={"PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         return printed.strip() == str(self.code)
 
 
