@@ -30,7 +30,7 @@ def refuse(text: str, position: int, why: str) -> NoReturn:
     raise PolicyError(f"the path {text!r} cannot be read at position {position + 1}: {why}")
 
 
-def unescape(text: str, position: int, raw: str) -> str:
+def _unescape(text: str, position: int, raw: str) -> str:
     """Return the characters of a quoted name or text, without its quotes. Raises PolicyError."""
 
     def character(match: re.Match[str]) -> str:
@@ -46,6 +46,19 @@ def unescape(text: str, position: int, raw: str) -> str:
             refuse(text, position, "incomplete surrogate pair in a quoted name")
 
     return _ESCAPE.sub(character, raw)
+
+
+def match_name(text: str, position: int) -> re.Match[str]:
+    """Return the name that begins at a position, behind its dot. Raises PolicyError."""
+    name = NAME.match(text, position)
+    if name is None:
+        refuse(text, position, "expected a name of letters, digits and _; write others as ['name']")
+    return name
+
+
+def unquote(text: str, position: int, quoted: re.Match[str]) -> str:
+    """Return what is in the single or double quotes of a match that begins at a position."""
+    return _unescape(text, position, quoted[1] if quoted[1] is not None else quoted[2])
 
 
 def parse_filter(text: str, position: int) -> tuple[Conditions, int]:
@@ -87,11 +100,7 @@ def _parse_field(text: str, position: int) -> tuple[tuple[str, ...], int]:
     keys: list[str] = []
     while position < len(text):
         if text[position] == ".":
-            name = NAME.match(text, position + 1)
-            if name is None:
-                refuse(
-                    text, position + 1, "expected a name of letters, digits and _; write others as ['name']"
-                )
+            name = match_name(text, position + 1)
             keys.append(name[0])
             position = name.end()
         elif text[position] == "[":
@@ -99,7 +108,7 @@ def _parse_field(text: str, position: int) -> tuple[tuple[str, ...], int]:
             if quoted is None or not text.startswith("]", quoted.end()):
                 why = "a filter names fields of the item, not items of its lists: @.name or @['name']"
                 refuse(text, position, why)
-            keys.append(unescape(text, position + 1, quoted[1] if quoted[1] is not None else quoted[2]))
+            keys.append(unquote(text, position + 1, quoted))
             position = quoted.end() + 1
         else:
             break
@@ -118,7 +127,7 @@ def _parse_literal(text: str, position: int) -> tuple[str, int]:
     quoted = QUOTED.match(text, position)
     if quoted is None:
         refuse(text, position, "a filter compares with a text in quotes, not with a number or a field")
-    return unescape(text, position, quoted[1] if quoted[1] is not None else quoted[2]), quoted.end()
+    return unquote(text, position, quoted), quoted.end()
 
 
 def write_filter(conditions: Conditions) -> str:

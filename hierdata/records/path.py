@@ -19,10 +19,11 @@ from hierdata.records.filters import (
     BEGIN,
     NAME,
     Conditions,
+    match_name,
     parse_filter,
     quote,
     refuse,
-    unescape,
+    unquote,
     write_filter,
 )
 
@@ -187,21 +188,17 @@ def _parse_jsonpath(text: str) -> Path:
     position = 1
     while position < len(text):
         if text[position] == ".":
-            name = NAME.match(text, position + 1)
-            if name is None:
-                refuse(
-                    text, position + 1, "expected a name of letters, digits and _; write others as ['name']"
-                )
+            name = match_name(text, position + 1)
             key = name[0]
         else:
-            name = _QUOTED.match(text, position)
-            if name is None:
+            quoted = _QUOTED.match(text, position)
+            if quoted is None:
                 refuse(
                     text,
                     position,
                     "only .name, ['name'], [*] or a filter after a name, and [*]~ at the end are supported",
                 )
-            key = unescape(text, position, name[1] if name[1] is not None else name[2])
+            name, key = quoted, unquote(text, position, quoted)
         position = name.end()
         if BEGIN.match(text, position):
             step, position = _filtered_step(text, position, key)
