@@ -78,11 +78,17 @@ def test_mistakes_are_told_once_and_the_rest_is_sound(
     assert [str(one) for one in left if one.severity == "error"] == []
 
 
-def test_a_role_above_other_rules_leaves_the_rest(tmp_path: Path) -> None:
+def test_a_mistake_below_a_role_leaves_the_role(tmp_path: Path) -> None:
     found = examined(tmp_path, stated(fields=rules(**{"a.b": {"role": "x"}})))
-    assert [one.where for one in found.mistakes] == ["fields[$.a.b].role", "fields[$.a]"]
+    assert [one.where for one in found.mistakes] == ["fields[$.a.b].role"]
     assert found.policy is not None
-    assert found.doubtful == {"$.a", "$.a.b"}
+    assert found.doubtful == {"$.a.b"}
+
+
+def test_a_contradiction_that_a_mistake_hid_is_told_too(tmp_path: Path) -> None:
+    fields = rules(**{"s.b": {"role": "x"}, "s.c": {"role": "quasi", "flat": True}})
+    found = examined(tmp_path, stated(fields=fields, recoding="representatives"))
+    assert [one.where for one in found.mistakes] == ["fields[$.s.b].role", "fields[$.s]"]
 
 
 @pytest.mark.parametrize("changes", [{"records": "$.a["}, {"namespaces": 3}, {"fields": {}}])

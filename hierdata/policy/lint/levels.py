@@ -207,7 +207,9 @@ def propose_alphas(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]
         with suppress(HierdataError):
             domain = domain_of(policy, keys, survey.values.get(keys, {}))
             alphas: tuple[Fraction, ...] = getattr(model, "alpha", ())
-            least = least_alphas(domain.levels or (), domain.reference or (), size, len(alphas))
+            if domain.levels is None or domain.reference is None:
+                continue  # the field's levels are a mistake that is told elsewhere
+            least = least_alphas(domain.levels, domain.reference, size, len(alphas))
             own_and_due = enumerate(zip(alphas, least, strict=True), 1)
             low = [level for level, (own, due) in own_and_due if own * size >= 1 and own < due]
             if low and size > 1:
