@@ -246,6 +246,15 @@ def test_references_may_repeat_and_the_identity_they_refer_to_may_not() -> None:
     ]
 
 
+def test_an_identifier_that_repeats_is_no_news_once_records_are_united() -> None:
+    """What still repeats is of other persons, such as a physician; k counts individuals then."""
+    fields = {"$.age": FLAT, "$.case": {"role": "identifier"}, "$.physician": {"role": "identifier"}}
+    cases = [{"case": f"c{at}", "age": 1, "physician": "Dr. Kern"} for at in range(4)]
+    for stated, told in (({}, True), ({"individual": "$.case"}, False)):
+        found = check(policy(fields, **stated), cases)
+        assert any("identifier repeat" in one.message for one in found) == told
+
+
 def test_levels_by_frequency_that_are_all_equal_are_told() -> None:
     stated = policy(
         {"$.a": FLAT, "$.s": {"role": "sensitive", "levels": {"by": "frequency", "sensitive": "rare"}}},

@@ -78,8 +78,10 @@ def init(
 
         if out is not None:
             require_absent(out)
-        if _is_of_standard(source, standard, records):
-            _init_fhir(source, out, {"format": as_format, "encoding": encoding}, as_json, quiet)
+        keys = {"format": as_format, "encoding": encoding}
+        if _is_of_standard(source, standard, records) and _init_fhir(
+            source, standard, out, keys, as_json, quiet
+        ):
             return
         with Feedback(quiet or as_json) as feedback:
             draft = drafting.init(
@@ -112,14 +114,25 @@ def _is_of_standard(source: str, standard: str | None, records: str | None) -> b
 
 
 def _init_fhir(
-    source: str, out: Path | None, keys: dict[str, str | None], as_json: bool, quiet: bool
-) -> None:
-    """Draft a policy for FHIR resources."""
+    source: str,
+    standard: str | None,
+    out: Path | None,
+    keys: dict[str, str | None],
+    as_json: bool,
+    quiet: bool,
+) -> bool:
+    """Draft a policy for FHIR resources; return False where they have no patient and nobody asked for it."""
+    from hierdata.drafting.fhir.draft import NoPatientError
     from hierdata.pipeline.draft_fhir import init_fhir
 
     stated = {key: value for key, value in keys.items() if value is not None}
-    with Feedback(quiet or as_json) as feedback:
-        draft = init_fhir(source, stated, feedback.listener)
+    try:
+        with Feedback(quiet or as_json) as feedback:
+            draft = init_fhir(source, stated, feedback.listener)
+    except NoPatientError:  # such as a file of conditions alone: drafted as any records are
+        if standard is not None:
+            raise
+        return False
     if out is not None:
         draft.save(out)
     if as_json:
@@ -130,6 +143,7 @@ def _init_fhir(
         published = [path for path, _, _, shown in draft.list_roles() if shown]
         say(f"FHIR R4, {draft.records:,} patients: {len(published)} elements are published.")
         say(f"The draft is in {out}. Answer its questions, remove its line `draft`, and run lint.")
+    return True
 
 
 def _as_dict(draft: Draft) -> dict[str, Any]:

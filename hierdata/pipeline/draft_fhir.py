@@ -9,7 +9,7 @@ from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.drafting.build import ruleless_policy
-from hierdata.drafting.fhir.draft import ALTERNATIVES, KNOWLEDGE, FhirDraft, draft_resources
+from hierdata.drafting.fhir.draft import FhirDraft, draft_resources
 from hierdata.drafting.fhir.seen import read_resources
 from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
@@ -43,7 +43,8 @@ def init_fhir(
     """Read resources once, and propose a policy by what FHIR R4 says of their elements.
 
     ``source`` is a file or a folder of NDJSON or of Bundles, or a store of Bundles; ``stated`` are keys of
-    the policy on the format of files. Raises InputError for what is no resource, and where no patient is.
+    the policy on the format of files. Raises InputError for what is no resource, and NoPatientError
+    where no patient is.
     """
     documents = count_items(_documents(source, stated or {}), "reading", None, progress or silent)
     draft = draft_resources(read_resources(documents))
@@ -70,9 +71,8 @@ def _weigh(source: object, draft: FhirDraft) -> dict[str, float | None]:
 
     if draft.records < _WEIGHED:
         return {}
-    models = {"draft": KNOWLEDGE} | {name: model for name, (model, _) in ALTERNATIVES.items()}
     try:
-        policies = {name: from_data(draft.policy(model)) for name, model in models.items()}
+        policies = {one.name: from_data(draft.policy(one.model)) for one in draft.promises}
         with open_shaped(source, policies["draft"]) as (documents, _):
             sample = take_sample(documents, draft.records)
     except HierdataError:

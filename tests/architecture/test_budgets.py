@@ -30,11 +30,11 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 3075,
+    "cli": 3090,
     "comparison": 765,
     "documents": 6085,
     "domains": 4660,
-    "drafting": 3640,
+    "drafting": 3680,
     "engines": 21730,
     "executors": 1840,
     "forest": 2030,

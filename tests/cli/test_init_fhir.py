@@ -233,6 +233,41 @@ def test_what_is_no_resource_is_refused(run: Run, tmp_path: Path) -> None:
         init_fhir(mixed)
 
 
+def test_few_kinds_of_resources_are_published_by_their_drafts(run: Run, tmp_path: Path) -> None:
+    """Dates have FHIR's partial forms, and the promise is one that what lies below the patient allows."""
+    patients = [
+        {"resourceType": "Patient", "id": f"p{n}", "gender": "mf"[n % 2], "birthDate": f"198{n % 2}{end}"}
+        for n, end in enumerate(("", "-03", "-03-04") * 8)
+    ]
+    conditions = [
+        {
+            "resourceType": "Condition",
+            "id": f"c{n}",
+            "subject": {"reference": f"Patient/p{n % 24}", "display": f"Ines Brandt{n % 24}"},
+            "code": {"coding": [{"system": SNOMED, "code": ("44054006", "38341003")[n // 2 % 2]}]},
+        }
+        for n in range(48)
+    ]
+    for name, own, kept in (
+        ("alone", patients, '"198'),
+        ("both", patients + conditions, "44054006"),
+        ("conditions", conditions, "44054006"),
+    ):
+        source, policy, out = (tmp_path / f"{name}{end}" for end in (".ndjson", ".yaml", ""))
+        source.write_text("".join(json.dumps(one) + "\n" for one in own))
+        assert run("init", source, "--out", policy, "--quiet").code == 0
+        drafted = policy.read_text().splitlines(keepends=True)
+        policy.write_text("".join(line for line in drafted if not line.startswith("draft:")))
+        assert "0 errors" in (told := run("lint", policy, "--data", source).out) or "Nothing is wrong" in told
+        assert "repeat" not in told  # whose display repeats is united, or left out
+        assert run("anonymize", source, "--policy", policy, "--out", out, "--quiet").code == 0
+        published = "".join(one.read_text() for one in (out / "public").rglob("*.*json*"))
+        assert kept in published
+        assert "Brandt" not in published
+    assert "individual: {by: $.subject.reference" in policy.read_text()
+    assert run("init", source, "--as", "fhir-r4", "--quiet").code == 5  # no patient
+
+
 @pytest.mark.full
 def test_a_confirmed_draft_is_published_as_it_is(run: Run, tmp_path: Path) -> None:
     write_fhir(60, tmp_path / "in", seed=4, years=2)

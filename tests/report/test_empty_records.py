@@ -9,6 +9,7 @@ import pytest
 
 import hierdata
 from hierdata.cli import main
+from hierdata.release.report.wording import verdict
 
 POLICY = {
     "version": 1,
@@ -38,3 +39,16 @@ def test_terminal_report_and_release_agree(tmp_path: Path, capsys: pytest.Captur
     assert sum(sentence in one for one in limitations) == 1
     assert "of these, show nothing but *" in (out / "steward" / "report.html").read_text()
     assert hierdata.verify(out, policy).passed
+
+
+@pytest.mark.parametrize("towns", ["abcd", "abab"])
+def test_a_release_that_shows_nothing_but_the_root_says_so(tmp_path: Path, towns: str) -> None:
+    """Where a value is shown the sentence would be false, and is not there."""
+    rules = {"$.town": {"role": "quasi", "flat": True}}
+    people = [{"town": town} for town in towns]
+    release = hierdata.anonymize(
+        people, {**POLICY, "fields": rules, "models": [{"kind": "k-anonymity", "k": 2}]}
+    )
+    shown = [record["town"] for record in release.records()]
+    assert (set(shown) == {"*"}) == (towns == "abcd")
+    assert ("publishes nothing" in verdict(release.report)) == (towns == "abcd")

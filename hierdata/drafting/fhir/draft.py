@@ -17,22 +17,12 @@ _MOST_SYSTEMS = 4
 """The most code systems of one element that get a rule each; codes of others are left out."""
 _WEIGHT = 60
 """The weight of a date of the patient: without it large classes of all ages keep a little more of codes."""
-KNOWLEDGE: dict[str, Any] = {"kind": "bounded-knowledge", "k": 5, "m": 2}
-ALTERNATIVES: dict[str, tuple[dict[str, Any], str]] = {
-    "alpha": (
-        {"kind": "bounded-knowledge", "k": 5, "m": 2, "alpha": "4/5"},
-        "where no code may be guessed with more than 80 %: codes that most patients have are lost first",
-    ),
-    "facts": (
-        {"kind": "bounded-knowledge", "k": 5, "m": 2, "facts": "all"},
-        "where a reader may know diagnoses too (a relative, an insurance): every code is a fact",
-    ),
-    "classes": (
-        {"kind": "k-anonymity", "k": 5},
-        "the stricter choice: classes of whole records, whatever someone knows of visits and vaccinations",
-    ),
-}
-"""Other promises that a draft names, each with who it is for."""
+_DATES = ("iso", "%Y-%m", "%Y")
+"""How FHIR's type ``date`` is written: also without a day or a month."""
+_CLASSES: dict[str, Any] = {"kind": "k-anonymity", "k": 5}
+_KNOWLEDGE: dict[str, Any] = {"kind": "bounded-knowledge", "k": 5, "m": 2}
+_ALL_FACTS: dict[str, Any] = {**_KNOWLEDGE, "facts": "all"}
+_BY_CLASSES = "classes of whole records, whatever someone knows of"
 QUESTIONS = (
     "Is what others may know complete: sex, year or decade of birth, visits by class, vaccinations? Should "
     "diagnoses be among it, take the model with facts.",
@@ -48,6 +38,19 @@ QUESTIONS = (
     "Do your codes tell a place or a person by themselves, as codes of your house do? Drop their system.",
 )
 """What a machine cannot know, for the steward; at most ten."""
+
+
+class NoPatientError(InputError):
+    """The resources have no Patient, so that FHIR does not say whose they are."""
+
+
+@dataclass(frozen=True)
+class FhirPromise:
+    """A model that a draft proposes or names, with who it is for."""
+
+    name: str
+    model: dict[str, Any]
+    why: str
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,48 @@ class FhirDraft:
         """The number of patients."""
         return self.seen[PATIENT].count
 
-    def policy(self, model: Mapping[str, Any] = KNOWLEDGE) -> dict[str, Any]:
+    @property
+    def promises(self) -> tuple[FhirPromise, ...]:
+        """What is proposed, and then other promises that the draft names, each with who it is for.
+
+        Which make sense depends on what is published below the patient: what others may know, codes or
+        nothing.
+        """
+        tables = dict(_tables(self.seen))
+        below = [rule.get("role") for path, rule in _fields(self.seen, tables) if "[" in path]
+        finds = "finds at least 5 patients. What these have in common can be learned"
+        if "quasi" in below:
+            return (
+                FhirPromise(
+                    "draft",
+                    _KNOWLEDGE,
+                    f"Someone who knows sex and birth and any two visits or vaccinations {finds}, and "
+                    "someone who knows two diagnoses may find the patient",
+                ),
+                FhirPromise(
+                    "alpha",
+                    {**_KNOWLEDGE, "alpha": "4/5"},
+                    "Or, where no code may be guessed with more than 80 %: codes that most patients have are "
+                    "lost first",
+                ),
+                FhirPromise(
+                    "facts",
+                    _ALL_FACTS,
+                    "Or, where a reader may know diagnoses too (a relative, an insurance): every code is a "
+                    "fact",
+                ),
+                FhirPromise(
+                    "classes", _CLASSES, f"Or, the stricter choice: {_BY_CLASSES} visits and vaccinations"
+                ),
+            )
+        if "sensitive" in below:
+            return (
+                FhirPromise("draft", _ALL_FACTS, f"Who knows sex and birth and any two codes {finds}"),
+                FhirPromise("classes", _CLASSES, f"Or, where nobody knows codes: {_BY_CLASSES} the patient"),
+            )
+        return (FhirPromise("draft", _CLASSES, f"Someone who knows sex and birth {finds}"),)
+
+    def policy(self, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the policy as a dict, with another model than the drafted one if given."""
         tables = dict(_tables(self.seen))
         fields = dict(_fields(self.seen, tables))
@@ -79,7 +123,7 @@ class FhirDraft:
             "unlisted": "drop",
             "tables": tables,
             **({"shape": steps} if steps else {}),
-            "models": [dict(model)],
+            "models": [dict(self.promises[0].model if model is None else model)],
             "fields": fields,
         }
 
@@ -153,15 +197,11 @@ class FhirDraft:
 
     def _models(self) -> Iterator[str]:
         yield "models:"
-        yield from comment(
-            "Someone who knows sex and birth and any two visits or vaccinations finds at least 5 patients. "
-            "What these have in common can be learned, and someone who knows two diagnoses may find the "
-            f"patient.{self._say('draft')}",
-            "  ",
-        )
-        yield f"  - {flow(KNOWLEDGE)}"
-        for name, (model, why) in ALTERNATIVES.items():
-            yield from comment(f"Or, {why}: {flow(model)}.{self._say(name)}", "  ")
+        first, *others = self.promises
+        yield from comment(f"{first.why}.{self._say(first.name)}", "  ")
+        yield f"  - {flow(first.model)}"
+        for one in others:
+            yield from comment(f"{one.why}: {flow(one.model)}.{self._say(one.name)}", "  ")
 
     def _say(self, name: str) -> str:
         kept = self.kept.get(name)
@@ -179,9 +219,9 @@ def _is_below(path: str, above: str) -> bool:
 
 
 def draft_resources(seen: Mapping[str, SeenType]) -> FhirDraft:
-    """Return the draft for what was seen. Raises InputError if there is no patient."""
+    """Return the draft for what was seen. Raises NoPatientError if there is no patient."""
     if PATIENT not in seen:
-        raise InputError("there is no resource of the type Patient: whose are the records?")
+        raise NoPatientError("there is no resource of the type Patient: whose are the records?")
     return FhirDraft(seen, {})
 
 
@@ -220,7 +260,7 @@ def _fields(seen: Mapping[str, SeenType], tables: Mapping[str, Any]) -> Iterator
         path = f"$.{name}" if kind == PATIENT else f"$.{kind}[*].{name}"
         rule: dict[str, Any] = {"role": known.role}
         if known.rule == "date":
-            rule |= {"date": {"steps": ["year", "decade"]}, "weight": _WEIGHT}
+            rule |= {"date": {"steps": ["year", "decade"], "format": list(_DATES)}, "weight": _WEIGHT}
         elif known.role == "quasi":
             rule["flat"] = True
         if known.rule == "codes":

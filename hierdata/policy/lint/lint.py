@@ -327,8 +327,11 @@ def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
 def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Find identifiers of the record that occur twice: k counts records, not individuals.
 
-    A reference names another vertex, so that several records may share one.
+    A reference names another vertex, so that several records may share one. With `individual` records are
+    united already, and what still repeats is of other persons, such as a physician.
     """
+    if policy.individual is not None:
+        return
     tokens = policy.pseudonyms
     identified = {one.domain for one in tokens.values() if one.is_identity}
     said = {keys for _, keys, _ in find_repeating_persons(policy, survey)}

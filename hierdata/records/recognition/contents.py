@@ -168,13 +168,23 @@ _NATIONAL: tuple[Callable[[str], bool], ...] = (
 )
 
 
+_TITLES = word_set(
+    """
+    dr dra prof professor mr mrs ms miss mx sir herr frau dott dottssa sig sigra signor signora monsieur
+    madame mme mlle senor senora sr sra srta dhr mevr mevrouw doutor doutora
+    """
+)
+"""Titles before the names of persons, without accents."""
+
+
 def shape_of_name(text: str) -> str:
     """Return what a text may be of a person: ``named``, ``full``, ``given``, ``word``, ``coded``, or "".
 
-    ``named`` has the form of a full name and a frequent given name, ``full`` only the form, ``given`` is such
-    a name alone, ``word`` another capitalized word, and ``coded`` a word for what persons are to others.
+    ``named`` has the form of a full name and a frequent given name or a title, ``full`` only the form,
+    ``given`` is such a name alone, ``word`` another capitalized word, and ``coded`` a word for what persons
+    are to others.
 
-    >>> [shape_of_name(text) for text in ("Anna Weiß", "Garcia, José", "Linear Algebra", "Huber", "mother")]
+    >>> [shape_of_name(text) for text in ("Anna Weiß", "Prof. Kern", "Linear Algebra", "Huber", "mother")]
     ['named', 'named', 'full', 'word', 'coded']
     """
     if "^" in text:  # HL7: components of a name, and a number before them
@@ -183,6 +193,7 @@ def shape_of_name(text: str) -> str:
     if len(words) == 1 and words[0].lower() in _CODED:
         return "coded"
     known = any(word.strip(".").lower() in _GIVEN for word in words[:4])
+    known = known or (len(words) > 1 and words[0].strip(".").lower() in _TITLES)
     if known and text.islower():
         text = text.title()
     if len(words) > 1 and _FULL_NAME.fullmatch(text):

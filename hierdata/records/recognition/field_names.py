@@ -38,6 +38,10 @@ _WORDS: dict[Hint, str] = {
         smoker smokes smoking snomed stipendio symptom symptoms terminationreason termreason test
         therapy treatment union vaccine valueasconceptid valueasnumber valuequantity violation vote
         wage walc wellbeing zensur ziekte
+        diagnosi diagnostic diagnostico diagnostik diagnosticum diagnoza farmaci farmaco fehltage fehlzeit
+        fehlzeiten geneesmiddel kontostand krankheitstage krankmeldung medicament medicamento medicinale
+        medicijn patologia rx saldo sintoma sintomo sueldo symptome symptomen tratamiento trattamento
+        traitement patologie
     """,
     "postal": "codepostal codigopostal cp plz postal postalcode postcode postleitzahl zip zipcode",
     "quasi": """

@@ -54,6 +54,9 @@ _SENSES: dict[Sense, str] = {
         pacientul
         пациент клиент сотрудник ученик студент πελατης ασθενης υπαλληλος المريض العميل
         患者 顧客 客户 病人 환자
+        accountholder borrower cardholder debtor depositor heir holder investor mortgagor plaintiff
+        shareholder inhaber karteninhaber klaeger kontoinhaber kreditnehmer schuldner debiteur emprunteur
+        titulaire deudor prestatario titular debitore intestatario titolare rekeninghouder devedor
     """,
     # Persons beside the subject; also those of whom that is unknown.
     "other": """
@@ -62,6 +65,8 @@ _SENSES: dict[Sense, str] = {
         contact
         counselor counsellor coworker creator daughter dentist director doctor driver editor emergency
         father friend gp guardian household husband informant inspector instructor interviewer judge kin
+        aunt cousin creditor godfather godmother grandfather grandmother grantor guarantor lender nephew niece
+        payer stepfather stepmother trustee uncle
         lawyer lecturer legalguardian manager md mentor mgr mother neighbour neighbor nextofkin notary
         nurse
         observer officer operator owner parent partner performer pharmacist phys physician practitioner
@@ -75,10 +80,13 @@ _SENSES: dict[Sense, str] = {
         gutachter hausarzt klassenlehrer klassenlehrerin kontakt kontaktperson lehrer lehrerin leiter
         mutter
         notfallkontakt pfleger pruefer rechnung richter sachbearbeiter schwester therapeut trainer vater
+        buerge cousine enkel glaeubiger onkel tante
         verfasser vormund vorgesetzte vorgesetzter zeuge
+        creancier garant oncle
         auteur chauffeur conjoint destinataire directeur enfant enseignant epouse epoux expediteur
         facturation formateur frere infirmier infirmiere livraison medecin mere pere proche professeur
         responsable soeur superieur tuteur
+        acreedor avalista tia tio
         autora conyuge contacto destinatario docente enfermera enfermero envio esposa esposo facturacion
         familiar gerente hermana hermano hija hijo jefe madre maestra maestro medica medico padre pareja
         profesor profesora remitente
@@ -147,7 +155,7 @@ _SENSES: dict[Sense, str] = {
     "part": """
         alias familyname firstname firstnames fname forename fullname givenname initials lastname
         legalname
-        lname maidenname middlename mname mononym nickname preferredname surname username login loginname
+        ln lname maidenname middlename mname mononym nickname preferredname surname username login loginname
         screenname displayname
         familienname geburtsname kuenstlername maedchenname nachname rufname vorname vornamen zuname
         nomdefamille nomfamille nomnaissance patronyme prenom prenoms pseudo

@@ -152,7 +152,7 @@ def verdict(outcome: StewardReport) -> str:
     if not outcome.passed:
         return "This release does NOT keep its promise."
     if publishes_nothing(outcome):
-        return "Warning: this release publishes nothing, every record is empty. So it keeps its promise."
+        return "Warning: this release publishes nothing, no record shows a value. So it keeps its promise."
     return "This release keeps its promise."
 
 
@@ -214,8 +214,11 @@ def least_kept(report: StewardReport) -> list[tuple[str, float]]:
 
 
 def publishes_nothing(outcome: StewardReport) -> bool:
-    """Return whether every field was dropped."""
-    return all(treatment == DROPPED for treatment in outcome.fields.values())
+    """Return whether no published record shows a value: every field was dropped, or all are ``*``."""
+    dropped = all(treatment == DROPPED for treatment in outcome.fields.values())
+    # Sensitive values may be in a table of their own, beside records that are empty.
+    shown = outcome.kept.total is None or outcome.kept.total.kept.value > 0
+    return dropped or (not shown and outcome.counts.empty_records == outcome.counts.records.published)
 
 
 def describe_outcome(outcome: StewardReport) -> str:
