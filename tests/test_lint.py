@@ -39,6 +39,13 @@ def messages(findings: list[Finding], path: str) -> list[str]:
 
 
 FLAT = {"role": "quasi", "flat": True}
+TREE = {"role": "quasi"}
+ROOT_ONLY = {"tree": {"*": ["x", "y"]}, "finest": 1}
+
+
+def look(stated: Policy, records: list[dict[str, Any]]) -> list[Finding]:
+    """Check a policy as ``lint --data`` does."""
+    return lint(stated, *survey_collection(records, stated))
 
 
 def test_everything_is_found_at_once_and_errors_come_first() -> None:
@@ -453,3 +460,29 @@ def test_a_value_that_too_many_persons_show_is_foreseen(most: int, warned: bool)
     read_by_value = policy({"$.d[*].c": {"role": "sensitive", "asks": "value"}}, models=stated.models)
     found, hints = survey_collection(people, read_by_value)
     assert "persons show" not in str(lint(read_by_value, found, hints))
+
+
+ROWS = [{"a": "xy"[n % 2], "s": ("flu", "HIV")[n // 2 % 2], "v": [{"w": "p"}]} for n in range(48)]
+TAKEN = {"$.a": FLAT, "$.s": {"role": "sensitive"}, "$.v[*].w": FLAT}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rules", "rows"),
+    [
+        ("differ from others only by white space", {}, [{"s": "flu "}]),
+        ("differ from others only by characters that look alike", {}, [{"s": "f1u"}]),
+        ("occurs in 1 place only", {"$.u[*].w": FLAT}, [{"u": [{"w": "p"}]}]),
+        ("the finest form is the root", {"$.a": {**TREE, "taxonomy": ROOT_ONLY}}, []),
+        ("outside the", {"$.a": {**TREE, "taxonomy": {"tree": {"*": ["x"]}}}}, []),
+        ("this tells $.s, which is sensitive", {}, [{"s": ("flu", "HIV")[n % 2]} for n in range(48)]),
+        ("exact values single out records", {}, [{"s": f"ill{n}"} for n in range(48)]),
+        ("every field is dropped", {path: {"action": "drop"} for path in TAKEN}, []),
+    ],
+)
+def test_a_sentence_is_there_where_it_is_true_and_only_there(
+    sentence: str, rules: dict[str, Any], rows: list[dict[str, Any]]
+) -> None:
+    changed = [row | (rows[n] if n < len(rows) else {}) for n, row in enumerate(ROWS)]
+    for stated, records, told in ((TAKEN | rules, changed, True), (TAKEN, ROWS, False)):
+        found = look(policy(stated), records)
+        assert any(sentence in one.message for one in found) == told, [one.message for one in found]
