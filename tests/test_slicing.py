@@ -19,7 +19,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from lxml import etree
 from numpy.typing import NDArray
-from scipy.stats.contingency import association
 
 import hierdata
 from hierdata.domains.sensitive import SensitiveDomain
@@ -89,6 +88,8 @@ def test_contingency_is_that_of_the_formula(rows: list[tuple[int, int]]) -> None
 @given(pairs)
 @examples(50)
 def test_contingency_is_the_square_of_cramers_v(rows: list[tuple[int, int]]) -> None:
+    from scipy.stats.contingency import association  # half a second that only this test needs
+
     left, right = np.array(rows, np.int64).T
     table = pandas.crosstab(left, right).to_numpy()
     assume(min(table.shape) > 1)
