@@ -34,15 +34,24 @@ def studio(
     with session(as_json=False):
         if any(find_spec(name) is None for name in ("starlette", "uvicorn", "python_multipart")):
             raise missing_extra("the studio needs starlette, uvicorn and python-multipart", "studio")
-        from hierdata.studio.serve import open_study, serve
+        from hierdata.studio.opening import continue_study, open_study
+        from hierdata.studio.serve import serve
 
-        opened = open_study(source, study)
+        if source is not None:
+            opened = open_study(source, study)
+        else:
+            opened = None if study is None else continue_study(study)
+        if opened is None:
+            where = "The first page asks for a collection"
+        else:
+            where = f"The study is in {opened.folder}"
         if not quiet:
-            say(f"The study is in {opened.folder}. Ctrl-C ends the studio; nothing is lost.")
+            say(f"{where}. Ctrl-C ends the studio; nothing is lost.")
         try:
             serve(opened, port, browser=browser, tell=_tell)
         except Stopped as stop:
-            stop.__notes__ = [f"the study is in {opened.folder}: start the studio again to go on"]
+            begun = "what was begun is kept" if opened is None else f"the study is in {opened.folder}"
+            stop.__notes__ = [f"{begun}: start the studio again to go on"]
             raise
 
 

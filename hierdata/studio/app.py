@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route, Router
+from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -45,8 +45,6 @@ class Studio:
         """Return the application with its guard."""
         pages = [
             Route("/", self._begin),
-            Mount("/static", StaticFiles(directory=STATIC)),
-            Route("/style.css", self._style),
             Route("/jobs/{name}/events", self._events),
             Route("/jobs/{name}/stop", self._stop, methods=["POST"]),
             Route("/undo", self._undo, methods=["POST"]),
@@ -62,15 +60,11 @@ class Studio:
                 for name in page.extras
             ),
         ]
-        inner = Router(routes=[Mount(self.known.base, app=Router(pages, default=_miss))], default=_miss)
-        return RequestGuard(_Careful(inner, self.renderer), self.known, self.renderer.refuse)
+        return guard_pages(pages, self.known, self.renderer)
 
     async def _begin(self, request: Request) -> Response:
         first = next(iter(PAGES))
         return RedirectResponse(f"{self.known.base}/{first}", 303)
-
-    async def _style(self, request: Request) -> Response:
-        return Response(self.renderer.style, media_type="text/css")
 
     async def _show(self, page: Page, request: Request) -> Response:
         ask = Ask(self.study, self.works, dict(request.query_params))
@@ -123,6 +117,17 @@ class Studio:
                 yield _event("progress", self.renderer.progress(state))
             await asyncio.sleep(_TICK)
         yield _event("ended", "")
+
+
+def guard_pages(pages: Sequence[BaseRoute], known: Secrets, renderer: Renderer) -> ASGIApp:
+    """Return an application of pages below the secret path, with their style and scripts, and its guard."""
+
+    async def answer_style(request: Request) -> Response:
+        return Response(renderer.style, media_type="text/css")
+
+    beside = [Mount("/static", StaticFiles(directory=STATIC)), Route("/style.css", answer_style)]
+    inner = Router([Mount(known.base, app=Router([*beside, *pages], default=_miss))], default=_miss)
+    return RequestGuard(_Careful(inner, renderer), known, renderer.refuse)
 
 
 def _undo(page: Page, ask: Ask) -> Done:

@@ -73,6 +73,11 @@ class Renderer:
         )
         return HTMLResponse(text, code)
 
+    def start(self, error: str, code: int, **found: object) -> Response:
+        """Return the page that asks for a collection or a study; ``error`` is a sentence."""
+        text = self._templates.get_template("start.html").render(error=error, version="", **found)
+        return HTMLResponse(text, code)
+
     def progress(self, state: WorkState) -> str:
         """Return the bar that shows how far a work is."""
         return self._templates.get_template("progress.html").render(state=state)

@@ -1,56 +1,35 @@
-"""Open a study and serve its pages on the loopback address until the process is stopped."""
+"""Serve the pages of a study on the loopback address until the process is stopped."""
 
 from __future__ import annotations
 
 import socket
 import webbrowser
 from collections.abc import Callable
-from pathlib import Path
 from threading import Timer
 
 import uvicorn
 
-from hierdata.ground.errors import PolicyError, TargetError, file_error
-from hierdata.studio.app import Studio
+from hierdata.ground.errors import file_error
 from hierdata.studio.guard import HOST, Secrets
+from hierdata.studio.opening import Entrance
 from hierdata.studio.study import StudyFolder
 
 _PATIENCE = 0.5
 """Seconds until the browser is opened: the server listens before that."""
 
 
-def open_study(source: str | None, folder: Path | None) -> StudyFolder:
-    """Open the study in a folder, or begin one of a collection there.
-
-    By default the folder is named after the collection and lies in the current folder. Raises PolicyError
-    where neither is stated, or the study is of another collection; TargetError for folders.
-    """
-    if folder is None:
-        if source is None:
-            raise PolicyError("name the collection, or by --study the folder of a study that was begun")
-        folder = Path(f"{Path(source).name.partition('.')[0] or 'collection'}-study")
-    if not folder.exists():
-        if source is None:
-            raise TargetError("there is no such study: name a collection to begin one", path=str(folder))
-        return StudyFolder.create(folder.absolute(), source)
-    if not StudyFolder.is_study(folder):
-        raise TargetError("is there and is no study: name another folder by --study", path=str(folder))
-    study = StudyFolder(folder.absolute())
-    if source is not None and str(Path(source).absolute()) != study.source:
-        raise PolicyError(f"the study in {folder} is of another collection: name another folder by --study")
-    return study
-
-
-def serve(study: StudyFolder, port: int, *, browser: bool, tell: Callable[[str], None]) -> None:
+def serve(study: StudyFolder | None, port: int, *, browser: bool, tell: Callable[[str], None]) -> None:
     """Serve a study until a signal comes; ``tell`` is given the address. Port 0 is any free one.
+
+    Without a study the first page asks which one.
 
     Raises TargetError if the port is taken.
     """
     with _listen(port) as listening:
         known = Secrets(listening.getsockname()[1])
-        studio = Studio(study, known)
+        entrance = Entrance(known, study)
         config = uvicorn.Config(
-            studio.application(),
+            entrance,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -67,7 +46,7 @@ def serve(study: StudyFolder, port: int, *, browser: bool, tell: Callable[[str],
         try:
             uvicorn.Server(config).run(sockets=[listening])
         finally:
-            studio.works.close()
+            entrance.close()
 
 
 def _listen(port: int) -> socket.socket:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from starlette.types import ASGIApp
+
 from hierdata.studio.app import Studio
 from hierdata.studio.guard import TOKEN_HEADER, Secrets
 from hierdata.studio.study import StudyFolder
@@ -35,11 +37,20 @@ class Answer:
 class Client:
     """Asks one studio as its own pages would, unless headers say otherwise."""
 
-    def __init__(self, study: StudyFolder) -> None:
-        self.known = Secrets(PORT)
-        self.studio = Studio(study, self.known)
-        self.app = self.studio.application()
-        self.cookie = self.known.write_cookie().partition(";")[0]
+    studio: Studio
+
+    def __init__(self, app: ASGIApp, known: Secrets) -> None:
+        self.app, self.known = app, known
+        self.cookie = known.write_cookie().partition(";")[0]
+
+    @classmethod
+    def of(cls, study: StudyFolder) -> Client:
+        """Return a client of the studio of a study."""
+        known = Secrets(PORT)
+        studio = Studio(study, known)
+        made = cls(studio.application(), known)
+        made.studio = studio
+        return made
 
     def ask(
         self, method: str, path: str, body: bytes = b"", headers: dict[str, str | None] | None = None

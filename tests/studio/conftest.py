@@ -42,6 +42,6 @@ def study(surveyed: Path, tmp_path: Path) -> StudyFolder:
 @pytest.fixture
 def client(study: StudyFolder) -> Iterator[Client]:
     """A client of a studio of that study."""
-    made = Client(study)
+    made = Client.of(study)
     yield made
     made.studio.works.close()

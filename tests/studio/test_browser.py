@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,8 +32,9 @@ RAW = ("48162", "1974-08-28", "P000001", "gastritis", "S000001", "Prof. ")
 class Running:
     """A studio in a process of its own."""
 
-    def __init__(self, source: Path, folder: Path) -> None:
-        command = [sys.executable, "-m", "hierdata", "studio", str(source), "--study", str(folder / "study")]
+    def __init__(self, source: Path | None, folder: Path) -> None:
+        named = [] if source is None else [str(source), "--study", str(folder / "study")]
+        command = [sys.executable, "-m", "hierdata", "studio", *named]
         self.process = subprocess.Popen(
             [*command, "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
         )
@@ -261,6 +264,50 @@ def test_patients_with_preview_reload_restart_and_two_tabs(
     tab.assert_quiet(again)
     assert verify_by_command(tmp_path / "study", source) == 0
     again.kill()
+
+
+def test_resources_of_fhir_from_the_first_page_to_a_verified_release(context: Any, tmp_path: Path) -> None:
+    assert (
+        main(["synth", "fhir", "--patients", "40", "--years", "2", "--out", str(tmp_path / "export"), "-q"])
+        == 0
+    )
+    running = Running(None, tmp_path)
+    tab = Tab(context, running)
+    tab.assert_accessible()
+    tab.page.get_by_label("File or folder").fill("export")
+    tab.click("Begin")
+    tab.page.get_by_text("40 records with").wait_for()
+    tab.check()
+    tab.go("What each field is")
+    tab.answer_questions()
+    for heading in ("What is promised", "What a release would keep", "Kept against risk"):
+        tab.go(heading)
+    tab.go("Make the release, read the report, sign")
+    tab.release_and_sign()
+    tab.assert_quiet(running)
+    assert verify_by_command(tmp_path / "export-study", tmp_path / "export") == 0
+    assert (tmp_path / "export-study/releases/0001/public/Patient.ndjson").is_file()
+    running.kill()
+
+
+def test_requests_of_others_are_refused_by_the_server(tmp_path: Path) -> None:
+    running = Running(part_of(tmp_path, "patients"), tmp_path)
+    address = urlsplit(running.address)
+    base = address.path.rpartition("/")[0]
+    for method, headers, code in (
+        ("GET", {"Host": f"evil.example:{address.port}"}, 421),
+        ("GET", {}, 403),
+        ("POST", {"Origin": "http://evil.example", "Content-Length": "0"}, 403),
+    ):
+        asked = HTTPConnection("127.0.0.1", address.port or 0, timeout=60)
+        asked.request(
+            method, f"{base}/tree/do/survey" if method == "POST" else f"{base}/tree", headers=headers
+        )
+        assert asked.getresponse().status == code
+        asked.close()
+    with pytest.raises(ConnectionRefusedError):  # other addresses of the machine are not listened on
+        socket.create_connection(("127.0.0.2", address.port or 0), timeout=5).close()
+    running.kill()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

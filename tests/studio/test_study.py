@@ -13,7 +13,8 @@ from hierdata.cli import studio as command
 from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.policy.load import load
 from hierdata.policy.load.yaml import fragment
-from hierdata.studio.serve import _listen, open_study
+from hierdata.studio.opening import continue_study, open_study
+from hierdata.studio.serve import _listen
 from hierdata.studio.study import StaleError, StudyFolder
 from hierdata.studio.worker import describe_fault, run
 from hierdata.studio.yaml_edit import remove_entry, set_entry, set_items
@@ -107,8 +108,8 @@ def test_what_cannot_be_opened_is_refused_in_one_sentence(study: StudyFolder, tm
         open_study(str(other), tmp_path)
     with pytest.raises(TargetError, match="no such file"):
         open_study(str(tmp_path / "none.json"), tmp_path / "new")
-    with pytest.raises(PolicyError, match="name the collection"):
-        open_study(None, None)
+    with pytest.raises(TargetError, match="no such study"):
+        continue_study(tmp_path / "new")
     assert open_study(study.source, study.folder).version() == study.version()
     with _listen(0) as taken, pytest.raises(TargetError, match="name another one by --port"):
         _listen(taken.getsockname()[1])
