@@ -46,9 +46,16 @@ def init_fhir(
     the policy on the format of files. Raises InputError for what is no resource, and NoPatientError
     where no patient is.
     """
-    documents = count_items(_documents(source, stated or {}), "reading", None, progress or silent)
-    draft = draft_resources(read_resources(documents))
+    draft = draft_elements(source, stated, progress)
     return draft.with_kept(_weigh(source, draft))
+
+
+def draft_elements(
+    source: object, stated: dict[str, Any] | None = None, progress: Progress | None = None
+) -> FhirDraft:
+    """Do as ``init_fhir`` does, but search no patients for what the promises keep."""
+    documents = count_items(_documents(source, stated or {}), "reading", None, progress or silent)
+    return draft_resources(read_resources(documents))
 
 
 def _documents(source: object, stated: dict[str, Any]) -> Iterator[Document]:

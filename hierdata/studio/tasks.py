@@ -9,6 +9,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from hierdata.ground.errors import InputError
 from hierdata.ground.progress import Progress
 from hierdata.studio.sampling import compare_policies, preview_release
 from hierdata.studio.study import POLICY, StudyFolder
@@ -29,12 +30,30 @@ def survey_collection(study: StudyFolder, arguments: Mapping[str, Any], progress
     """Read the collection once, draft a policy, and keep figures and values of each field."""
     from hierdata.pipeline.draft import init
 
+    _refuse_patients(study.source, progress)
     draft = init(study.source, progress=progress)
     values = _list_values(draft, _take_examples(study.source, draft))
     study.keep_figures("values", values)
     if not study.has_policy:
         study.change(None, str(draft), "drafted")
     return describe_draft(draft)
+
+
+def _refuse_patients(source: str, progress: Progress) -> None:
+    """Refuse FHIR resources of patients: as records of their own they would count rows, not patients."""
+    from hierdata.drafting.fhir.draft import NoPatientError
+    from hierdata.pipeline.draft_fhir import draft_elements, is_fhir
+
+    if not is_fhir(source):
+        return
+    try:
+        draft_elements(source, progress=progress)
+    except NoPatientError:
+        return
+    raise InputError(
+        "these are FHIR resources of patients, which the studio cannot draft yet: draft a policy with hierdata "
+        "init, and make the release with hierdata anonymize"
+    )
 
 
 def describe_draft(draft: Draft) -> dict[str, Any]:

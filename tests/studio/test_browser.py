@@ -266,28 +266,22 @@ def test_patients_with_preview_reload_restart_and_two_tabs(
     again.kill()
 
 
-def test_resources_of_fhir_from_the_first_page_to_a_verified_release(context: Any, tmp_path: Path) -> None:
-    assert (
-        main(["synth", "fhir", "--patients", "40", "--years", "2", "--out", str(tmp_path / "export"), "-q"])
-        == 0
-    )
+def test_a_study_begins_on_the_first_page(context: Any, tmp_path: Path) -> None:
+    part_of(tmp_path, "patients")
     running = Running(None, tmp_path)
     tab = Tab(context, running)
     tab.assert_accessible()
-    tab.page.get_by_label("File or folder").fill("export")
-    tab.click("Begin")
-    tab.page.get_by_text("40 records with").wait_for()
+    tab.click("patients.jsonl")
+    tab.page.get_by_text("60 records with").wait_for()
     tab.check()
-    tab.go("What each field is")
-    tab.answer_questions()
-    for heading in ("What is promised", "What a release would keep", "Kept against risk"):
-        tab.go(heading)
-    tab.go("Make the release, read the report, sign")
-    tab.release_and_sign()
     tab.assert_quiet(running)
-    assert verify_by_command(tmp_path / "export-study", tmp_path / "export") == 0
-    assert (tmp_path / "export-study/releases/0001/public/Patient.ndjson").is_file()
     running.kill()
+    again = Running(None, tmp_path)
+    tab = Tab(context, again)
+    tab.click("patients-study")
+    tab.page.get_by_text("60 records with").wait_for()
+    tab.assert_quiet(again)
+    again.kill()
 
 
 def test_requests_of_others_are_refused_by_the_server(tmp_path: Path) -> None:

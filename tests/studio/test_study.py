@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -139,6 +140,22 @@ def test_a_work_tells_how_it_ended_and_never_what_it_read(
     assert "ValueError at hierdata/studio/worker.py" in str(told[-1]["why"])
     assert "SECRET" not in str(told)
     assert "SECRET" not in describe_fault(KeyError("SECRET"))
+
+
+def test_resources_of_patients_are_not_taken_for_records(tmp_path: Path) -> None:
+    patient = {"resourceType": "Patient", "id": "a"}
+    condition = {"resourceType": "Condition", "id": "c", "subject": {"reference": "Patient/a"}}
+    for resources, ended in (([patient, condition], "failed"), ([condition] * 2, "done")):
+        export = tmp_path / str(len(list(tmp_path.iterdir())))
+        export.mkdir()
+        for kind in {one["resourceType"] for one in resources}:
+            lines = [json.dumps(one) for one in resources if one["resourceType"] == kind]
+            (export / f"{kind}.ndjson").write_text("\n".join(lines) + "\n", "utf-8")
+        study = StudyFolder.create(tmp_path / f"study-{ended}", str(export))
+        told: list[dict[str, object]] = []
+        run(study.folder, "survey", {}, told.append)
+        assert told[-1]["ended"] == ended, told
+        assert study.has_policy == (ended == "done")
 
 
 def test_the_draft_is_a_policy_once_it_is_confirmed(study: StudyFolder) -> None:
