@@ -112,8 +112,7 @@ def say(*lines: str) -> None:
 def say_folded(*lines: str) -> None:
     """Print lines on stdout as ``say`` does; what is longer than a line goes on in an indented one."""
     for line in lines:
-        indent = " " * (len(line) - len(line.lstrip(" ")))
-        say(*([line] if len(line) <= line_width() else fold(line, indent, "    ")))
+        say(*([line] if len(line) <= line_width() else fold_row(line)))
 
 
 def line_width() -> int:
@@ -139,6 +138,27 @@ def fold(text: str, indent: str = "", hanging: str = "") -> list[str]:
             lines.append(indent + hanging + word)
         else:
             lines[-1] += space + word
+    return lines
+
+
+def fold_row(line: str) -> list[str]:
+    """Break a line into lines of ``line_width`` characters, first between its cells.
+
+    Cells are what two spaces or more set apart outside of quotes: they keep their columns as long as they
+    fit, and the first that does not begins an indented line. A cell longer than a line is folded.
+
+    >>> for line in fold_row(f"  k-anonymity  $.age{' ' * 50}held  {'in all classes ' * 3}"):
+    ...     print(line)
+      k-anonymity  $.age                                                  held
+          in all classes in all classes in all classes
+    """
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    lines: list[str] = []
+    for gap, cell in re.findall(r'(^ *| {2,})((?>"[^"]*"|.)+?)(?= {2,}|$)', line.rstrip()):
+        if lines and len(lines[-1]) + len(gap) + len(cell) <= line_width():
+            lines[-1] += gap + cell
+        else:
+            lines += fold(cell, indent + ("    " if lines else ""), "" if lines else "    ")
     return lines
 
 

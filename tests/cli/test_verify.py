@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hierdata.cli.terminal import fold_row
 from tests.cli.conftest import Desk, Run
 
 
@@ -33,6 +34,21 @@ def test_a_file_that_keeps_no_promise_fails(run: Run, desk: Desk) -> None:
     assert ran.err == "hierdata: the promise does not hold\n"
     assert ran.json["passed"] is False
     assert ran.json["k"] == 1
+
+
+def test_at_60_columns_cells_stay_in_one_piece(run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a narrow terminal a row goes on between two cells, and nothing is cut."""
+    wide = run("verify", desk.people, "--policy", desk.policy).out
+    monkeypatch.setattr("hierdata.cli.terminal.line_width", lambda: 60)
+    narrow = run("verify", desk.people, "--policy", desk.policy).out
+    assert narrow.split() == wide.split()
+    assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, wide.splitlines()))
+    assert "\n  frequency-l-diversity  $.visits[*].reason\n      FAILED in 4 classes (" in narrow
+
+
+def test_a_quoted_text_with_two_spaces_is_one_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hierdata.cli.terminal.line_width", lambda: 20)
+    assert fold_row('  k  "a  b of two words"  held') == ["  k", '      "a  b of two words"', "      held"]
 
 
 def test_a_changed_record_fails(run: Run, released: Desk) -> None:
