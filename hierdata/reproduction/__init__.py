@@ -11,6 +11,8 @@ from hierdata.reproduction import (
     le_example,
     le_figures,
     le_formulas,
+    le_operations,
+    le_trees,
     ml_drawings,
     ml_figures,
     ml_tables,
@@ -43,9 +45,11 @@ def exhibits_of_le(study: Study) -> list[Exhibit]:
         le_formulas.show_definition(),
         *le_example.show_l_e_diverse(),
         le_example.show_suppression(),
+        le_operations.show_operations(),
         *le_formulas.show_formulas(),
         le_figures.show_table_vi(study),
         *le_figures.show_figures(study),
+        le_trees.show_trees(study),
     ]
 
 
@@ -64,6 +68,7 @@ def exhibits_of_tc(study: Study) -> list[Exhibit]:
     """Return all exhibits of TC, in the order of the paper; section 5 comes last."""
     sloms, closeness, suppression, *results = tc_census.chain_exhibits(study)
     return [
+        tc_tables.inference(),
         tc_tables.table_one(),
         tc_tables.table_two(),
         sloms,

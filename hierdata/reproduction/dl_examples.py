@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from hierdata.domains.number import Number
+from hierdata.domains.number import Number, plain
 from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.privacy import DeltaLDiversity, DistinctLDiversity, EpsilonMAnonymity, FrequencyLDiversity
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
@@ -28,6 +28,15 @@ def count_similar(values: Sequence[Number], delta: Fraction) -> list[int]:
 def count_near(values: Sequence[Number], epsilon: Fraction) -> list[int]:
     """Return n(x) of equation 1: how many values y have |y - x| <= epsilon (definition 2)."""
     return [sum(abs(Fraction(y) - x) <= epsilon for y in values) for x in values]
+
+
+def count_relatively_near(values: Sequence[Number], epsilon: Fraction) -> list[int]:
+    """Return how many values y have |y - x| <= epsilon |x|, for each x (section 1: relative nearness).
+
+    >>> count_relatively_near([10, 15], Fraction(2, 5))
+    [1, 2]
+    """
+    return [sum(abs(Fraction(y) - x) <= epsilon * abs(Fraction(x)) for y in values) for x in values]
 
 
 def largest_l(values: Sequence[Number], delta: Fraction) -> Fraction:
@@ -88,7 +97,7 @@ LOW, HIGH = 490, 510
 
 def show_examples() -> list[Exhibit]:
     """Return figure 1 with the text to it, example 1, and figure 2 with examples 2 and 3."""
-    return [_show_figure_1(), _show_section_1(), _show_example_1(), _show_figure_2()]
+    return [_show_figure_1(), _show_section_1(), show_relative(), _show_example_1(), _show_figure_2()]
 
 
 def classes_of_figure_1() -> dict[str, list[int]]:
@@ -173,6 +182,70 @@ def _show_section_1() -> Exhibit:
         differs=describe_differences(printed, grid),
         errata=("DL-4", "DL-5"),
     )
+
+
+RELATIVE = Fraction(2, 5)
+"""Epsilon of the relative neighbourhood: 10 is near 15 by it, and 15 is not near 10."""
+
+
+def show_relative() -> Exhibit:
+    """Return the relative neighbourhood of section 1 on the classes of figure 1, and on a pair."""
+    by_epsilon = [(f"{age}, {', '.join(map(str, own))}", own, Fraction(HIGH - LOW, LOW + HIGH))
+                  for age, own in classes_of_figure_1().items()]  # fmt: skip
+    asked = [*by_epsilon, ("a pair, 10, 15", [10, 15], RELATIVE)]
+    columns = ("class", "epsilon", "n(x) of each", "largest m")
+
+    def grid(
+        count: Callable[[Values, Fraction], list[int]], best: Callable[[Values, Fraction], Fraction]
+    ) -> Grid:
+        return Grid(
+            columns,
+            tuple(
+                (label, epsilon, ", ".join(map(str, count(own, epsilon))), best(own, epsilon))
+                for label, own, epsilon in asked
+            ),
+        )
+
+    derived = grid(
+        count_relatively_near,
+        lambda own, epsilon: Fraction(len(own), max(count_relatively_near(own, epsilon))),
+    )
+    ours = grid(_relative_neighbours, achieved_relative_m)
+    return Exhibit(
+        "Section 1, relative",
+        "The relative neighbourhood of (epsilon,m)-anonymity",
+        "A value y is near x if |y - x| <= epsilon x, with epsilon from 0 to 1. The paper prints no "
+        f"example; the classes are those of figure 1 with the epsilon of {LOW} to {HIGH} around the middle, "
+        "and one pair is ours.",
+        derived=derived,
+        ours=ours,
+        differs=f"{describe_differences(derived, ours)} {describe_symmetry(10, 15, RELATIVE)}".strip(),
+        errata=("DL-1",),
+    )
+
+
+def describe_symmetry(low: int, high: int, epsilon: Fraction) -> str:
+    """Return whether each of two values is near the other by the relative neighbourhood."""
+    near = abs(high - low) <= epsilon * high, abs(high - low) <= epsilon * low
+    if near[0] == near[1]:
+        answer = "near" if near[0] else "not near"
+        return f"{low} and {high} are {answer} each other at epsilon = {plain(epsilon)}."
+    return (
+        f"At epsilon = {plain(epsilon)}, {low} is near {high} and {high} is not near {low}: the relation "
+        "is not symmetric, so no delta of (delta,l)-diversity asks the same."
+    )
+
+
+def achieved_relative_m(values: Values, epsilon: Fraction) -> Fraction:
+    """Return the largest m of a class under relative nearness, by hierdata's model."""
+    return judge_class(EpsilonMAnonymity(epsilon=epsilon, m=1, relative=True), values).achieved["m"]
+
+
+def _relative_neighbours(values: Values, epsilon: Fraction) -> list[int]:
+    """Return how many values of a class are relatively near each, as hierdata counts them."""
+    codes = sorted({*values})
+    sizes = Neighbourhoods.relative(codes, epsilon).sizes(Counter(map(codes.index, values)))
+    return [sizes[codes.index(value)] for value in values]
 
 
 def _show_example_1() -> Exhibit:

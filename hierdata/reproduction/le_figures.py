@@ -48,18 +48,24 @@ _TIMED = 5
 """How often a search is run for its time."""
 
 
-def policy_for(preset: str, l: int) -> Policy:  # noqa: E741  (the paper's letter)
-    """Return the policy of a setting: quasi-identifiers as they are, education in our tree."""
+def policy_for(
+    preset: str,
+    l: int,  # noqa: E741  (the paper's letter)
+    sensitive: str = COLUMNS[-1],
+    tree: Mapping[str, Any] = TREE_OF_EDUCATION,
+    e: int = E,
+) -> Policy:
+    """Return the policy of a setting: quasi-identifiers as they are, the sensitive attribute in a tree."""
     quasi = {f"$['{name}']": {"role": "quasi", "flat": True, "missing": [MISSING]} for name in COLUMNS[1:-1]}
     age = {"role": "quasi", "interval": {"steps": [1, 5, 10, 20]}}
-    sensitive = {"role": "sensitive", "taxonomy": {"tree": {"*": TREE_OF_EDUCATION}}}
+    of_tree = {"role": "sensitive", "taxonomy": {"tree": {"*": tree}}}
     model: dict[str, Any] = {"kind": "frequency-l-diversity", "l": l}
     if preset == "MBF":
-        model = {"kind": "l-e-diversity", "l": l, "e": E}
+        model = {"kind": "l-e-diversity", "l": l, "e": e}
     return from_data(
         {
             "version": 1,
-            "fields": {"$.age": age, **quasi, "$.education": sensitive},
+            "fields": {"$.age": age, **quasi, f"$.{sensitive}": of_tree},
             "models": [model],
             "engine": {"preset": preset},
         }

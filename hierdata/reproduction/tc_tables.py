@@ -19,9 +19,9 @@ from hierdata.engines.kaca.engine import KACA
 from hierdata.engines.reassignment.engine import Swap, Swarm
 from hierdata.metrics.losses import additional
 from hierdata.pipeline.anonymize import anonymize
-from hierdata.privacy import TCloseness
+from hierdata.privacy import DistinctLDiversity, FrequencyLDiversity, TCloseness
 from hierdata.privacy.base import ClassView, number
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, write_cell
 
 
 @cache
@@ -310,3 +310,70 @@ def _last_common(one: Sequence[int], other: Sequence[int]) -> int:
 
 def _exact(text: str | None) -> Fraction | None:
     return None if text is None else Fraction(text)
+
+
+_CLASSES = ((25, 25), (49, 1))
+"""Positive and negative records of the two classes of section 2.5; it says "equal number" of the first."""
+_POSITIVE = Fraction(1, 100)
+"""The share of positive records in the whole table, which the section calls skewed and does not print."""
+
+
+def inference() -> Exhibit:
+    """Section 2.5: what l-diversity says of two classes of a skewed table, and what t-closeness does."""
+    columns = ("class", "distinct l", "frequency l", "chance of positive", "distance from the table")
+    derived = Grid(columns, tuple(_infer(*own) for own in _CLASSES))
+    ours = Grid(columns, tuple(_judge_both(*own) for own in _CLASSES))
+    return Exhibit(
+        "Section 2.5",
+        "the probabilistic inference attack on two 2-diverse classes",
+        "A class with as many positive as negative records, and one with 49 positive and one negative: where "
+        "the table is skewed, both are said to disclose the attribute although the first satisfies "
+        "2-diversity. The "
+        f"share of positive records in the table is not printed; {number(100 * _POSITIVE)} % is ours.",
+        printed=Grid(("class", "distinct l"), ((_name_class(*_CLASSES[0]), 2),)),
+        derived=derived,
+        ours=ours,
+        differs=f"{describe_differences(derived, ours)} {describe_inference(ours)}".strip(),
+        errata=("TC-4",),
+    )
+
+
+def describe_inference(found: Grid) -> str:
+    """Say which models tell the two classes apart from a harmless one, from their figures."""
+    distinct, frequency, chance, distance = zip(*(row[1:] for row in found.rows), strict=True)
+    sees = "sees no" if len({*distinct}) == 1 else "sees a"
+    told = [
+        f"Distinct l-diversity {sees} difference between the classes",
+        f"frequency l-diversity has l = {' and '.join(map(write_cell, frequency))}",
+    ]
+    near = min(value for value in distance if isinstance(value, Fraction))
+    most = max(value for value in chance if isinstance(value, Fraction))
+    return (
+        f"{'; '.join(told)}. A guess is right with a chance of up to {number(most)}. "
+        f"No t below {number(near)} allows either class."
+    )
+
+
+def _name_class(positive: int, negative: int) -> str:
+    return f"{positive} positive, {negative} negative"
+
+
+def _infer(positive: int, negative: int) -> tuple[Cell, ...]:
+    """Return the figures of a class by the definitions."""
+    records = positive + negative
+    share = Fraction(positive, records)
+    distinct = (positive > 0) + (negative > 0)
+    largest = Fraction(records, max(positive, negative))
+    return _name_class(positive, negative), distinct, largest, share, abs(share - _POSITIVE)
+
+
+def _judge_both(positive: int, negative: int) -> tuple[Cell, ...]:
+    """Return the figures of a class by our models."""
+    table = _POSITIVE.numerator, _POSITIVE.denominator - _POSITIVE.numerator
+    domain = SensitiveDomain("$.test", ("positive", "negative"), reference=table)
+    view = ClassView(positive + negative, {0: positive, 1: negative})
+    distinct = DistinctLDiversity(l=1).bind(domain).achieved_parameters(view)["l"]
+    frequency = FrequencyLDiversity(l=1).bind(domain).achieved_parameters(view)["l"]
+    distance = TCloseness(t=Fraction(1), distance="equal").bind(domain).achieved_parameters(view)["t"]
+    guess = 1 / frequency if positive >= negative else 1 - 1 / frequency
+    return _name_class(positive, negative), distinct, frequency, guess, distance

@@ -162,3 +162,13 @@ def test_the_page_has_all_figures_and_says_where_they_differ(tmp_path: Path) -> 
     section = found["Section 6"]
     assert section.ours is not None
     assert {row[-1] for row in section.ours.rows} == {"yes"}
+
+
+def test_relative_nearness_is_counted_by_its_definition_and_not_symmetric() -> None:
+    found = dl_examples.show_relative()
+    assert found.ours == found.derived
+    assert found.ours is not None
+    assert [row[2:] for row in found.ours.rows][-1] == ("1, 2", 1)
+    assert "10 is near 15 and 15 is not near 10" in found.differs
+    assert "not symmetric" in found.differs
+    assert dl_examples.describe_symmetry(10, 11, Fraction(1, 2)).startswith("10 and 11 are near each other")

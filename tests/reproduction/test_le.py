@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from hierdata.reproduction import exhibits_of_le, le_claims, le_example, le_figures, le_formulas
+from hierdata.reproduction import (
+    exhibits_of_le,
+    le_claims,
+    le_example,
+    le_figures,
+    le_formulas,
+    le_operations,
+    le_trees,
+)
 from hierdata.reproduction.exhibit import Exhibit, Grid, grid_of, read_printed
 from hierdata.reproduction.le_claims import Contrast, Repeats
+from hierdata.reproduction.study import synthesize_adult
 from tests.golden.cases import Case, agrees, load, printed_figures
 from tests.reproduction.studies import small_study
 
@@ -246,3 +255,44 @@ def test_the_page_has_all_tables_and_figures(tmp_path: Path) -> None:
     degrees = found["Formulas (8) to (10)"]
     assert isinstance(degrees.ours, Grid)
     assert degrees.derived == degrees.ours
+
+
+def test_operations_grow_with_n_as_the_paper_says_and_by_a_heap_less() -> None:
+    measured = [(n, m, le_operations._measure(n, m)) for n, m in ((80, 8), (160, 8), (80, 80), (160, 160))]
+    assert [(one.classes, own.classes) for _, _, (one, own) in measured] == [
+        (n // 4, n // 4) for n in (80, 160, 80, 160)
+    ]
+    for n, m, (printed, own) in measured:
+        assert (m - 1) * n // 4 <= printed.count <= n * m * m  # at least one pass over the buckets a class
+        assert n <= own.count <= 5 * n
+    fixed, worst = ([own for own in measured if (own[1] == 8) == small] for small in (True, False))
+    assert worst[1][2][0].count > 2.5 * worst[0][2][0].count
+    assert fixed[1][2][0].count < 2.5 * fixed[0][2][0].count
+    told = le_operations.describe_growth(measured)
+    assert told.startswith("With m = 8, 2 times the rows take 2.0 times the comparisons as printed")
+    lost = [(n, m, (printed, le_operations.Operations(0, 1))) for n, m, (printed, _) in measured]
+    assert "another number of classes" in le_operations.describe_growth(lost)
+
+
+def test_groups_of_both_trees_are_the_buckets_of_the_definition() -> None:
+    for tree in le_trees.TREES.values():
+        parents = {
+            leaf: (below, top) for top, inner in tree.items() for below, own in inner.items() for leaf in own
+        }
+        for e in le_trees.ES:
+            groups = le_trees.find_groups(tree, e)
+            assert sorted(leaf for group in groups for leaf in group) == sorted(parents)
+            for a in parents:
+                for b in parents:
+                    apart = 0 if a == b else 1 if parents[a] == parents[b] else 2
+                    apart = 3 if parents[a][1] != parents[b][1] else apart
+                    assert any({a, b} <= {*group} for group in groups) == (apart <= e)
+
+
+def test_each_e_on_a_tree_publishes_what_is_possible_and_no_more() -> None:
+    adult = synthesize_adult(400)
+    for e, l in ((1, 3), (2, 2), (2, 3)):  # noqa: E741
+        found: Any = le_trees.measure_similarity(adult, "occupation", "MBF", e, 400, l, 1)
+        assert 1 - Fraction(found["suppressed"]) / int(found["rows"]) == Fraction(found["most"])
+    nothing: Any = le_trees.measure_similarity(adult, "education", "MBF", 2, 400, 3, 1)
+    assert nothing["most"] == nothing["classes"] == "0"

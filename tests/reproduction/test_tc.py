@@ -15,7 +15,15 @@ from hierdata.reproduction.exhibit import Exhibit
 from hierdata.reproduction.study import _SHARES, EDUCATION, EFFORTS, MISSING, synthesize_adult
 from hierdata.reproduction.tc_census import SERIES
 from hierdata.reproduction.tc_swarm import second_moment, swap_distance, swarm_distance
-from hierdata.reproduction.tc_tables import additional_loss, facts, hierarchy, printed_table, table_two, trace
+from hierdata.reproduction.tc_tables import (
+    additional_loss,
+    facts,
+    hierarchy,
+    inference,
+    printed_table,
+    table_two,
+    trace,
+)
 from tests.golden.cases import FOLDER
 
 GOLDEN = json.loads((FOLDER / "t_closeness_pso.json").read_text("utf-8"))
@@ -97,6 +105,18 @@ def test_the_tree_and_the_losses_are_those_of_the_formulas() -> None:
     assert loss.ours.rows[0][1] == Fraction(7, 18)
 
 
+def test_two_diverse_classes_are_judged_as_the_definitions_say() -> None:
+    found = inference()
+    assert found.ours == found.derived
+    assert found.ours is not None
+    assert [row[1:] for row in found.ours.rows] == [
+        (2, 2, Fraction(1, 2), Fraction(49, 100)),
+        (2, Fraction(50, 49), Fraction(49, 50), Fraction(97, 100)),
+    ]
+    assert "sees no difference" in found.differs
+    assert "No t below 0.49" in found.differs
+
+
 def test_particles_stay_only_for_some_of_the_recommended_constants() -> None:
     growth = [round(second_moment(inertia, 2), 2) for inertia in (0.3, 0.4, 0.6, 0.9)]
     assert growth == [1.02, 0.98, 1.05, 1.29]
@@ -133,7 +153,16 @@ def test_a_run_reaches_its_t_and_tells_its_figures(distance: str) -> None:
 
 
 LABELS = [
-    *("Table I", "Table II", "Figure 1", "Figure 2", "Equations 1 to 5", "Figure 3", "Equations 6 and 7"),
+    *(
+        "Section 2.5",
+        "Table I",
+        "Table II",
+        "Figure 1",
+        "Figure 2",
+        "Equations 1 to 5",
+        "Figure 3",
+        "Equations 6 and 7",
+    ),
     *("Equation 8", "Equation 9", "Section 5 (a)", "Section 5 (b)", "Section 5 (c)", "Section 5 (d)"),
     "Section 5",
 ]
