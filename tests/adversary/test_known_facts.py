@@ -46,10 +46,11 @@ def test_nobody_is_found_by_what_is_promised_to_be_harmless() -> None:
     assert told_apart > 200
 
 
-def test_the_adversary_of_the_command_finds_nobody_by_as_many_facts() -> None:
+@pytest.mark.parametrize("worlds", [4, pytest.param(12, marks=pytest.mark.full)])
+def test_the_adversary_of_the_command_finds_nobody_by_as_many_facts(worlds: int) -> None:
     rng = Random(21)
     found_by_more = 0
-    for _ in range(12):
+    for _ in range(worlds):
         k, m = rng.choice([2, 3]), rng.choice([1, 2])
         records = documents(rng, rng.randrange(3 * k, 16))
         policy = policy_of(k=k, m=m, vertex="off")
@@ -61,4 +62,4 @@ def test_the_adversary_of_the_command_finds_nobody_by_as_many_facts() -> None:
             assert row.smallest >= k, (k, m)
             assert row.below == row.none == 0
         found_by_more += found.candidates[-1].smallest < k
-    assert found_by_more > 1
+    assert found_by_more > worlds // 12

@@ -94,7 +94,7 @@ def test_the_bundled_students_survive(name: str, packed: str, tmp_path: Path) ->
 def written_long(name: str) -> bytes:
     """A long file, which two tests read the beginning of."""
     stream = io.BytesIO()
-    FORMATS[name]().write(iter(records(name) * 20_000), stream, layout_of(name))
+    FORMATS[name]().write(iter(records(name) * 5000), stream, layout_of(name))
     return stream.getvalue()
 
 
