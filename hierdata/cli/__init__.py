@@ -115,5 +115,6 @@ def _run(arguments: Sequence[str]) -> int:
         if message is None:
             raise
         helping = f"see 'hierdata {given[0]} --help'" if given[0] in _COMMANDS else "see 'hierdata --help'"
-        return explain("UsageError", f"{message()} ({helping})", 2, "--json" in given)
+        said = " ".join(message().split())  # click lists choices below each other
+        return explain("UsageError", f"{said} ({helping})", 2, "--json" in given)
     return code or 0

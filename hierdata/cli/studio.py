@@ -37,10 +37,9 @@ def studio(
         from hierdata.studio.opening import continue_study, open_study
         from hierdata.studio.serve import serve
 
+        opened = None if study is None or source is not None else continue_study(study)
         if source is not None:
             opened = open_study(source, study)
-        else:
-            opened = None if study is None else continue_study(study)
         if opened is None:
             where = "The first page asks for a collection"
         else:

@@ -51,8 +51,8 @@ def _refuse_patients(source: str, progress: Progress) -> None:
     except NoPatientError:
         return
     raise InputError(
-        "these are FHIR resources of patients, which the studio cannot draft yet: draft a policy with hierdata "
-        "init, and make the release with hierdata anonymize"
+        "these are FHIR resources of patients, which the studio cannot draft yet: draft a policy with "
+        "hierdata init, and make the release with hierdata anonymize"
     )
 
 

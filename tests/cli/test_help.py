@@ -28,3 +28,9 @@ def test_the_reference_has_the_names_of_the_papers(page: str) -> None:
         "cli.md": ("SeDR",),
     }
     assert [name for name in wanted[page] if name not in text] == []
+
+
+def test_choices_of_a_missing_argument_are_on_one_line(run: Run) -> None:
+    ran = run("schema")
+    assert ran.code == 2
+    assert "Choose from: policy, release, codebook, report, verification" in " ".join(ran.err.split())
