@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 3090,
+    "cli": 3115,
     "comparison": 765,
     "documents": 6085,
     "domains": 4660,
@@ -58,7 +58,6 @@ BUDGETS: dict[str, int] = {
 SMALL = {
     "cli/plugins.py": "one command a file",
     "cli/schema.py": "one command a file",
-    "cli/studio.py": "one command a file",
     "cli/warmup.py": "one command a file",
     "engines/compose/engine.py": "one engine a file, which loads nothing heavy",
     "engines/jit.py": "the names by which kernels are declared",
