@@ -30,7 +30,7 @@ _SHOWN = 5
 """Records that are shown before and after."""
 _OF_INPUT = (
     "draft", "shape", "tables", "records", "individual", "format", "encoding", "csv", "namespaces",
-    "schema", "control", "gates", "attackers", "population",
+    "schema", "standard", "control", "gates", "attackers", "population",
 )  # fmt: skip
 """Keys of a policy that speak of the input as it comes; the sample is shaped already."""
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from hierdata.ground.errors import InputError
 from hierdata.ground.progress import Progress
 from hierdata.studio.sampling import compare_policies, preview_release
 from hierdata.studio.study import POLICY, StudyFolder
@@ -17,6 +16,7 @@ from hierdata.studio.study import POLICY, StudyFolder
 if TYPE_CHECKING:
     from hierdata.documents.document import Document, Scalar
     from hierdata.drafting.draft import Draft, Drafted
+    from hierdata.drafting.fhir.draft import FhirDraft
     from hierdata.policy.policy import Policy
     from hierdata.records.survey import Keys
 
@@ -30,30 +30,60 @@ def survey_collection(study: StudyFolder, arguments: Mapping[str, Any], progress
     """Read the collection once, draft a policy, and keep figures and values of each field."""
     from hierdata.pipeline.draft import init
 
-    _refuse_patients(study.source, progress)
+    if (patients := _draft_patients(study.source, progress)) is not None:
+        return _survey_patients(study, patients, progress)
     draft = init(study.source, progress=progress)
-    values = _list_values(draft, _take_examples(study.source, draft))
+    values = _list_values(draft, _take_examples(study.source, draft.confirmed()))
     study.keep_figures("values", values)
     if not study.has_policy:
         study.change(None, str(draft), "drafted")
     return describe_draft(draft)
 
 
-def _refuse_patients(source: str, progress: Progress) -> None:
-    """Refuse FHIR resources of patients: as records of their own they would count rows, not patients."""
+def _draft_patients(source: str, progress: Progress) -> FhirDraft | None:
+    """Return the draft for FHIR resources of patients, None for other records."""
     from hierdata.drafting.fhir.draft import NoPatientError
     from hierdata.pipeline.draft_fhir import draft_elements, is_fhir
 
     if not is_fhir(source):
-        return
+        return None
     try:
-        draft_elements(source, progress=progress)
-    except NoPatientError:
-        return
-    raise InputError(
-        "these are FHIR resources of patients, which the studio cannot draft yet: draft a policy with "
-        "hierdata init, and make the release with hierdata anonymize"
-    )
+        return draft_elements(source, progress=progress)
+    except NoPatientError:  # such as conditions alone: they are drafted as any records are
+        return None
+
+
+def _survey_patients(study: StudyFolder, draft: FhirDraft, progress: Progress) -> dict[str, Any]:
+    """Read the patients as the draft's policy joins them, with figures and values of what it publishes."""
+    from hierdata.drafting.build import build_draft
+    from hierdata.drafting.fhir.draft import QUESTIONS
+    from hierdata.drafting.fields import Notation
+    from hierdata.ground.progress import count_items
+    from hierdata.pipeline.look_over import open_shaped
+    from hierdata.policy.load import from_data
+
+    policy = draft.confirmed()
+    with open_shaped(study.source, from_data(policy)) as (documents, _):
+        counted = count_items(documents, "looking at values", draft.records, progress)
+        patients = build_draft(counted, Notation(), {})
+    rules = policy["fields"]
+    fields = tuple(one for one in patients.fields if one.path in rules)
+    patients = replace(patients, fields=fields, pairs=())
+    study.keep_figures("values", _list_values(patients, _take_examples(study.source, policy)))
+    if not study.has_policy:
+        study.change(None, str(draft), "drafted")
+    said = {path: why for path, _, why, _ in draft.list_roles()}
+    found = describe_draft(patients)
+    for one in found["fields"]:
+        above = max((path for path in said if _is_below(one["path"], path)), key=len, default="")
+        own = _plain(rules[one["path"]])
+        one |= {"rule": own, "role": own.get("role", "derived"), "reason": said.get(above, ""), "confirm": ""}
+    return {
+        **found,
+        "vertices": [one for one in found["vertices"] if any(_is_below(path, one["path"]) for path in rules)],
+        "promises": [{"model": own.model, "why": own.why, "open": False} for own in draft.promises],
+        "questions": list(QUESTIONS),
+    }
 
 
 def describe_draft(draft: Draft) -> dict[str, Any]:
@@ -75,6 +105,7 @@ def describe_draft(draft: Draft) -> dict[str, Any]:
         if persons is None
         else describe_persons(persons, united="individual" in draft.stated).removeprefix("CONFIRM: "),
         "tables": "tables" in draft.stated,
+        "questions": [],
     }
 
 
@@ -124,14 +155,14 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def _take_examples(source: str, draft: Draft) -> list[Document]:
+def _take_examples(source: str, policy: Mapping[str, Any]) -> list[Document]:
     """Return the first records, shaped as the policy says; empty where they do not fit it."""
     from hierdata.ground.errors import HierdataError
     from hierdata.pipeline.look_over import open_shaped
     from hierdata.policy.load import from_data
 
     try:
-        with open_shaped(source, from_data(draft.confirmed())) as (documents, _):
+        with open_shaped(source, from_data(policy)) as (documents, _):
             return list(islice(documents, EXAMPLES))
     except HierdataError:
         return []

@@ -266,6 +266,29 @@ def test_patients_with_preview_reload_restart_and_two_tabs(
     again.kill()
 
 
+def test_resources_of_fhir_from_an_export_to_a_verified_release(context: Any, tmp_path: Path) -> None:
+    synth = ["synth", "fhir", "--patients", "60", "--years", "2", "--out", str(tmp_path / "export")]
+    assert main([*synth, "--quiet"]) == 0
+    running = Running(tmp_path / "export", tmp_path)
+    tab = Tab(context, running)
+    tab.page.get_by_text("60 records with").wait_for()
+    tab.assert_accessible()
+    tab.go("What each field is")
+    tab.answer_questions()
+    tab.go("What is promised")
+    tab.go("What a release would keep")
+    tab.click("Make a preview")
+    tab.page.get_by_text("measured by attacks").wait_for()
+    tab.check()
+    tab.go("Kept against risk")
+    tab.go("Make the release, read the report, sign")
+    tab.release_and_sign()
+    tab.assert_quiet(running)
+    assert verify_by_command(tmp_path / "study", tmp_path / "export") == 0
+    assert (tmp_path / "study/releases/0001/public/records/Patient.ndjson").is_file()
+    running.kill()
+
+
 def test_a_study_begins_on_the_first_page(context: Any, tmp_path: Path) -> None:
     part_of(tmp_path, "patients")
     running = Running(None, tmp_path)

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.policy.load import load
 from hierdata.policy.load.yaml import fragment
 from hierdata.studio.opening import continue_study, open_study
+from hierdata.studio.pages.roles import list_questions
 from hierdata.studio.serve import _listen
 from hierdata.studio.study import StaleError, StudyFolder
 from hierdata.studio.worker import describe_fault, run
@@ -142,20 +144,53 @@ def test_a_work_tells_how_it_ended_and_never_what_it_read(
     assert "SECRET" not in describe_fault(KeyError("SECRET"))
 
 
-def test_resources_of_patients_are_not_taken_for_records(tmp_path: Path) -> None:
-    patient = {"resourceType": "Patient", "id": "a"}
-    condition = {"resourceType": "Condition", "id": "c", "subject": {"reference": "Patient/a"}}
-    for resources, ended in (([patient, condition], "failed"), ([condition] * 2, "done")):
-        export = tmp_path / str(len(list(tmp_path.iterdir())))
-        export.mkdir()
-        for kind in {one["resourceType"] for one in resources}:
-            lines = [json.dumps(one) for one in resources if one["resourceType"] == kind]
-            (export / f"{kind}.ndjson").write_text("\n".join(lines) + "\n", "utf-8")
-        study = StudyFolder.create(tmp_path / f"study-{ended}", str(export))
-        told: list[dict[str, object]] = []
-        run(study.folder, "survey", {}, told.append)
-        assert told[-1]["ended"] == ended, told
-        assert study.has_policy == (ended == "done")
+def survey_export(folder: Path, resources: list[dict[str, Any]]) -> StudyFolder:
+    """Write resources as a bulk export, and survey it as the studio does."""
+    export = folder / "export"
+    export.mkdir()
+    for kind in {one["resourceType"] for one in resources}:
+        lines = [json.dumps(one) for one in resources if one["resourceType"] == kind]
+        (export / f"{kind}.ndjson").write_text("\n".join(lines) + "\n", "utf-8")
+    study = StudyFolder.create(folder / "study", str(export))
+    told: list[dict[str, object]] = []
+    run(study.folder, "survey", {}, told.append)
+    assert told[-1]["ended"] == "done", told
+    return study
+
+
+PATIENTS = [
+    {"resourceType": "Patient", "id": f"p{at}", "gender": "female", "name": [{"family": "Marlowe"}]}
+    for at in range(6)
+]
+CONDITIONS = [
+    {
+        "resourceType": "Condition",
+        "id": f"c{at}",
+        "subject": {"reference": f"Patient/p{at % 6}"},
+        "code": {"coding": [{"system": "http://snomed.info/sct", "code": str(at % 2)}]},
+    }
+    for at in range(12)
+]
+
+
+def test_resources_of_patients_are_one_tree_a_patient(tmp_path: Path) -> None:
+    study = survey_export(tmp_path, PATIENTS + CONDITIONS)
+    found = study.figures("survey")
+    assert found["records"] == 6
+    paths = {one["path"]: one["role"] for one in found["fields"]}
+    assert paths["$.gender"] == "quasi"
+    assert paths["$.Condition[*].code.coding[*].code"] == "sensitive"
+    assert not [path for path in paths if "name" in path]
+    assert "standard: fhir-r4" in study.policy_text()
+    assert len(list_questions(study, found, study.policy_text())) == len(found["questions"]) > 0
+    assert set(study.figures("values")) == set(paths)
+
+
+def test_resources_without_patients_are_records(tmp_path: Path) -> None:
+    study = survey_export(tmp_path, CONDITIONS)
+    assert study.figures("survey")["records"] == 6  # united by their subject
+    assert "standard" not in study.policy_text()
+    assert study.figures("survey")["questions"] == []
 
 
 def test_the_draft_is_a_policy_once_it_is_confirmed(study: StudyFolder) -> None:

@@ -67,6 +67,7 @@ def list_questions(study: StudyFolder, found: Mapping[str, Any], text: str) -> l
         asked.append({"id": PERSONS, "text": found["persons"]})
     if found["tables"]:
         asked.append({"id": TABLES, "text": say("roles.ask_tables")})
+    asked += [{"id": f"question-{at}", "text": one} for at, one in enumerate(found["questions"], 1)]
     asked += [
         {"id": MODEL, "text": one["why"].removeprefix("CONFIRM: ")}
         for one in found["promises"]
