@@ -186,6 +186,30 @@ def test_resources_of_patients_are_one_tree_a_patient(tmp_path: Path) -> None:
     assert set(study.figures("values")) == set(paths)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("prefix", ["", "p:"])
+def test_xml_has_a_preview_with_records_before_and_after(tmp_path: Path, prefix: str) -> None:
+    people = "".join(
+        f'<{prefix}person sex="{"mf"[at % 2]}" year="{1950 + at % 7}">'
+        f"<{prefix}ill>{'abc'[at % 3]}</{prefix}ill></{prefix}person>"
+        for at in range(60)
+    )
+    source = tmp_path / "people.xml"
+    space = ' xmlns:p="urn:p"' if prefix else ""
+    source.write_text(f"<{prefix}people{space}>{people}</{prefix}people>", "utf-8")
+    study = StudyFolder.create(tmp_path / "study", str(source))
+    told: list[dict[str, object]] = []
+    run(study.folder, "survey", {}, told.append)
+    study.change(study.version(), remove_entry(study.policy_text(), "draft"), "confirmed")
+    run(study.folder, "preview", {"version": study.version()}, told.append)
+    preview = study.figures("preview")
+    assert preview["refused"] is None, preview
+    assert preview["sampled"] == 60
+    assert {one["risk"] for one in preview["risks"]} >= {"singling_out", "inference"}
+    assert preview["kept"] > 0
+    assert all("@sex" in before and "@sex" in after for before, after in study.figures("records"))
+
+
 def test_resources_without_patients_are_records(tmp_path: Path) -> None:
     study = survey_export(tmp_path, CONDITIONS)
     assert study.figures("survey")["records"] == 6  # united by their subject
