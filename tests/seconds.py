@@ -28,6 +28,8 @@ REASONS: dict[str, str] = {
     "tests/end_to_end/test_spark_release.py": "each release three times, two of them by workers",
     "tests/redteam/test_forgeries.py": "every forgery of a release in every format and recoding",
     "(kept workers)": "worker processes that several files use (tests/kept_workers.py)",
+    "tests/reproduction/test_tc.py": "a run of the paper's algorithms for each distance",
+    "tests/test_docs.py": "every command of the docs is run",
     "tests/test_wheel.py": "a wheel is built, compiled and installed",
     "tests/end_to_end/test_digests.py": "149 releases, six of them with processes",
 }
