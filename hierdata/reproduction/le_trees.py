@@ -10,6 +10,7 @@ from typing import Any
 
 from hierdata.executors.points import JSON
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.le_example import most_publishable
 from hierdata.reproduction.le_figures import (
     COLUMNS,
     PRESETS,
@@ -57,19 +58,6 @@ def find_groups(tree: Mapping[str, Any], e: int) -> list[list[str]]:
     return by_depth[e]
 
 
-def most_publishable_share(sizes: Sequence[int], l: int) -> Fraction:  # noqa: E741  (the paper's letter)
-    """Return the largest share of rows that any method can publish in classes of l rows (LE-3).
-
-    >>> most_publishable_share((9, 3, 3, 3), 3)
-    Fraction(13, 18)
-    """
-    best = held = 0
-    for g in range(1, sum(sizes) // l + 1):
-        held = sum(min(size, g) for size in sizes)
-        best = held if held >= l * g else best
-    return Fraction(best, max(1, sum(sizes)))
-
-
 def measure_similarity(adult: Adult, sensitive: str, preset: str, e: int, n: int, l: int, seed: int) -> JSON:  # noqa: E741
     """Measure one setting on n rows, without those that miss the value; fractions as text.
 
@@ -81,7 +69,7 @@ def measure_similarity(adult: Adult, sensitive: str, preset: str, e: int, n: int
     found = measure_classes_of(data, search_classes(data, seed))
     values = [row[sensitive] for row in rows]
     sizes = [sum(map(values.count, group)) for group in find_groups(TREES[sensitive], e)]
-    most = most_publishable_share(sizes, l)
+    most = Fraction(most_publishable(sizes, l), max(1, len(rows)))
     return {
         **{name: str(value) for name, value in found.items()},
         "rows": str(len(rows)),
