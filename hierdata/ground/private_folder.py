@@ -134,7 +134,9 @@ def _remove_abandoned(place: Path) -> None:
     if fcntl is None:
         return
     with suppress(OSError):
-        for path in [path for path in place.iterdir() if _NAME.fullmatch(path.name)]:
+        with os.scandir(place) as entries:  # without a Path for each of many
+            found = [place / entry.name for entry in entries if _NAME.fullmatch(entry.name)]
+        for path in found:
             held: list[int] = []
             with suppress(OSError):
                 if path.lstat().st_uid == os.geteuid() and _lock(path, held, wait=False):

@@ -49,13 +49,19 @@ def searched(forest: Forest, constraints: Constraints, limit: Fraction) -> Parti
 def asked(forest: Forest, constraints: Constraints) -> Callable[..., bool]:
     """Whether rows may be a class: enough of them, and all models hold by what is published."""
     scope = Scope.of(forest)
+    answers: dict[object, bool] = {}
 
     def holds(rows: tuple[int, ...], published: tuple[int, ...]) -> bool:
-        classes = np.full(len(scope.rows), -1)
-        classes[list(rows)] = 0
-        nodes = np.array([published], np.int32)
-        enough = len(rows) >= constraints.min_class_size
-        return enough and bool(check_classes(forest, scope, constraints, classes, nodes)[0])
+        if len(rows) < constraints.min_class_size:
+            return False
+        # What is published matters to a population alone; many combinations have a group in common.
+        asked = rows, None if constraints.population is None else published
+        if asked not in answers:
+            classes = np.full(len(scope.rows), -1)
+            classes[list(rows)] = 0
+            nodes = np.array([published], np.int32)
+            answers[asked] = bool(check_classes(forest, scope, constraints, classes, nodes)[0])
+        return answers[asked]
 
     return holds
 

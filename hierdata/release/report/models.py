@@ -321,8 +321,11 @@ def dump(model: BaseModel) -> bytes:
 
     Characters that are not seen as themselves are escaped, as JSON does it, so the file is safe to print.
     """
-    lines = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2).split("\n")
-    return "".join(f"{escape_json(line)}\n" for line in lines).encode()
+    text = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2)
+    shown = text.replace("\n", "")
+    if escape_json(shown) != shown:
+        text = "\n".join(map(escape_json, text.split("\n")))
+    return f"{text}\n".encode()
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:

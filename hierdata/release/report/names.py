@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hierdata.ground.escaping import quote
@@ -138,6 +138,13 @@ class Names:
             return cell if head == "reason" else self.text(cell), ""
         label = self._labels[path]
         return label, "" if label.endswith(f" ({path})") else path
+
+    def list_rows(
+        self, heads: Sequence[str], rows: Iterable[Sequence[str | Cell]]
+    ) -> Iterator[list[tuple[str, str]]]:
+        """Yield the rows of a table with what ``behind`` says of each cell."""
+        for row in rows:
+            yield [self.behind(cell, head) for cell, head in zip(row, heads, strict=True)]
 
     def text(self, sentence: str) -> str:
         """Return a sentence of ours with labels for paths; what it quotes stays as it is."""
