@@ -248,7 +248,7 @@ def find_format(value: Scalar, formats: Sequence[str]) -> tuple[str, Period]:
     """
     if isinstance(value, DateTime | Timestamp):
         formats = ()
-    refused = Uncovered()
+    refused: type[Uncovered] = Uncovered  # not an instance: it would refer to this frame, a cycle
     text = str(value) if type(value) is int else value
     for name in formats or (ISO,):
         try:
@@ -257,8 +257,8 @@ def find_format(value: Scalar, formats: Sequence[str]) -> tuple[str, Period]:
                 return ISO, (day, day)
             if (found := format_of(name).read(text)) is not None:
                 return name, found
-        except NoSuchDay as none:
-            refused = none
+        except NoSuchDay:
+            refused = NoSuchDay
         except Uncovered:
             continue
     raise refused

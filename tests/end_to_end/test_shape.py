@@ -372,7 +372,7 @@ def test_workers_do_not_matter(
 ) -> None:
     source = write_lines(tmp_path, in_parts(people(80)) if "individual" in shaped else people(80))
     small_parts(monkeypatch.setattr)
-    monkeypatch.setattr("hierdata.pipeline.shape.SIZE", 2000)
+    monkeypatch.setattr("hierdata.pipeline.reorder.SIZE", 2000)
     releases = [
         hierdata.anonymize(source, shaped, seed=SEED, resources=own)
         for own in (Resources("serial"), Resources("processes", workers=2))
