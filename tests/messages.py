@@ -14,12 +14,14 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
 
 from hierdata.documents.formats.csv import _RefusedError
 from hierdata.documents.formats.decoder import RefusedTextError
@@ -34,14 +36,17 @@ PACKAGE = Path(errors.__file__).parents[1]
 _INSIDE = f"{PACKAGE}{os.sep}"
 LIST = Path(__file__).with_name("messages_unprovoked.txt")
 """Messages that no test of the fast tier is known to provoke, one a line, below the reason ("# ...")."""
-_SILENT = {"typer.Exit", "StopIteration"}
-"""What is raised without a message."""
+_SILENT = {"typer.Exit", "StopIteration", "HTTPException"}
+"""What is raised without a message of the package."""
 _BUILDERS = {"file_error", "missing_extra"}
 _SIGNALS: tuple[type[Exception], ...] = (
     *(RefusedTextError, _RefusedError, _MisspelledError, _RecordMisfitError),
     *(RefusedValueError, _ValueMisfitError),
 )
 """Errors whose words are told later, when they are handled no more."""
+
+_CUSTOM = ("hierdata.policy.spec.families", "hierdata.policy.spec.gates")
+"""Modules that build errors of pydantic_core."""
 
 Line = tuple[str, int]
 Reached = dict[Line, str]
@@ -181,6 +186,16 @@ def _note_signals(recorder: Recorder, kind: type[Exception]) -> None:
     kind.__init__ = built  # type: ignore[method-assign]
 
 
+def _note_custom(recorder: Recorder, module: ModuleType) -> None:
+    """Note where a module builds errors of pydantic_core, which keep no traceback."""
+
+    def build(*arguments: Any) -> PydanticCustomError:
+        recorder.note_stack(sys._getframe(1))
+        return PydanticCustomError(*arguments)
+
+    module.PydanticCustomError = build  # type: ignore[attr-defined]
+
+
 def _observe(recorder: Recorder) -> None:
     """Note every error of the package when it is built, and every error that a test expects."""
     build = HierdataError.__init__
@@ -194,6 +209,8 @@ def _observe(recorder: Recorder) -> None:
     HierdataError.__init__ = built  # type: ignore[method-assign]
     for kind in _SIGNALS:
         _note_signals(recorder, kind)
+    for module in map(import_module, _CUSTOM):
+        _note_custom(recorder, module)
     expected = type(pytest.raises(HierdataError))
     leave: Callable[..., Any] = expected.__exit__
 

@@ -13,7 +13,6 @@ from hierdata.domains.interval import Interval
 from hierdata.domains.number import Exact, decimals
 from hierdata.domains.scales import LevelScale
 from hierdata.domains.sensitive_forms import BinForm, DepthForm, LevelForm, RoundForm, SensitiveForm, prune
-from hierdata.ground.errors import PolicyError
 
 
 class Publish(BaseModel):
@@ -63,18 +62,14 @@ class Publish(BaseModel):
     def compile(self, scale: LevelScale | None, taxonomy: Hierarchy | None) -> SensitiveForm:
         """Build the form; ``scale`` are levels that the policy states, ``taxonomy`` is that of the values.
 
-        Raises PolicyError if what the form needs is not there.
+        The rule of the field has checked that what the form needs is there.
         """
         if self.interval is not None:
             return BinForm(scale, Interval(steps=(self.interval,), decimals=self.decimals))
         if self.round is not None:
             return RoundForm(scale, self.round)
         if self.levels:
-            if scale is None:
-                raise PolicyError(
-                    "publish: levels needs `levels` that the policy states: by value, domain or sets"
-                )
+            assert scale is not None, "a rule that publishes levels states them"
             return LevelForm(scale)
-        if taxonomy is None:
-            raise PolicyError("publish: {depth: ...} needs `taxonomy` on this field")
+        assert taxonomy is not None, "a rule that publishes a depth has a taxonomy"
         return DepthForm(scale, taxonomy, prune(taxonomy, self.depth or 1))

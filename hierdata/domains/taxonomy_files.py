@@ -45,7 +45,7 @@ class Tree:
     def add(self, parent: int, label: str, where: str | int) -> int:
         """Add a node and return its number; ``where`` is the place or line in the file, for messages."""
         if not label:
-            raise self.refusal(where, "a label is empty")
+            raise self.refusal(where, "a label is empty: name the node, or leave it out")
         same = self._deepest.get(label)
         if same is not None and same != parent:
             raise self.refusal(where, f"the label {label!r} names two nodes: rename one of them")
@@ -99,8 +99,6 @@ def _from_rows(rows: Sequence[Row], source: str) -> Tree:
     an empty leaf and nothing below the root is that of the missing value, which is no leaf.
     """
     tree = Tree(source)
-    if not rows:
-        raise tree.refusal("", "the tree has no leaf")
     if len({row[-1] for _, row in rows}) > 1:
         hint = "; rows go from leaf to root" if len({row[0] for _, row in rows}) == 1 else ""
         raise tree.refusal("", f"the rows end in different roots{hint}")
@@ -154,7 +152,8 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
         tables = [_table(lines, choice) for choice in used]
         tables = tables or [_table(lines, choices[0])]
     except csv.Error:
-        raise Tree(source).refusal("", "the file is not CSV") from None
+        what = f"a label is longer than {csv.field_size_limit():,} characters: is a quote not closed?"
+        raise Tree(source).refusal("", what) from None
     rooted = [table for table in tables if table and len({row[-1] for _, row in table}) == 1]
     ragged = [table for table in rooted if min(len(row) for _, row in table) > 1]
     if not ragged and delimiter is None and (families := _families(lines)):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hierdata.documents.document import Document
-from hierdata.ground.errors import InputError, TargetError, VerificationError
+from hierdata.ground.errors import InputError, VerificationError, file_error
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import digest_record
 from hierdata.policy.checks.sensitive import class_size
@@ -83,7 +83,7 @@ def write_held_out(folder: Path, held_out: HeldOut) -> None:
     try:
         (folder / CONTROL_FILE).write_text(json.dumps(held_out._asdict()) + "\n", encoding="utf-8")
     except OSError as error:
-        raise TargetError(f"the release cannot be written ({error.strerror})") from None
+        raise file_error(error, f"the release cannot be written ({error.strerror})") from None
 
 
 @dataclass(frozen=True)

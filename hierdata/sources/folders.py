@@ -210,11 +210,11 @@ def published_files_form(folder: Path, policy: Policy) -> Form:
 
 def _find_files(place: Path) -> list[Path]:
     """Return the files, in the order of their names. Hidden ones are left out."""
-    if place.is_dir():
-        found = [path for path in place.iterdir() if not path.name.startswith(".")]
-    else:
-        found = [Path(name) for name in glob(str(place), recursive=True)]  # noqa: PTH207  (absolute ones too)
     try:
+        if place.is_dir():
+            found = [path for path in place.iterdir() if not path.name.startswith(".")]
+        else:
+            found = [Path(name) for name in glob(str(place), recursive=True)]  # noqa: PTH207  (absolute ones too)
         strangers = sum(not path.is_file() for path in found)
     except OSError as error:
         raise file_error(error, f"the files cannot be read ({error.strerror})", path=str(place)) from None

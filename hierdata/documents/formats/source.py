@@ -7,7 +7,7 @@ import io
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -57,7 +57,11 @@ class PathSource(Source):
     def open(self) -> BinaryIO:
         """Open the file (see Source); text in an ``encoding`` becomes UTF-8."""
         try:
-            plain = _plain(self.path.open("rb"))
+            stream = self.path.open("rb")
+            with ExitStack() as refused:
+                refused.callback(stream.close)
+                plain = _plain(stream)
+                refused.pop_all()
         except OSError as error:
             raise file_error(error, f"cannot read {self.path}: {_why(error)}") from None
         return plain if self.encoding is None else transcode(plain, self.encoding)

@@ -71,8 +71,6 @@ def fragment(text: str, where: str) -> Any:
         return _yaml(text, POLICY)
     except (_Unreadable, TooMuch) as why:
         raise PolicyError(f"{where}: {why}") from None
-    except RecursionError:
-        raise PolicyError(f"{where}: it is nested beyond {POLICY.depth}") from None
 
 
 def _json(text: str, limits: Limits) -> Any:

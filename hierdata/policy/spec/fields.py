@@ -274,10 +274,7 @@ class _FieldRule(BaseModel):
         return unite_same(stated.compile({}, folder), self.sameness, stated.called)
 
     def form(self, folder: FilePath) -> SensitiveForm | None:
-        """Compile the form in which values are published; None if they are published as they are.
-
-        Raises PolicyError if the rule lacks what the form needs.
-        """
+        """Compile the form in which values are published; None if they are published as they are."""
         if self.publish is None:
             return None
         stated = None if self.levels is None or self.levels.by == "frequency" else self.levels

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import MOST_PARTS, Name, PathName
+from hierdata.ground.errors import PolicyError
 from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import ChangeDocument, ShapeStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.places import (
@@ -117,7 +118,12 @@ class Lift(ShapeStep):
         return change
 
     def change_tables(self, tables: ShapedTables, notation: ShapeNotation) -> ShapedTables:
-        """Return the tables that hold the records after the step: the lifted one has another parent."""
+        """Return the tables that hold the records after the step: the lifted one has another parent.
+
+        Raises PolicyError for a step that has a problem, and where that is not possible.
+        """
+        for key, reason in self.problems(notation):
+            raise PolicyError(f"{self.kind}: {key}: {reason}")
         carried = [
             (notation.read_field(self.to, name)[0], notation.read_field(self.to, field)[-1])
             for name, field in self.carry_by_name.items()

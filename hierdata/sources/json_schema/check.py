@@ -88,7 +88,8 @@ def _load_schema(schema: Path) -> Any:
     try:
         stated = read(schema, SCHEMA)
     except TargetError:
-        raise PolicyError(f"the JSON Schema {schema.name} cannot be read") from None
+        what = f"the JSON Schema {schema.name} cannot be read: correct `schema` in the policy"
+        raise PolicyError(what) from None
     named = stated.get("$schema", "") if isinstance(stated, dict) else ""
     if not isinstance(stated, dict | bool) or not isinstance(named, str):
         raise PolicyError(f"{schema.name} is not a JSON Schema")

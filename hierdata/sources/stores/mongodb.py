@@ -124,8 +124,7 @@ class MongoStore(Store):
         """Return collections with temporary names until they are published (see Store.staging)."""
         from hierdata.sources.stores.mongodb_target import MongoTarget, open_target
 
-        if tables:
-            raise PolicyError("keyed tables cannot be written to MongoDB: publish them as files")
+        assert not tables, "a release of keyed tables has no form in MongoDB"
         wanted = source.indexes() if isinstance(source, MongoStore) else []
         return open_target(MongoTarget(self._collection, self.place, self._batch, wanted))
 

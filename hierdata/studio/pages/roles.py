@@ -113,7 +113,7 @@ def _role_of(rule: Mapping[str, Any]) -> str:
 
 
 def write_rule(rule: Mapping[str, Any], role: str, domain: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """Return a rule with another role; what is not about the role stays.
+    """Return a rule with another of the ``ROLES``; what is not about the role stays.
 
     Raises InputError for a field that is to be published as it is without a reason.
     """
@@ -131,18 +131,16 @@ def write_rule(rule: Mapping[str, Any], role: str, domain: Mapping[str, Any], re
         return {"action": "drop", **kept}
     if role == "identifier":
         kept.pop("weight", None)
-    if role not in ROLES:
-        raise InputError("choose one of the roles")
     return {"role": role, **kept}
 
 
 def _answer(ask: Ask) -> Done:
     """Answer one question: keep what the draft says, or change the role of the field."""
     question, answer = ask.text("question"), ask.text("answer", 40)
-    if not answer:
+    of_field = answer != "keep" and question in rules_of(ask.study.policy_text())
+    if not answer or (of_field and answer not in ROLES):
         raise InputError(say("roles.choose"))
-    text = ask.study.policy_text()
-    if answer == "keep" or question not in rules_of(text):
+    if not of_field:
         change_policy(
             ask, say("roles.did_keep", what=question), _answer_records(question, answer, ask), [question]
         )
