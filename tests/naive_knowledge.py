@@ -355,3 +355,21 @@ def keeps_promise(
         return True
     shares = largest_shares(records, m, whole=whole, counted=counted, presence=presence, values=values)
     return all(share <= alpha for share in shares.values())
+
+
+def pairs_of(record: Mapping[str, Any], known: Collection[str] = ()) -> set[tuple[tuple[str, str], ...]]:
+    """Each two facts of a JSON record, by path and value; a value that occurs twice is a pair with itself.
+
+    Facts of one vertex and of two are not told apart; fields with the names ``known`` are no facts.
+    """
+    shown = [fact for fact in _stated(record, "$") if fact[0].rpartition(".")[2] not in known]
+    return set(combinations(sorted(shown), 2))
+
+
+def _stated(vertex: Mapping[str, Any], above: str) -> Iterator[tuple[str, str]]:
+    for key, value in vertex.items():
+        if isinstance(value, list):
+            for one in value:
+                yield from _stated(one, f"{above}.{key}")
+        else:
+            yield f"{above}.{key}", str(value)

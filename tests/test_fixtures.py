@@ -85,7 +85,7 @@ def test_the_students_have_every_feature() -> None:
     assert {len(c["evaluations"]) for c in courses} == {1, 2}
     assert {len(c.get("books", [])) for c in courses} == {0, 1, 2}
     assert {c["grade"] for c in courses} == set(
-        policy_of("students.yaml")["fields"]["$.courses[*].grade"]["levels"]["by"]
+        policy_of("students-multilevel.yaml")["fields"]["$.courses[*].grade"]["levels"]["by"]
     )
 
 
@@ -136,14 +136,14 @@ def located(rules: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def test_the_json_schema_states_the_facts_of_the_policy() -> None:
     schema = json.loads((ROOT / "schemas/student.schema.json").read_text("utf-8"))
-    stated = policy_of("students.yaml")
+    stated = policy_of("students-multilevel.yaml")
     fields = stated.pop("fields")
     assert schema["x-hierdata"] == stated
     assert located(annotations(schema, "$"), ROOT / "schemas") == located(fields, FIXTURES / "policies")
 
 
 def test_the_xml_policy_states_the_facts_of_the_json_policy() -> None:
-    ours, theirs = policy_of("students.yaml"), policy_of("students-xml.yaml")
+    ours, theirs = policy_of("students-multilevel.yaml"), policy_of("students-xml.yaml")
     attributes = {"id", "birth_year", "code", "grade", "instructor", "score", "title"}
 
     def xpath(path: str) -> str:
@@ -160,7 +160,7 @@ def test_the_xml_policy_states_the_facts_of_the_json_policy() -> None:
 def test_the_policy_of_the_tables_states_the_facts_of_the_json_policy() -> None:
     tables = policy_of("students-tables.yaml")
     assert list(tables.pop("tables")) == ["students", "courses", "books", "evaluations"]
-    assert tables == policy_of("students.yaml")
+    assert tables == policy_of("students-multilevel.yaml")
 
 
 def test_the_baseline_policy_differs_in_models_and_engine_only() -> None:
@@ -169,13 +169,13 @@ def test_the_baseline_policy_differs_in_models_and_engine_only() -> None:
 
 
 def test_the_policy_of_the_paper_adds_its_preset() -> None:
-    assert policy_of("students-mlevclutree.yaml") == policy_of("students.yaml") | {
+    assert policy_of("students-mlevclutree.yaml") == policy_of("students-multilevel.yaml") | {
         "engine": {"preset": "MLevCluTree"}
     }
 
 
 def test_the_bundled_policy_is_the_one_that_synth_writes_and_the_books() -> None:
-    written, bundled = yaml.safe_load(student_policy(3)), policy_of("students.yaml")
+    written, bundled = yaml.safe_load(student_policy(3)), policy_of("students-multilevel.yaml")
     del bundled["fields"]["$.courses[*].books[*].title"], bundled["unlisted"]
     assert located(written.pop("fields"), FIXTURES) == located(bundled.pop("fields"), FIXTURES / "policies")
     assert written == bundled | {"suppressed": "as_published"}
@@ -183,7 +183,7 @@ def test_the_bundled_policy_is_the_one_that_synth_writes_and_the_books() -> None
 
 @pytest.mark.parametrize(
     ("name", "records"),
-    [("students.yaml", "students/students.jsonl"), ("patients.yaml", "patients/patients.jsonl")],
+    [("students-multilevel.yaml", "students/students.jsonl"), ("patients.yaml", "patients/patients.jsonl")],
 )
 def test_policies_list_every_field_and_taxonomies_cover_every_value(name: str, records: str) -> None:
     rules = policy_of(name)["fields"]

@@ -102,7 +102,7 @@ def test_a_remedy_brings_what_is_foreseen() -> None:
 
 @pytest.mark.full
 def test_a_sample_foresees_the_students() -> None:
-    source, file = FIXTURES / "students/students.json", FIXTURES / "policies/students.yaml"
+    source, file = FIXTURES / "students/students.json", FIXTURES / "policies/students-multilevel.yaml"
     found = foresee(source, load(file))
     release = hierdata.anonymize(source, file, seed=SEED)
     assert found.searched == SAMPLE < found.records == 600

@@ -123,7 +123,7 @@ def test_tables_as_csv(recoding: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "policy"),
     [
-        ("students.json", "students.yaml"),
+        ("students.json", "students-multilevel.yaml"),
         pytest.param("students.xml", "students-xml.yaml", marks=pytest.mark.full),
         pytest.param("tables", "students-tables.yaml", marks=pytest.mark.full),
     ],

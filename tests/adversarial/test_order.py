@@ -31,7 +31,7 @@ def students() -> list[dict[str, Any]]:
 
 
 def policy(recoding: str = "generalization") -> Policy:
-    stated = hierdata.load_policy(FIXTURES / "policies" / "students.yaml")
+    stated = hierdata.load_policy(FIXTURES / "policies" / "students-multilevel.yaml")
     fields = {
         path: rule.model_dump(exclude_unset=True, by_alias=True) for path, rule in stated.fields.items()
     }

@@ -112,7 +112,7 @@ class Case:
     bare: Callable[[Path], Iterator[object]]
     write: Callable[[list[Any]], bytes] | None
     other: Callable[[Path], Iterator[object]] | None = None
-    policy: str = "students.yaml"
+    policy: str = "students-multilevel.yaml"
     layout: Layout = field(default_factory=Layout)
     extension: str = ""
 

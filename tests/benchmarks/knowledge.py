@@ -45,7 +45,7 @@ CELLS = (
 def input_of(name: str, folder: Path, records: int | None) -> tuple[Path, dict[str, Any], Path]:
     """The file of a collection, its policy as plain data without an engine, and the policy's folder."""
     if name == "students":
-        policy = FIXTURES / "policies" / "students.yaml"
+        policy = FIXTURES / "policies" / "students-multilevel.yaml"
         return FIXTURES / "students" / "students.jsonl", read_file(policy).data, policy.parent
     if name in SYNTHETIC:
         file = written(folder, name, records or SYNTHETIC[name])

@@ -59,7 +59,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
 
 def policy(model: dict[str, Any], setting: dict[str, Any] | None, population: Path) -> hierdata.Policy:
     """The bundled policy under another model."""
-    stated = yaml.safe_load((FIXTURES / "policies" / "students.yaml").read_text())
+    stated = yaml.safe_load((FIXTURES / "policies" / "students-multilevel.yaml").read_text())
     stated["models"] = [model]
     if setting is None:
         stated.pop("engine", None)

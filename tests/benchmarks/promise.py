@@ -49,7 +49,10 @@ def source_of(name: str, folder: Path, records: int) -> tuple[Path, dict[str, An
         file = folder / "students.jsonl"
         lines = (FIXTURES / "students" / "students.jsonl").read_text("utf-8").splitlines(keepends=True)
         file.write_text("".join(lines[:records]), "utf-8")
-        stated, root = read_file(FIXTURES / "policies" / "students.yaml").data, FIXTURES / "policies"
+        stated, root = (
+            read_file(FIXTURES / "policies" / "students-multilevel.yaml").data,
+            FIXTURES / "policies",
+        )
     else:
         own = COLLECTIONS[name]
         file, stated, root = own.input(folder, records), own.policy(), folder

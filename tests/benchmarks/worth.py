@@ -30,7 +30,7 @@ from tests.benchmarks.real_collections import COLLECTIONS
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BUNDLED = {
     "patients": ("patients/patients.jsonl", "policies/patients.yaml"),
-    "students": ("students/students.jsonl", "policies/students.yaml"),
+    "students": ("students/students.jsonl", "policies/students-multilevel.yaml"),
 }
 REAL = ("diabetes130", "travel_survey", "ccda_xml")
 CELLS = (

@@ -115,7 +115,7 @@ def test_membership_degrees_for_machines(run: Run) -> None:
 
 
 def test_capacities_are_shown_by_class_size(run: Run) -> None:
-    policy = ROOT / "fixtures" / "policies" / "students.yaml"
+    policy = ROOT / "fixtures" / "policies" / "students-multilevel.yaml"
     ran = run("lint", policy, "--metrics")
     assert "Most values of $.courses[*].grade in a class" in ran.out
     rows = run("lint", policy, "--json").json["capacities"]["$.courses[*].grade"]

@@ -77,7 +77,7 @@ def test_a_process_with_few_addresses(mebibytes: int, tmp_path: Path) -> None:
         str(tmp_path / "out"),
     ]
     run = subprocess.run(
-        [*command, "--policy", str(ROOT / "fixtures" / "policies" / "students.yaml")],
+        [*command, "--policy", str(ROOT / "fixtures" / "policies" / "students-multilevel.yaml")],
         capture_output=True,
         text=True,
         preexec_fn=limit,

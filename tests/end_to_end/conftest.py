@@ -49,7 +49,7 @@ def all_plain(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def policy_for(source: object) -> Path:
     """The bundled policy for a bundled file of students, or for objects like its records."""
     xml = isinstance(source, Path) and ".xml" in source.name
-    return POLICIES / ("students-xml.yaml" if xml else "students.yaml")
+    return POLICIES / ("students-xml.yaml" if xml else "students-multilevel.yaml")
 
 
 @cache
@@ -68,7 +68,7 @@ def _one_order() -> Iterator[None]:
 @pytest.fixture
 def students() -> Release:
     """The students, published from the JSON array."""
-    return published(STUDENTS / "students.json", POLICIES / "students.yaml")
+    return published(STUDENTS / "students.json", POLICIES / "students-multilevel.yaml")
 
 
 def public_bytes(release: Release) -> dict[str, bytes]:

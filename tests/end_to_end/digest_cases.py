@@ -145,29 +145,29 @@ def students() -> Iterator[Named]:
     """Trees of four types: the engines that align with the recodings that take trees."""
     group = Group("students", "students/students.jsonl")
     for name, steps in SEARCHES.items():
-        stated = bundled("students", steps, DISTINCT)
+        stated = bundled("students-multilevel", steps, DISTINCT)
         for seed in (1, 2):
             yield group.case(f"{name}/generalization/k-anonymity+distinct-l", stated, seed)
-        yield group.case(f"{name}/generalization/level-alpha-k", bundled("students", steps))
-        stated = bundled("students", steps, FREQUENCY, blocks=25)
+        yield group.case(f"{name}/generalization/level-alpha-k", bundled("students-multilevel", steps))
+        stated = bundled("students-multilevel", steps, FREQUENCY, blocks=25)
         for seed, executor in SEEDS if name == "k-member" else SEEDS[:2]:
             words = f"{name}/generalization/k-anonymity+frequency-l"
             yield group.case(words, stated, seed, executor, "4-blocks")
     for name, steps in (("clustree-optimal", OPTIMAL), ("clustree-no-growth", NO_GROWTH)):
-        stated = bundled("students", steps, FREQUENCY)
+        stated = bundled("students-multilevel", steps, FREQUENCY)
         yield group.case(f"{name}/generalization/k-anonymity+frequency-l", stated)
     for name, recoding in (
         ("clustree", "full_domain"), ("clustree", "representatives"), ("clustree", "sets_and_ranges"),
         ("clustree", "slicing"), ("k-member", "full_domain"), ("k-member", "representatives"),
         ("k-member", "slicing"), ("local-search", "sets_and_ranges"), (DEFAULT, "representatives"),
     ):  # fmt: skip
-        stated = bundled("students", SEARCHES[name], FREQUENCY, recoding=recoding)
+        stated = bundled("students-multilevel", SEARCHES[name], FREQUENCY, recoding=recoding)
         yield group.case(f"{name}/{recoding}/k-anonymity+frequency-l", stated)
     for name in ("mbf", "mondrian", "sweep"):
-        stated = bundled("students", ROW_ENGINES[name], FREQUENCY, recoding="anatomy")
+        stated = bundled("students-multilevel", ROW_ENGINES[name], FREQUENCY, recoding="anatomy")
         yield group.case(f"{name}/anatomy/k-anonymity+frequency-l", stated)
     for preset in ("MLevCluTree", "ClusTree"):
-        stated = bundled("students", None, engine={"preset": preset})
+        stated = bundled("students-multilevel", None, engine={"preset": preset})
         del stated["models"]
         yield group.case(f"{preset}/generalization/of the preset", stated)
 

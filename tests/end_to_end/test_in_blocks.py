@@ -24,7 +24,7 @@ SERIAL = Resources("serial")
 STRANGER = b'{"id": "x", "major": "secret", "birth_year": 1990, "gpa": 3.1, "courses": []}'
 
 
-def with_blocks(blocks: int | str | None, policy: str = "students.yaml", **changes: object) -> Any:
+def with_blocks(blocks: int | str | None, policy: str = "students-multilevel.yaml", **changes: object) -> Any:
     """A bundled policy that asks for blocks."""
     stated = load(POLICIES / policy)
     changed = stated.model_copy(update={"blocks": blocks, **changes})
@@ -97,7 +97,7 @@ def test_executors_publish_the_same_bytes(
 
 @pytest.mark.parametrize("name", [pytest.param("students.json", marks=pytest.mark.full), "students.xml"])
 def test_formats_whose_records_are_no_lines(name: str) -> None:
-    policy = with_blocks(200, "students-xml.yaml" if name.endswith("xml") else "students.yaml")
+    policy = with_blocks(200, "students-xml.yaml" if name.endswith("xml") else "students-multilevel.yaml")
     release = hierdata.anonymize(STUDENTS / name, policy, seed=SEED, resources=SERIAL)
     assert release.report.passed
     assert release.report.counts.records.published == sum(1 for _ in release.records())

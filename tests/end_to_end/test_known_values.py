@@ -225,7 +225,9 @@ STUDENTS = Path(__file__).parents[2] / "fixtures"
 
 def students_policy(facts: str) -> dict[str, Any]:
     """The bundled policy under bounded knowledge, with exact marks in a coarser form."""
-    policy: dict[str, Any] = yaml.safe_load((STUDENTS / "policies" / "students.yaml").read_text("utf-8"))
+    policy: dict[str, Any] = yaml.safe_load(
+        (STUDENTS / "policies" / "students-multilevel.yaml").read_text("utf-8")
+    )
     fields = policy["fields"]
     for rule in fields.values():
         if isinstance(rule.get("taxonomy"), str):

@@ -74,7 +74,9 @@ def test_what_is_lost_is_explained_to_the_steward() -> None:
 
 def test_courses_of_one_student_never_share_a_group() -> None:
     """Trees: every vertex type is partitioned by itself; the judge counts persons."""
-    stated = load(POLICIES / "students.yaml").model_dump(mode="json", by_alias=True, exclude_unset=True)
+    stated = load(POLICIES / "students-multilevel.yaml").model_dump(
+        mode="json", by_alias=True, exclude_unset=True
+    )
     stated |= {"engine": {"preset": "anatomy-l"}, "recoding": "anatomy"}
     stated |= {"models": [{"kind": "frequency-l-diversity", "l": 2}]}
     release = hierdata.anonymize(STUDENTS / "students.json", from_data(stated, POLICIES), seed=SEED)

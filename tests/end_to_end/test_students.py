@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from tests.end_to_end.conftest import (
     public_bytes,
     published,
 )
+from tests.naive_knowledge import pairs_of
 
 FILES = ("students.json", "students.jsonl", "students.xml")
 
@@ -86,16 +89,33 @@ def test_a_packed_file_gives_the_same_release_packed(name: str, tmp_path: Path) 
     assert gzip.decompress(file.read_bytes()) == plain_file.read_bytes()
 
 
+def test_the_papers_policy_shows_sensitive_values_that_few_have_together(students: Release) -> None:
+    """The tutorial's figure: 95 of 100 students have two such values that fewer than five share."""
+    quasi = ("major", "birth_year", "code", "instructor", "title")
+    rare = share_with_rare_pairs([pairs_of(one, ("id", *quasi)) for one in students.records()])
+    assert Fraction(95, 100) <= rare < Fraction(96, 100)
+
+
+def share_with_rare_pairs(shown: list[set[tuple[tuple[str, str], ...]]]) -> Fraction:
+    count = Counter(chain.from_iterable(shown))
+    return Fraction(sum(any(count[two] < 5 for two in one) for one in shown), len(shown))
+
+
 @pytest.mark.full
 def test_a_list_and_a_generator_of_dicts_are_like_the_file(
     students: Release, objects: list[dict[str, Any]]
 ) -> None:
     expected = public_bytes(students)
-    assert public_bytes(hierdata.anonymize(objects, POLICIES / "students.yaml", seed=SEED)) == expected
+    assert (
+        public_bytes(hierdata.anonymize(objects, POLICIES / "students-multilevel.yaml", seed=SEED))
+        == expected
+    )
     once = (student for student in objects)
-    assert public_bytes(hierdata.anonymize(once, POLICIES / "students.yaml", seed=SEED)) == expected
+    assert (
+        public_bytes(hierdata.anonymize(once, POLICIES / "students-multilevel.yaml", seed=SEED)) == expected
+    )
     with_floats = json.loads((STUDENTS / "students.json").read_text("utf-8"))
-    release = hierdata.anonymize(with_floats, POLICIES / "students.yaml", seed=SEED)
+    release = hierdata.anonymize(with_floats, POLICIES / "students-multilevel.yaml", seed=SEED)
     assert release.report.metrics == students.report.metrics  # a float says 3.7 where the file says 3.70
 
 
@@ -109,7 +129,7 @@ def test_what_can_be_read_once_leaves_no_copy(
         seen.extend(tmp_path.rglob("spill.jsonl"))
         assert all(stat.S_IMODE(path.parent.stat().st_mode) == 0o700 for path in seen[-1:] if path.exists())
 
-    release = hierdata.anonymize(iter(objects), POLICIES / "students.yaml", progress=look)
+    release = hierdata.anonymize(iter(objects), POLICIES / "students-multilevel.yaml", progress=look)
     assert seen
     assert list(tmp_path.iterdir()) == [release.folder]
 
@@ -118,7 +138,7 @@ def test_what_can_be_read_once_leaves_no_copy(
         raise LookupError
 
     with pytest.raises(LookupError):
-        hierdata.anonymize(breaks_off(), POLICIES / "students.yaml")
+        hierdata.anonymize(breaks_off(), POLICIES / "students-multilevel.yaml")
     assert list(tmp_path.iterdir()) == [release.folder]
 
 
@@ -136,7 +156,7 @@ def test_lxml_elements_are_like_the_file() -> None:
 def test_a_policy_may_be_given_in_any_form(students: Release) -> None:
     import yaml
 
-    path = POLICIES / "students.yaml"
+    path = POLICIES / "students-multilevel.yaml"
     loaded = hierdata.load_policy(path)
     expected = public_bytes(students)["records.json"]
     for policy in (str(path), loaded, POLICIES.parents[1] / "schemas" / "student.schema.json"):
@@ -152,7 +172,7 @@ def test_a_policy_may_be_given_in_any_form(students: Release) -> None:
 
 @pytest.mark.full
 def test_the_seed_decides_every_byte(students: Release) -> None:
-    source, policy = STUDENTS / "students.json", POLICIES / "students.yaml"
+    source, policy = STUDENTS / "students.json", POLICIES / "students-multilevel.yaml"
     again = hierdata.anonymize(source, policy, seed=SEED)
     assert public_bytes(again) == public_bytes(students)
     other = hierdata.anonymize(source, policy, seed=b"another seed of bytes")
@@ -162,7 +182,7 @@ def test_the_seed_decides_every_byte(students: Release) -> None:
 
 
 def test_verify_needs_neither_order(students: Release, tmp_path: Path) -> None:
-    verdict = hierdata.verify(students.folder, POLICIES / "students.yaml")
+    verdict = hierdata.verify(students.folder, POLICIES / "students-multilevel.yaml")
     assert verdict.passed
     rng = random.Random(7)
 
@@ -176,7 +196,7 @@ def test_verify_needs_neither_order(students: Release, tmp_path: Path) -> None:
     with target.open("wb") as stream:
         FORMATS["jsonl"]().write(turned(list(students.records())), stream, Layout())
     assert target.read_bytes() != public_bytes(students)["records.json"]
-    again = hierdata.verify(target, POLICIES / "students.yaml")
+    again = hierdata.verify(target, POLICIES / "students-multilevel.yaml")
     assert replace(again, k_raw=verdict.k_raw) == verdict
 
 
@@ -190,7 +210,7 @@ def test_verify_with_the_original_agrees(name: str) -> None:
 
 def test_a_release_that_was_tampered_with_fails(students: Release, tmp_path: Path) -> None:
     records = list(students.records())
-    policy = POLICIES / "students.yaml"
+    policy = POLICIES / "students-multilevel.yaml"
 
     def verdict_on(changed: list[dict[str, Any]]) -> hierdata.Verdict:
         target = tmp_path / "changed.json"
@@ -209,7 +229,7 @@ def test_a_release_that_was_tampered_with_fails(students: Release, tmp_path: Pat
 
 
 def test_raw_students_are_not_anonymous(tmp_path: Path) -> None:
-    verdict = hierdata.verify(STUDENTS / "students.json", POLICIES / "students.yaml")
+    verdict = hierdata.verify(STUDENTS / "students.json", POLICIES / "students-multilevel.yaml")
     assert not verdict.passed
     assert verdict.k == 1
     assert sum(verdict.forbidden.values()) == 600
@@ -217,9 +237,9 @@ def test_raw_students_are_not_anonymous(tmp_path: Path) -> None:
 
 def test_fewer_records_than_a_class_holds_cannot_be_published(objects: list[dict[str, Any]]) -> None:
     with pytest.raises(hierdata.PromiseError, match="collection has 4"):
-        hierdata.anonymize(objects[:4], POLICIES / "students.yaml")
+        hierdata.anonymize(objects[:4], POLICIES / "students-multilevel.yaml")
     with pytest.raises(hierdata.InputError):
-        hierdata.anonymize([], POLICIES / "students.yaml")
+        hierdata.anonymize([], POLICIES / "students-multilevel.yaml")
 
 
 @pytest.mark.full
@@ -343,22 +363,24 @@ def test_forged_facts_never_overrule_the_policy(students: Release, tmp_path: Pat
     forged = tmp_path / "forged.json"
     forged.write_text(json.dumps(facts), encoding="utf-8")
     with pytest.raises(hierdata.VerificationError, match="differ from the policy"):
-        hierdata.verify(students.folder, POLICIES / "students.yaml", facts=forged)
+        hierdata.verify(students.folder, POLICIES / "students-multilevel.yaml", facts=forged)
 
 
 def test_a_release_is_saved_whole_and_once(students: Release, tmp_path: Path) -> None:
-    release = hierdata.anonymize(STUDENTS / "students.json", POLICIES / "students.yaml", seed=SEED)
+    release = hierdata.anonymize(STUDENTS / "students.json", POLICIES / "students-multilevel.yaml", seed=SEED)
     expected = all_plain(release.records())
     target = release.save(tmp_path / "release")
     assert {path.name for path in target.iterdir()} == {"public", "steward"}
     assert all_plain(release.records()) == expected
-    assert hierdata.verify(target, POLICIES / "students.yaml").passed
+    assert hierdata.verify(target, POLICIES / "students-multilevel.yaml").passed
     with pytest.raises(hierdata.TargetError):
-        hierdata.anonymize(STUDENTS / "students.json", POLICIES / "students.yaml").save(target)
+        hierdata.anonymize(STUDENTS / "students.json", POLICIES / "students-multilevel.yaml").save(target)
 
 
 def test_an_unsaved_release_leaves_nothing_behind(tmp_path: Path) -> None:
-    release = hierdata.anonymize(STUDENTS / "students.json", POLICIES / "students.yaml", staging=tmp_path)
+    release = hierdata.anonymize(
+        STUDENTS / "students.json", POLICIES / "students-multilevel.yaml", staging=tmp_path
+    )
     assert list(tmp_path.iterdir()) == [release.folder]
     del release
     assert list(tmp_path.iterdir()) == []

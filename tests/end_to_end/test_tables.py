@@ -224,7 +224,7 @@ def test_what_is_dropped_has_no_column(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def students() -> Release:
-    return published(STUDENTS / "students.json", POLICIES / "students.yaml")
+    return published(STUDENTS / "students.json", POLICIES / "students-multilevel.yaml")
 
 
 def keyed_rows(folder: Path) -> dict[str, list[dict[str, str]]]:
@@ -365,7 +365,7 @@ def parts(folder: Path) -> dict[str, list[dict[str, Any]]]:
 def test_anatomy_of_tables_is_that_of_the_same_students_as_json() -> None:
     changes = {"recoding": "anatomy", "engine": None, "models": [{"kind": "frequency-l-diversity", "l": 2}]}
     keyed = from_data({**read(KEYED), **changes}, POLICIES)
-    nested = from_data({**read(POLICIES / "students.yaml"), **changes}, POLICIES)
+    nested = from_data({**read(POLICIES / "students-multilevel.yaml"), **changes}, POLICIES)
     as_tables = hierdata.anonymize(TABLES, keyed, seed=SEED)
     as_json = hierdata.anonymize(STUDENTS / "students.json", nested, seed=SEED)
     assert text(as_tables) == text(as_json)

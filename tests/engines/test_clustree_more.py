@@ -77,7 +77,7 @@ def test_bundled_students_with_bins_that_do_not_nest(tmp_path: Path) -> None:
     lines = (FIXTURES / "students" / "students.jsonl").read_text().splitlines(keepends=True)
     some = tmp_path / "some.jsonl"
     some.write_text("".join(lines[:150]))
-    data = encoded(some, load(FIXTURES / "policies" / "students.yaml"))
+    data = encoded(some, load(FIXTURES / "policies" / "students-multilevel.yaml"))
     assert_equal_runs(by_lm(data).forest, data.prepared.constraints, [])
 
 

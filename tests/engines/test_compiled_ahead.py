@@ -182,7 +182,7 @@ print(*sorted(set(Compiled.names)), file=sys.stderr)
 sys.exit(code)
 """
     students = PACKAGE / "fixtures" / "students" / "students.json"
-    policy = PACKAGE / "fixtures" / "policies" / "students.yaml"
+    policy = PACKAGE / "fixtures" / "policies" / "students-multilevel.yaml"
     arguments = ["anonymize", students, "--policy", policy, "--out", tmp_path / "release", "--quiet"]
     own = {"PYTHONPATH": str(PACKAGE), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     ran = subprocess.run(

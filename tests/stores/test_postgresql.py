@@ -34,7 +34,7 @@ from tests.stores.postgresql_server import Running, serving
 
 ROOT = Path(__file__).parents[2]
 STUDENTS = ROOT / "fixtures" / "students"
-POLICY = ROOT / "fixtures" / "policies" / "students.yaml"
+POLICY = ROOT / "fixtures" / "policies" / "students-multilevel.yaml"
 KEYED = ROOT / "fixtures" / "policies" / "students-tables.yaml"
 K = {"kind": "k-anonymity", "k": 2}
 PEOPLE: dict[str, Any] = {

@@ -205,7 +205,7 @@ def copy_bundled(folder: Path, count: int = COUNT) -> None:
     for place in (folder, folder / "fixtures"):
         shutil.copytree(SCHEMAS, place / "schemas")
     bundled = folder / "fixtures" / "policies"
-    for policy, schema in (("students-xml", "student.xsd"), ("students", "student.schema.json")):
+    for policy, schema in (("students-xml", "student.xsd"), ("students-multilevel", "student.schema.json")):
         stated = (bundled / f"{policy}.yaml").read_text("utf-8")
         own = bundled / f"students-{Path(schema).suffix[1:].replace('json', 'schema')}.yaml"
         own.write_text(f"{stated}schema: ../schemas/{schema}\n", "utf-8")

@@ -49,6 +49,7 @@ def bundled() -> list[dict[str, Any]]:
     """The first bundled records under the bundled policies."""
     students = {
         "students": "students.jsonl",
+        "students-multilevel": "students.jsonl",
         "students-clustree": "students.jsonl",
         "students-xml": "students.xml",
         "students-tables": "tables",
