@@ -71,9 +71,9 @@ class Site:
         return f"{self.file} {self.function}: {self.text}"
 
 
-def list_sites(package: Path = PACKAGE) -> list[Site]:
+def list_sites(package: Path = PACKAGE, files: str = "**/*.py") -> list[Site]:
     """Return all places that raise an error with a message, or build one of the package."""
-    return [site for path in sorted(package.rglob("*.py")) for site in _sites_of(path, package)]
+    return [site for path in sorted(package.glob(files)) for site in _sites_of(path, package)]
 
 
 def _sites_of(path: Path, package: Path) -> Iterator[Site]:

@@ -23,7 +23,7 @@ from hierdata.policy.policy import Policy
 from hierdata.release.recodings import RECODINGS
 from hierdata.release.recodings.sets_and_ranges import MISSING, Content, extend_hierarchy
 from tests.adversarial.random_releases import numbered
-from tests.cases import with_worlds
+from tests.cases import each_once, with_worlds
 from tests.publications import measurable
 from tests.recodings_of_trees import TREE_RECODINGS
 
@@ -50,8 +50,7 @@ def agrees(found: ReleaseMeasurement, release: hierdata.Release) -> None:
 
 
 @with_worlds(5, 40)
-@pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
-@pytest.mark.parametrize("recoding", TREE_RECODINGS)
+@pytest.mark.parametrize(("recoding", "xml"), each_once([*TREE_RECODINGS], [False, True]))
 def test_the_figures_are_those_of_the_run(recoding: str, xml: bool, tmp_path: Path, worlds: int) -> None:
     seen = left_out = 0
     for number in range(worlds):

@@ -25,6 +25,11 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def found(export: Path) -> dict[str, list[dict[str, Any]]]:
+    return resources(export)
+
+
 def resources(folder: Path) -> dict[str, list[dict[str, Any]]]:
     return {
         path.stem: [json.loads(line) for line in path.read_text().splitlines()]
@@ -43,8 +48,7 @@ def references(value: Any) -> Iterator[str]:
             yield from references(inner)
 
 
-def test_shares_are_those_that_were_fixed(export: Path) -> None:
-    found = resources(export)
+def test_shares_are_those_that_were_fixed(export: Path, found: dict[str, list[dict[str, Any]]]) -> None:
     assert len(found["Patient"]) == PATIENTS
     assert (len(found["Organization"]), len(found["Practitioner"])) == (ORGANIZATIONS, PRACTITIONERS)
     for kind, mean in MEANS.items():  # of 1,000 patients within 15 %; of these few a little more
@@ -61,8 +65,9 @@ def test_fewer_years_are_a_smaller_export(export: Path, tmp_path: Path) -> None:
     assert max(days) <= "2024-12-31"
 
 
-def test_a_few_patients_have_long_histories_and_many_conditions_are_rare(export: Path) -> None:
-    found = resources(export)
+def test_a_few_patients_have_long_histories_and_many_conditions_are_rare(
+    found: dict[str, list[dict[str, Any]]],
+) -> None:
     each = sorted(Counter(one["subject"]["reference"] for one in found["Encounter"]).values())
     assert each[0] >= 1
     assert each[-1] > 2 * each[len(each) // 2]
@@ -76,8 +81,9 @@ def test_a_few_patients_have_long_histories_and_many_conditions_are_rare(export:
     assert sum(count < 5 for count in people.values()) > len(people) / 3
 
 
-def test_no_reference_dangles_and_encounters_are_of_their_patient(export: Path) -> None:
-    found = resources(export)
+def test_no_reference_dangles_and_encounters_are_of_their_patient(
+    found: dict[str, list[dict[str, Any]]],
+) -> None:
     ids = {f"{kind}/{one['id']}": one for kind, ones in found.items() for one in ones}
     assert len(ids) == sum(map(len, found.values()))
     for ones in found.values():
@@ -88,18 +94,20 @@ def test_no_reference_dangles_and_encounters_are_of_their_patient(export: Path) 
                 assert ids[one["encounter"]["reference"]]["subject"] == subject
 
 
-def test_resources_are_valid(export: Path) -> None:
-    for kind, ones in resources(export).items():
+def test_resources_are_valid(found: dict[str, list[dict[str, Any]]]) -> None:
+    for kind, ones in found.items():
         model = getattr(importlib.import_module(f"fhir.resources.R4B.{kind.lower()}"), kind)
         for one in ones[:40]:
             model.model_validate(one)
 
 
-def test_bundles_have_the_same_patients_each_complete(export: Path, tmp_path: Path) -> None:
+def test_bundles_have_the_same_patients_each_complete(
+    found: dict[str, list[dict[str, Any]]], tmp_path: Path
+) -> None:
     folder = tmp_path / "bundles"
-    write_fhir(12, folder, seed=5, form="bundles")
+    write_fhir(6, folder, seed=5, form="bundles")
     model = importlib.import_module("fhir.resources.R4B.bundle").Bundle
-    patients = {one["id"] for one in resources(export)["Patient"][:12]}
+    patients = {one["id"] for one in found["Patient"][:6]}
     assert {path.stem for path in folder.iterdir()} == patients
     for path in folder.iterdir():
         bundle = json.loads(path.read_text())

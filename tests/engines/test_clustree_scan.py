@@ -25,7 +25,7 @@ from hierdata.privacy import DeltaLDiversity, EntropyLDiversity, FrequencyLDiver
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_growth
 from tests.benchmarks.collections import Encoded, encoded, policy_for, written
-from tests.cases import examples
+from tests.cases import each_once, examples
 from tests.random_collections import collection
 
 Pairing = Literal["greedy", "benefit", "optimal"]
@@ -96,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("preset", ["MLevCluTree", pytest.param("ClusTree", marks=pytest.mark.full)])
-@pytest.mark.parametrize(("name", "pairing"), [(n, p) for n in "AB" for p in PAIRINGS])
+@pytest.mark.parametrize(("pairing", "name"), each_once([*PAIRINGS], ["A", "B"]))
 def test_students_cluster_the_same_with_a_part_of_the_pair_losses(
     folder: Path, name: str, pairing: Pairing, preset: str
 ) -> None:

@@ -136,11 +136,14 @@ def test_classes_are_dissolved_where_a_choice_is_enough_and_none_in_vain(name: s
             Candidate(rng.randint(0, 5), drawn(rng, rng.randint(2, 6), shares, presence=name == "presence"))
             for _ in range(7)
         ]
+        united = {(): left}
+        for size in range(1, len(classes) + 1):
+            for some in combinations(range(len(classes)), size):
+                united[some] = united[some[:-1]] + classes[some[-1]].contents
         enough = {
             some: sum(classes[own].loss for own in some)
-            for size in range(len(classes) + 1)
-            for some in combinations(range(len(classes)), size)
-            if sum((classes[own].contents for own in some), left).satisfies(bound)
+            for some, whole in united.items()
+            if whole.satisfies(bound)
         }
         chosen = choose_classes(left, classes, bound, lambda whole, own: True)
         if chosen is None:
