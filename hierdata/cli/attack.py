@@ -13,7 +13,7 @@ from hierdata.cli.session import session
 from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
-    from hierdata.measurement.adversary.attack import Attacked
+    from hierdata.measurement.adversary.attack import Candidates
     from hierdata.measurement.risks.rates import MeasuredRisk
     from hierdata.pipeline.attack import Attack
 
@@ -50,6 +50,16 @@ DataFile = Annotated[
     ),
 ]
 
+OtherRelease = Annotated[
+    str | None,
+    typer.Option(
+        "--with",
+        metavar="RELEASE",
+        help="Another release of the same fields: who is found by both together.",
+        show_default=False,
+    ),
+]
+
 PersonPath = Annotated[
     str | None,
     typer.Option(
@@ -79,6 +89,7 @@ def attack(
     policy: Annotated[Path, typer.Option(help="Its policy.", show_default=False)],
     control: ControlFile = None,
     data: DataFile = None,
+    other: OtherRelease = None,
     facts: Annotated[
         int, typer.Option(min=1, max=8, help="The most facts that an adversary knows of a victim.")
     ] = 3,
@@ -115,6 +126,7 @@ def attack(
                 original=original,
                 control=control,
                 as_data=data is not None,
+                other=other,
                 facts=facts,
                 victims=victims,
                 counts=counts,
@@ -145,11 +157,13 @@ def _show(attack: Attack) -> None:
     for line in known:
         say(f"- {line}")
     for title, own in (
-        ("Candidates in the release", attack.release),
-        ("Candidates if only identifiers were dropped", attack.identifiers_dropped),
+        ("Candidates in the release", attack.release.candidates),
+        ("Candidates in both releases", attack.both or ()),
+        ("Candidates if only identifiers were dropped", attack.identifiers_dropped.candidates),
     ):
         headings = ["facts", "smallest", "median", f"below {attack.least}", "unique", "none"]
-        show(title, headings, [_candidates_row(own, count) for count in range(attack.facts + 1)])
+        if own:
+            show(title, headings, [_candidates_row(row) for row in own])
     for count in (0, attack.facts):
         rows = _guess_rows(attack, count)
         if rows:
@@ -157,6 +171,8 @@ def _show(attack: Attack) -> None:
             show(f"Best guesses with {plural(count, 'fact')}", headings, rows)
     for line in _LEGEND:
         say(line)
+    if attack.both is not None:
+        say("in both: candidates that are linked to one in the other release, where they are fewer")
     if attack.persons is not None:
         say("with --person, candidates are the persons who have such records")
     _show_risks(attack)
@@ -201,8 +217,7 @@ def _risk_row(risk: MeasuredRisk) -> list[str]:
     ]
 
 
-def _candidates_row(attacked: Attacked, count: int) -> list[str]:
-    row = attacked.candidates[count]
+def _candidates_row(row: Candidates) -> list[str]:
     shares = (_percent(share) for share in (row.below, row.unique, row.none))
     return [str(row.facts), str(row.smallest), f"{row.median:g}", *shares]
 

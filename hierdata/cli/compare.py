@@ -11,7 +11,7 @@ import typer
 from hierdata.cli.arguments import AsJson, KeyFd, Quiet, Root, Workers, key_for
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import session
-from hierdata.cli.terminal import print_json, say, say_folded, shorten
+from hierdata.cli.terminal import print_json, say, say_folded, shorten, show
 
 if TYPE_CHECKING:
     from hierdata.comparison.comparison import PolicyComparison
@@ -85,11 +85,21 @@ def _show(comparison: PolicyComparison, out: Path) -> None:
             say(f"{begin} {one.published:>9,} {kept:>7} {worst:>7}  {_join(one.dominated_by)}")
         else:
             say(f"{begin} no release")
+    _show_risks(comparison)
     for one in comparison:
         if one.refused is not None:
             say_folded(f"{one.number}: {one.refused}")
     say("kept: of the input; guess: the worst guess of a sensitive value.")
     say_folded(f"The picture, all figures and the policies: {out / 'comparison.html'}")
+
+
+def _show_risks(comparison: PolicyComparison) -> None:
+    """Print a table of the risks that policies ask for."""
+    from hierdata.comparison.page import list_risks, name_risk, percent
+
+    if risks := list_risks(comparison.policies):
+        rows = [[str(one.number), *(percent(one.risks.get(risk)) for risk in risks)] for one in comparison]
+        show("Right attacks beyond the control", ["no.", *map(name_risk, risks)], rows)
 
 
 def _percent(share: Fraction | None) -> str:

@@ -177,6 +177,8 @@ def measure_policy(
 
     Shares are exact, as texts such as "1/3". The release itself is removed.
     """
+    from hierdata.metrics import ATTACKS
+
     started = process_time()
     try:
         stated = from_data(policy, folder)
@@ -194,5 +196,11 @@ def measure_policy(
         "kept": None if total is None else str(total.kept.fraction),
         "kept_fields": {path: str(own.kept.fraction) for path, own in report.kept.fields.items()},
         "worst_guess": {path: str(guess.fraction) for path, guess in report.worst_guess.items()},
+        "risks": {
+            f"{metric}.{figure}": value
+            for metric, measure in report.metrics.items()
+            if metric in ATTACKS
+            for figure, value in (measure.model_extra or {}).items()
+        },
         "seconds": process_time() - started,
     }

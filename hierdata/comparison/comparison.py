@@ -85,6 +85,7 @@ def _row(number: int, variant: Variant, figures: Mapping[str, Any]) -> ComparedP
         kept_fields=_fractions(figures.get("kept_fields", {})),
         worst_guess=_fractions(figures.get("worst_guess", {})),
         seconds=figures["seconds"],
+        risks=figures.get("risks", {}),
     )
 
 

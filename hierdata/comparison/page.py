@@ -17,6 +17,7 @@ from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.version import __version__
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts.plots import Dot, ScatterChart
+from hierdata.release.report.names import FIGURES, METRICS
 from hierdata.release.report.style import STYLE
 
 Policies = Sequence[ComparedPolicy]
@@ -72,6 +73,7 @@ def _render(template: str, policies: Policies, costs: Sequence[PromiseCost]) -> 
             costs=costs,
             charts=list(_charts(policies)),
             paths=_paths(policies),
+            risks=list_risks(policies),
             version=__version__,
             day=date.today().isoformat(),
             style=Markup(_STYLE),  # noqa: S704  # our own constants
@@ -90,6 +92,21 @@ def _charts(policies: Policies) -> Iterator[tuple[str, Markup]]:
 
 def _paths(policies: Policies) -> list[str]:
     return list(dict.fromkeys(path for one in policies for path in one.worst_guess))
+
+
+def list_risks(policies: Policies) -> list[str]:
+    """Return the risks that were measured for some policy, by metric and figure."""
+    return list(dict.fromkeys(risk for one in policies for risk in one.risks))
+
+
+def name_risk(risk: str) -> str:
+    """Return what people call a risk.
+
+    >>> name_risk("singling_out.quasi_identifiers"), name_risk("linkability.worst")
+    ('singling-out risk by quasi-identifiers', 'linkability risk')
+    """
+    metric, _, figure = risk.partition(".")
+    return METRICS[metric] + ("" if figure == "worst" else f" {FIGURES[figure]}")
 
 
 def _chart(policies: Policies, path: str | None, number: int) -> Markup:
@@ -135,13 +152,13 @@ def shorten(numbers: list[int]) -> str:
     return shown if len(numbers) <= 2 else f"{shown} +{len(numbers) - 2}"
 
 
-def percent(share: Fraction | None) -> str:
+def percent(share: Fraction | float | None) -> str:
     """Return a share for a table.
 
     >>> percent(Fraction(1, 3)), percent(None)
     ('33.3 %', '-')
     """
-    return "-" if share is None else f"{float(100 * share):.1f} %"
+    return "-" if share is None else f"{100 * float(share):.1f} %"
 
 
 def write_difference(share: Fraction) -> str:
@@ -177,6 +194,7 @@ def _environment() -> Environment:
     return read_templates(
         "hierdata.comparison",
         percent=percent,
+        name_risk=name_risk,
         signed=write_difference,
         numbers=numbers,
         break_path=break_path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,9 @@ class ComparedPolicy:
     has a weight), ``kept_fields`` the same by field. ``worst_guess`` is by sensitive field the largest share
     of a class that shows, or could show, one value, 0..1. ``dominated_by`` are the numbers of the policies
     that promise as much, are at least as good in everything (kept, each worst guess, the smallest class), and
-    better in something. ``seconds`` of one processor were needed.
+    better in something. ``risks`` are measured rates of right attacks, 0..1, by metric and figure, such as
+    ``singling_out.everything``; empty unless the policy asks for them. ``seconds`` of one processor were
+    needed.
     """
 
     number: int
@@ -37,6 +39,7 @@ class ComparedPolicy:
     worst_guess: Mapping[str, Fraction]
     seconds: float
     dominated_by: tuple[int, ...] = ()
+    risks: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def worst(self) -> Fraction | None:
@@ -56,6 +59,7 @@ class ComparedPolicy:
             "kept": None if self.kept is None else float(self.kept),
             "worst_guess": None if self.worst is None else float(self.worst),
             **{f"worst_guess.{path}": float(share) for path, share in self.worst_guess.items()},
+            **self.risks,
             **{f"kept.{path}": float(share) for path, share in self.kept_fields.items()},
             "dominated_by": list(self.dominated_by),
             "seconds": self.seconds,

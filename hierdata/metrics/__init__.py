@@ -40,7 +40,7 @@ METRICS: dict[str, type[Metric]] = {
     "skewness_divergence": SkewnessDivergence,
 }
 ATTACKS: dict[str, type[Metric]] = {metric.name: metric for metric in ATTACKED}
-"""The metrics that attacks on published files measure, where a gate limits one."""
+"""The metrics that attacks on published files measure, where a policy asks for one or limits it."""
 LIMITED: dict[str, type[Metric]] = METRICS | ATTACKS
 """The metrics that gates may limit."""
 RISKS: dict[str, type[Risk]] = {name: own for name, own in METRICS.items() if issubclass(own, Risk)}

@@ -14,7 +14,7 @@ from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_po
 from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.seeds import order_key, seed_of
 from hierdata.policy.checks.persons import require_individual
-from hierdata.release.gates import bind_gates, every_metric, limits_risks, pass_gates
+from hierdata.release.gates import bind_gates, every_metric, measures_risks, pass_gates
 from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at
 
@@ -140,8 +140,8 @@ def _release_records(
 
 
 def _check_control(looked: LookedOver, policy: Policy) -> None:
-    """Raise InputError where a gate limits a risk and the control of the policy is too small for it."""
-    if looked.held_out is not None and limits_risks(policy):
+    """Raise InputError where risks are measured and the control of the policy is too small for it."""
+    if looked.held_out is not None and measures_risks(policy):
         from hierdata.pipeline.risks import require_held_out
 
         require_held_out(looked.held_out)
@@ -164,8 +164,8 @@ def _attack_written(
     tallies: Tallies,
     progress: Progress | None,
 ) -> Tallies:
-    """Attack what was written where a gate asks for it; return the tallies with the risks."""
-    if not limits_risks(hand.policy):
+    """Attack what was written where the policy asks for it; return the tallies with the risks."""
+    if not measures_risks(hand.policy):
         return tallies
     from hierdata.metrics.attacked import answer_by_attack
     from hierdata.metrics.tallies import Tallies

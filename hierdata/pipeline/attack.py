@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.progress import Progress, silent
@@ -18,7 +18,8 @@ from hierdata.policy.checks.sensitive import class_size
 
 if TYPE_CHECKING:
     from hierdata.forest.forest import Forest
-    from hierdata.measurement.adversary.attack import Adversary, Attacked, Findings
+    from hierdata.forest.sensitive_facts import Positions
+    from hierdata.measurement.adversary.attack import Attacked, Candidates, Findings
     from hierdata.measurement.adversary.forms import Forms
     from hierdata.measurement.adversary.knowledge import Knowledge
     from hierdata.measurement.release import Rebuilt
@@ -40,7 +41,8 @@ class Attack:
     policy promises. ``persons`` is how many persons the records are of, None if each counts as one. With
     ``by_facts`` values of the root are among the facts. ``control`` is the number of individuals of the
     control, None without one; ``risks`` are the three risks and downcoding, and ``not_measured`` says which
-    could not be measured and why. Nothing in it is a value of the data.
+    could not be measured and why. ``both`` are the candidates that agree in another release too, by number of
+    facts, None without one. Nothing in it is a value of the data.
     """
 
     records: int
@@ -57,6 +59,7 @@ class Attack:
     risks: tuple[MeasuredRisk, ...] = ()
     isolation: IsolationYardstick | None = None
     not_measured: tuple[str, ...] = ()
+    both: tuple[Candidates, ...] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -70,6 +73,7 @@ def attack(
     original: object,
     control: object | None = None,
     as_data: bool = False,
+    other: object | None = None,
     facts: int,
     victims: int = 1000,
     counts: bool = False,
@@ -94,7 +98,8 @@ def attack(
     the policy's ``control``. ``as_data``: ``published`` are records of any origin, such as those of a
     synthesizer. With many victims several processes search, as ``resources`` say; the findings are the same.
     The other parameters are those of ``measure_release``, and so are the errors; PolicyError for numbers out
-    of range, InputError for a control that is too small, of another shape, or of the same individuals.
+    of range and for an ``other`` release of other fields, InputError for a control that is too small, of
+    another shape, or of the same individuals.
 
     Candidates are the published records that agree with the most of what is known. The code shares nothing
     with engines and judge. The same attack on the original, identifiers dropped, is the comparison. The risks
@@ -103,6 +108,8 @@ def attack(
     _require("facts", facts, 1, MOST_FACTS)
     _require("victims", victims, 1, MOST_VICTIMS)
     _require("draw", draw, 0, LARGEST_DRAW)
+    if other is not None and person is not None:
+        raise PolicyError("two releases are attacked record by record: state no `person`")
     read = read_release(
         published,
         policy,
@@ -116,7 +123,7 @@ def attack(
     )
     require_control(read.is_control)
     plan = AttackPlan(facts, victims, counts, negative, draw)
-    return _attack_read(read, plan, resources or Resources(), progress or silent)
+    return _attack_read(read, other, plan, resources or Resources(), progress or silent)
 
 
 class AttackPlan(NamedTuple):
@@ -130,38 +137,43 @@ class AttackPlan(NamedTuple):
 
 
 class AttackFindings(NamedTuple):
-    """What attacks on a release found: the ``known`` victims, and how others are searched."""
+    """What attacks on a release found: the ``known`` victims, their ``forms``, how others are searched."""
 
     original: Forest
     known: list[Knowledge]
+    forms: Forms
     of_release: Attacked
     measured: MeasuredRisks
-    search: Callable[[str, Forms, list[Knowledge]], Attacked]
+    search: Callable[[str, Callable[[], Searcher], list[Knowledge]], Attacked]
 
 
 def attack_release(
     read: ReadRelease, plan: AttackPlan, resources: Resources, progress: Progress
 ) -> AttackFindings:
     """Attack a release that was read, with its control."""
-    from hierdata.measurement.adversary.attack import draw_victims
+    from hierdata.forest.sensitive_facts import add_sensitive_facts
+    from hierdata.measurement.adversary.attack import Adversary, draw_victims
     from hierdata.measurement.adversary.forms import Forms
     from hierdata.measurement.adversary.knowledge import Curiosity
 
     whose, shown = (None, None) if read.persons is None else read.persons
     curiosity = Curiosity(plan.facts, plan.counts, plan.negative, _knows_by_facts(read))
-    original, rebuilt = _add_known_values(read)
+    positions = read.prepared.constraints.facts
+    original = add_sensitive_facts(read.original, positions)
+    rebuilt = _add_known_values(read.rebuilt, positions)
     others = read.is_control
     least = class_size(read.prepared.policy)
-    search = partial(_search, original, facts=plan.facts, least=least, on=(resources, progress))
+    search = partial(_search, facts=plan.facts, least=least, on=(resources, progress))
     forms = Forms.of(rebuilt.forest, rebuilt.publication, rebuilt.form, shown)
     inside = None if others is None else ~others
     known = draw_victims(original, plan.victims, curiosity, plan.draw, whose, inside)
-    of_release, of_control = search("attacking the release", forms, known), None
+    adversary = partial(Adversary, original, forms)
+    of_release, of_control = search("attacking the release", adversary, known), None
     if others is not None:
         strangers = draw_victims(original, plan.victims, curiosity, plan.draw, whose, others)
-        of_control = search("attacking the control", forms, strangers)
+        of_control = search("attacking the control", adversary, strangers)
     measured = measure_read(read, of_release, of_control, (plan.facts, plan.victims, plan.draw))
-    return AttackFindings(original, known, of_release, measured, search)
+    return AttackFindings(original, known, forms, of_release, measured, search)
 
 
 def _knows_by_facts(read: ReadRelease) -> bool:
@@ -169,10 +181,14 @@ def _knows_by_facts(read: ReadRelease) -> bool:
     return model is not None and model.root == "counted"
 
 
-def _attack_read(read: ReadRelease, plan: AttackPlan, resources: Resources, progress: Progress) -> Attack:
-    """Attack a release, and the original with only its identifiers dropped."""
+def _attack_read(
+    read: ReadRelease, other: object | None, plan: AttackPlan, resources: Resources, progress: Progress
+) -> Attack:
+    """Attack a release, alone and together with another, and the original with its identifiers dropped."""
+    from hierdata.measurement.adversary.attack import Adversary
     from hierdata.measurement.adversary.forms import Forms
 
+    second = None if other is None else _read_second(other, read, progress)
     found = attack_release(read, plan, resources, progress)
     whose = None if read.persons is None else read.persons.original
     others = read.is_control
@@ -186,71 +202,95 @@ def _attack_read(read: ReadRelease, plan: AttackPlan, resources: Resources, prog
         plan.negative,
         class_size(read.prepared.policy),
         found.of_release,
-        found.search("attacking the original", dropped, found.known),
+        found.search("attacking the original", partial(Adversary, found.original, dropped), found.known),
         None if whose is None else len(set(whose.tolist())),
         _knows_by_facts(read),
         held_out or None,
         found.measured.risks,
         found.measured.isolation,
         found.measured.not_measured,
+        None if second is None else _attack_both(read, second, found),
     )
 
 
+def _read_second(other: object, read: ReadRelease, progress: Progress) -> Rebuilt:
+    from hierdata.pipeline.other_release import read_other, require_tied
+
+    require_tied(read.prepared.policy)
+    return read_other(other, read.prepared, read.original, progress)
+
+
+def _attack_both(read: ReadRelease, second: Rebuilt, found: AttackFindings) -> tuple[Candidates, ...]:
+    """Look for the victims in two releases together."""
+    from hierdata.measurement.adversary.forms import Forms
+    from hierdata.measurement.risks.composition import Composition, ShownRelease
+    from hierdata.measurement.risks.evidence import Evidence
+
+    known = _add_known_values(second, read.prepared.constraints.facts)
+    forms = Forms.of(known.forest, known.publication, known.form)
+    evidence = [
+        Evidence.of(read.original, read.is_control, own.forest, own.publication, own.form)
+        for own in (read.rebuilt, second)
+    ]
+    shown = ShownRelease(found.forms, evidence[0]), ShownRelease(forms, evidence[1])
+    both = partial(Composition, found.original, *shown)
+    return found.search("attacking both releases", both, found.known).candidates
+
+
 def _search(
-    original: Forest,
     stage: str,
-    forms: Forms,
+    make: Callable[[], Searcher],
     victims: list[Knowledge],
     facts: int,
     least: int,
     on: tuple[Resources, Progress],
 ) -> Attacked:
-    """Look for victims in a publication, in several processes where there are many."""
+    """Look for victims in what is published, in several processes where there are many."""
     resources, progress = on
     parts = [victims[first : first + _TOGETHER] for first in range(0, len(victims), _TOGETHER)]
     with resources.open_context(len(parts), None, progress) as spread:
         inner, watch = spread.progress_callbacks(stage, len(victims), len(parts))
-        search = AttackPart(original, forms, facts, lambda done: inner(stage, done, len(victims)))
+        search = AttackPart(make, facts, lambda done: inner(stage, done, len(victims)))
         held = spread.executor.hold(parts)
         return reduce(add, held.map(search, watch).collect()).summarize(least)
 
 
-def _add_known_values(read: ReadRelease) -> tuple[Forest, Rebuilt]:
-    """Return the original and the release with the sensitive values that may be known as facts."""
+def _add_known_values(rebuilt: Rebuilt, positions: Positions) -> Rebuilt:
+    """Return a release with the sensitive values that may be known as facts."""
     from hierdata.forest.publication import group_by_form
     from hierdata.forest.sensitive_facts import add_sensitive_facts
 
-    facts, rebuilt = read.prepared.constraints.facts, read.rebuilt
-    if not facts:
-        return read.original, rebuilt
-    forest = add_sensitive_facts(rebuilt.forest, facts, published=True)
-    shown = rebuilt.publication.shown
+    if not any(positions):
+        return rebuilt
+    forest = add_sensitive_facts(rebuilt.forest, positions, published=True)
     publication = replace(rebuilt.publication, nodes=forest.nodes)
-    form, _ = group_by_form(forest, shown, forest.nodes)
-    return add_sensitive_facts(read.original, facts), replace(
-        rebuilt, forest=forest, publication=publication, form=form
-    )
+    form, _ = group_by_form(forest, rebuilt.publication.shown, forest.nodes)
+    return replace(rebuilt, forest=forest, publication=publication, form=form)
+
+
+class Searcher(Protocol):
+    """Looks for victims in what is published, as ``Adversary`` does."""
+
+    def attack(self, victims: Sequence[Knowledge], facts: int, progress: Callable[[int], object]) -> Findings:
+        """Return what was found with 0 to ``facts`` facts."""
 
 
 @dataclass(frozen=True)
 class AttackPart:
-    """Attack some victims in a publication; ``progress`` receives the number of victims done."""
+    """Attack some victims; ``progress`` receives the number of victims done."""
 
-    original: Forest
-    forms: Forms
+    make: Callable[[], Searcher]
     facts: int
     progress: Callable[[int], object]
 
     @cached_property
-    def adversary(self) -> Adversary:
-        """The adversary with its index, which every process makes once."""
-        from hierdata.measurement.adversary.attack import Adversary
-
-        return Adversary(self.original, self.forms)
+    def searcher(self) -> Searcher:
+        """The searcher with its index, which every process makes once."""
+        return self.make()
 
     def __call__(self, victims: list[Knowledge]) -> Findings:
         """Return what was found."""
-        return self.adversary.attack(victims, self.facts, self.progress)
+        return self.searcher.attack(victims, self.facts, self.progress)
 
 
 def _require(name: str, number: int, least: int, most: int) -> None:

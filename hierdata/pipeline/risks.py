@@ -51,7 +51,7 @@ def _require_count(count: int) -> None:
 
 
 def require_held_out(held_out: HeldOut) -> None:
-    """Raise InputError where the control of a policy is too small for a gate on a risk."""
+    """Raise InputError where the control of a policy is too small to measure a risk."""
     _require_count(len(held_out.ordinals))
 
 
@@ -126,7 +126,7 @@ def list_true_codes(
 
 
 GATE_FACTS, GATE_ATTACKS = 3, 1000
-"""Facts and attacks of each sort with which a run measures the risks that gates limit."""
+"""Facts and attacks of each sort with which a run measures the risks that a policy asks for or limits."""
 
 
 def find_worst(measured: MeasuredRisks) -> dict[str, float]:

@@ -130,7 +130,9 @@ class Policy(BaseModel):
     accept: AcceptedRisks = Field(
         default=AcceptedRisks(), description="risks that are refused unless a reason is given"
     )
-    metrics: OtherMetrics = Field(default=(), description="further metrics, of plug-ins")
+    metrics: OtherMetrics = Field(
+        default=(), description="further metrics: risks that attacks measure, and those of plug-ins"
+    )
     attackers: dict[Name, AttackerModel] = Field(
         default={}, max_length=MOST_PARTS, description="attackers that gates refer to, by name"
     )

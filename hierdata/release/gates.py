@@ -187,8 +187,8 @@ def _sentence(verdict: GateVerdict) -> str:
     return f"{name}{verdict.metric} {verdict.figure} is {verdict.value:.6g}, {asked}"
 
 
-def limits_risks(policy: Policy) -> bool:
-    """Return whether a gate limits a risk, so that a run attacks what it wrote."""
-    from hierdata.metrics.attacked import AttackedRisk
+def measures_risks(policy: Policy) -> bool:
+    """Return whether the policy asks for a risk or limits one, so that a run attacks what it wrote."""
+    from hierdata.metrics import ATTACKS
 
-    return any(issubclass(gate.metric_class, AttackedRisk) for gate in policy.gates)
+    return not ATTACKS.keys().isdisjoint((*policy.metrics, *(gate.metric for gate in policy.gates)))

@@ -140,6 +140,30 @@ def test_gates_limit_what_attacks_achieve_beyond_the_control(tmp_path: Path) -> 
     assert not (tmp_path / "none").exists()
     with pytest.raises(InputError, match=r"the control has .* individuals"):
         hierdata.anonymize(rows(0, 900), {**POLICY, "gates": gates}, seed=SEED)
-    # Without a control the rates themselves are limited.
-    alone = {**TABLE, "gates": [gate("inference", "worst", "0.9")]}
-    assert hierdata.anonymize(rows(0, 200), alone, seed=SEED).report.gates[0].passed
+
+
+def test_a_policy_asks_for_risks_without_a_limit(tmp_path: Path) -> None:
+    """They are in the steward's report and in comparisons, and in nothing that is given out."""
+    asked = {**TABLE, "metrics": ["singling_out", "linkability", "inference"]}
+    out = tmp_path / "release"
+    report = hierdata.anonymize(rows(0, 200), asked, out=out, seed=SEED).report
+    found = {name: dict(report.metrics[name].model_extra or {}) for name in asked["metrics"]}
+    assert found["singling_out"]["quasi_identifiers"] == 0
+    assert found["singling_out"]["everything"] > 0.5
+    assert set(found["linkability"]) == set(found["inference"]) == {"worst"}
+    page = (out / "steward" / "report.html").read_text("utf-8")
+    assert "singling-out risk" in page
+    for file in (out / "public").iterdir():
+        assert not any(name in file.read_text("utf-8") for name in asked["metrics"])
+    assert hierdata.verify(out, asked, original=rows(0, 200)).passed
+    # Without a control the rates themselves are measured: they are those that `attack` observes.
+    attacked = hierdata.attack(out, asked, original=rows(0, 200), facts=3)
+    worst = max(own.raw_value for own in attacked.risks if own.risk == "inference")
+    assert found["inference"]["worst"] == worst
+    with pytest.raises(PolicyError, match="kept is measured for every release: leave it out"):
+        hierdata.anonymize(rows(0, 200), {**TABLE, "metrics": ["kept"]})
+    (one,) = hierdata.compare(rows(0, 200), asked, seed=SEED, workers=1)
+    assert one.risks == {
+        f"{name}.{figure}": value for name, own in found.items() for figure, value in own.items()
+    }
+    assert one.as_row()["singling_out.everything"] == found["singling_out"]["everything"]

@@ -170,6 +170,13 @@ class Adversary:
             progress(own + 1)
         return Findings(sizes, tallies, tuple(path for *_, path in self._targets))
 
+    def find_forms(self, victim: Knowledge, facts: int) -> list[NDArray[np.int64]]:
+        """Return the forms that agree with the most of what is known, by number of facts from 0 on."""
+        tree = KnownTree(self._original, victim.facts, int(self._original.roots[victim.record]))
+        chosen = self._index.at_root(victim.known_root)
+        agreed = self._find_candidates(victim, self._index.prepare_tree(tree), chosen, facts)
+        return [chosen[row >= 0] for row in agreed]
+
     def _find_candidates(
         self, victim: Knowledge, known: KnownFacts, chosen: NDArray[np.int64], facts: int
     ) -> NDArray[np.int64]:

@@ -80,12 +80,17 @@ class Forms:
     def _persons_of(self) -> list[NDArray[np.int64]]:
         """The persons with a record of each form."""
         assert self.persons is not None
+        shown = np.flatnonzero(self.place[self.forest.roots[:-1]] >= 0)
+        return [self.persons[shown[own]] for own in self.records_of]
+
+    @cached_property
+    def records_of(self) -> list[NDArray[np.int64]]:
+        """The records of each form, numbered from 0 in the order of the published ones."""
         of_root = self.place[self.forest.roots[:-1]]
-        shown = np.flatnonzero(of_root >= 0)
-        _, form = np.unique(of_root[shown], return_inverse=True)
+        _, form = np.unique(of_root[of_root >= 0], return_inverse=True)
         order = np.argsort(form, kind="stable")
         ends = np.cumsum(np.bincount(form))[:-1]
-        return np.split(self.persons[shown[order]], ends)
+        return np.split(order, ends)
 
     @cached_property
     def roots(self) -> NDArray[np.int64]:

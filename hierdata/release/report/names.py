@@ -32,7 +32,7 @@ METRICS = {
     "inference": "inference risk",
 }
 """What readers of the field call the metrics, by the names that a policy gives them."""
-_FIGURES = {
+FIGURES = {
     "total": "in all",
     "gcp": "over all fields (GCP)",
     "gcp_less_one": "over all fields, each number of leaves less one",
@@ -76,7 +76,7 @@ def name_figure(metric: str, figure: str, paths: Collection[str]) -> Cell:
     if path in paths:
         said = f"{known} at {path}" + (", leaves less one" if variant else "")
     else:
-        said = f"{known}, {_FIGURES.get(figure, figure.replace('_', ' '))}"
+        said = f"{known}, {FIGURES.get(figure, figure.replace('_', ' '))}"
     return Cell(said, f"{metric}.{figure}")
 
 
