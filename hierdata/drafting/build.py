@@ -10,6 +10,7 @@ from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.drafting.dependences import relate_fields
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, listed_paths, vertex_types
+from hierdata.drafting.mixed import stated_mixed
 from hierdata.drafting.persons import Persons, choose_joint, choose_keys, find_persons
 from hierdata.drafting.profile import Profile, profile
 from hierdata.drafting.promises import PairRisk, alone, promises, propose_model, together
@@ -19,6 +20,7 @@ from hierdata.drafting.structure import stated_fields
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
+from hierdata.records.path import Path
 from hierdata.records.survey import Keys
 
 
@@ -28,18 +30,21 @@ def build_draft(
     stated: Mapping[str, Any],
     schema: Mapping[str, Any] | None = None,
     persons: Persons | None = None,
+    paths: Sequence[Path] | None = None,
 ) -> Draft:
     """Read documents once and propose a policy.
 
     ``stated`` are keys of the policy that are already known, ``schema`` is the schema stated by a server. Of
     the notation's namespaces the draft states those that its paths use. ``persons`` says how the documents
-    were united; without it the draft says what would unite them.
+    were united; without it the draft says what would unite them. ``paths`` are those of a policy, whose
+    filters are used.
     """
     found = profile(
         documents,
         lambda seen: _to_pair(seen, notation),
         stated_fields(schema),
         may_have_maps=not notation.place,
+        mixed=None if paths is None else stated_mixed(paths),
         choose_keys=choose_keys if persons is None else lambda seen: (),
         choose_joint=choose_joint if persons is None else lambda seen: (),
     )

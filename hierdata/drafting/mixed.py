@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from hierdata.documents.document import Document, Value
 from hierdata.records.filters import Conditions, write_filter
 from hierdata.records.mixed import ItemKind, Mixed, MixedKey
-from hierdata.records.path import OBJECTS, Step, jsonpath
+from hierdata.records.path import OBJECTS, Path, Step, jsonpath
 from hierdata.records.survey import Keys
 
 _NAMES = ("resourceType", "system", "type", "kind", "use")
@@ -39,6 +39,17 @@ def find_mixed(documents: Sequence[Document], maps: Collection[Keys]) -> tuple[M
         found.append(mixed)
         steps |= {(*mixed.holder, step.key): step for step in own}
     return Mixed(tuple(found)), steps
+
+
+def stated_mixed(paths: Sequence[Path]) -> tuple[Mixed, dict[Keys, Step]]:
+    """Return the mixed keys that a policy's paths state, and the last steps of the paths to each kind."""
+    steps = {
+        path.keys[:number]: step
+        for path in paths
+        for number, step in enumerate(path.steps, 1)
+        if step.conditions or step.apart
+    }
+    return Mixed.of(paths), steps
 
 
 def _look(

@@ -194,6 +194,7 @@ def profile(
     choose: Callable[[Profile], Sequence[Keys]],
     stated: Mapping[Keys, Stated] | None = None,
     *,
+    mixed: tuple[Mixed, Mapping[Keys, Step]] | None = None,
     may_have_maps: bool = True,
     key: bytes | None = None,
     choose_keys: Callable[[Profile], Sequence[Keys]] = lambda seen: (),
@@ -203,7 +204,8 @@ def profile(
 
     ``choose`` selects, from the profile of the first batch, the fields that are measured in pairs,
     ``choose_keys`` those of which is measured what they determine, ``choose_joint`` those that are counted
-    together. ``key`` is the key of the hashes, random by default, so that an attacker cannot craft values
+    together. ``mixed`` are the keys with values of several kinds and the steps to these, if they are
+    known. ``key`` is the key of the hashes, random by default, so that an attacker cannot craft values
     that a sample leaves out. Maps are determined from the first batch too.
 
     Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
@@ -215,7 +217,7 @@ def profile(
     for batch in _batches(documents):
         if not found.records and may_have_maps:
             found.maps = tuple(_maps(survey(batch).shape, ()))
-            found.mixed, found.steps = find_mixed(batch, found.maps)
+            found.mixed, found.steps = find_mixed(batch, found.maps) if mixed is None else mixed
         unfolding = Treatment(
             tuple((keys, jsonpath(Step(key, False) for key in keys)) for keys in found.maps),
             mixed=found.mixed,

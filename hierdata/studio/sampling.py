@@ -39,8 +39,7 @@ _OF_INPUT = frozenset({
 class _SampledRecords:
     documents: list[Document]
     total: int
-    policy: dict[str, Any]
-    exact: Policy
+    policy: Policy
 
 
 def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -54,7 +53,7 @@ def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
         "records": sample.total,
     }
     try:
-        release = _release_sample(study, sample)
+        release = _release_sample(sample)
     except HierdataError as error:
         return {**found, "refused": str(error), "seconds": time.monotonic() - started}
     study.keep_figures("records", list(_pair_records(release, sample.documents)))
@@ -63,13 +62,14 @@ def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
     unmeasured = {"risks": [], "not_measured": [_UNMEASURED], "facts": _FACTS}
     study.keep_figures("preview", {**found, **unmeasured})
     progress("measuring risks; what is kept is there already: load the page again", 0, None)
-    return {**found, **_attack(release, study, sample), "seconds": time.monotonic() - started}
+    return {**found, **_attack(release, sample), "seconds": time.monotonic() - started}
 
 
 def _take(study: StudyFolder, progress: Progress) -> _SampledRecords:
     """Take records evenly from the whole collection, as many as can be searched in some seconds."""
     from hierdata.pipeline.foresee import take_sample
     from hierdata.pipeline.look_over import open_shaped
+    from hierdata.policy.load import from_data
 
     text = study.policy_text()
     exact = build_policy(study, text)
@@ -86,7 +86,8 @@ def _take(study: StudyFolder, progress: Progress) -> _SampledRecords:
     of_paths = {"records", "namespaces"} if any(one.startswith("/") for one in exact.fields) else set()
     plain = {key: own for key, own in stated.items() if key not in _OF_INPUT - of_paths}
     step = -(-len(taken) // most)
-    return _SampledRecords(taken[::step], survey["records"], plain, exact)
+    policy = from_data({**plain, **_keyless(exact)}, study.folder, study.folder)
+    return _SampledRecords(taken[::step], survey["records"], policy)
 
 
 def _count_objects(value: Value) -> int:
@@ -95,13 +96,11 @@ def _count_objects(value: Value) -> int:
     return sum(map(_count_objects, value)) if isinstance(value, list) else 0
 
 
-def _release_sample(study: StudyFolder, sample: _SampledRecords) -> Release:
+def _release_sample(sample: _SampledRecords) -> Release:
     from hierdata.pipeline.anonymize import anonymize
     from hierdata.pipeline.resources import Resources
-    from hierdata.policy.load import from_data
 
-    policy = from_data({**sample.policy, **_keyless(sample.exact)}, study.folder, study.folder)
-    return anonymize(sample.documents, policy, seed=_SEED, resources=Resources("serial"))
+    return anonymize(sample.documents, sample.policy, seed=_SEED, resources=Resources("serial"))
 
 
 def _keyless(policy: Policy) -> dict[str, Any]:
@@ -131,17 +130,15 @@ def _share(kept: KeptShare) -> float:
     return kept.kept.value
 
 
-def _attack(release: Release, study: StudyFolder, sample: _SampledRecords) -> dict[str, Any]:
+def _attack(release: Release, sample: _SampledRecords) -> dict[str, Any]:
     """Measure the three risks; what cannot be measured is said with the reason."""
     from hierdata.pipeline.attack import attack
     from hierdata.pipeline.resources import Resources
-    from hierdata.policy.load import from_data
 
-    policy = from_data({**sample.policy, **_keyless(sample.exact)}, study.folder, study.folder)
     try:
         found = attack(
             release,
-            policy,
+            sample.policy,
             original=sample.documents,
             facts=_FACTS,
             victims=min(_VICTIMS, len(sample.documents)),
@@ -187,14 +184,12 @@ def _plain(value: Any) -> Any:
 def compare_policies(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Compare the policy with others: other numbers of people to hide among, and without each other model."""
     from hierdata.comparison.compare import compare
-    from hierdata.policy.load import from_data
 
     sample = _take(study, progress)
-    policy = from_data({**sample.policy, **_keyless(sample.exact)}, study.folder, study.folder)
-    kinds = [model.kind for model in policy.models]
+    kinds = [model.kind for model in sample.policy.models]
     found = compare(
         sample.documents,
-        policy,
+        sample.policy,
         grid={"k": arguments["k"]},
         without=list(dict.fromkeys(kinds[1:])) if arguments["without"] else (),
         workers=1,

@@ -63,9 +63,10 @@ def _survey_patients(study: StudyFolder, draft: FhirDraft, progress: Progress) -
     from hierdata.policy.load import from_data
 
     policy = draft.confirmed()
-    with open_shaped(study.source, from_data(policy)) as (documents, _):
+    loaded = from_data(policy)
+    with open_shaped(study.source, loaded) as (documents, _):
         counted = count_items(documents, "looking at values", draft.records, progress)
-        patients = build_draft(counted, Notation(), {})
+        patients = build_draft(counted, Notation(), {}, paths=loaded.paths)
     rules = policy["fields"]
     fields = tuple(one for one in patients.fields if one.path in rules)
     patients = replace(patients, fields=fields, pairs=())
@@ -162,8 +163,9 @@ def _take_examples(source: str, policy: Mapping[str, Any]) -> list[Document]:
     from hierdata.policy.load import from_data
 
     try:
-        with open_shaped(source, from_data(policy)) as (documents, _):
-            return list(islice(documents, EXAMPLES))
+        loaded = from_data(policy)
+        with open_shaped(source, loaded) as (documents, _):
+            return list(islice(loaded.mixed_keys.separate(documents), EXAMPLES))
     except HierdataError:
         return []
 

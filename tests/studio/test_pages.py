@@ -125,6 +125,32 @@ def test_the_promise_in_words_becomes_models(client: Client, study: StudyFolder)
     act(client, "/promise/do/choose", 422, whom="other", k="many")
 
 
+def test_similar_values_are_limited_in_words(client: Client, study: StudyFolder) -> None:
+    diagnosis, born = "$.visits[*].diagnosis", "$.visits[*].year"
+    act(client, "/roles/do/bulk", field=born, role="sensitive")
+    half = {"kind": "frequency-l-diversity", "l": 2}
+    act(client, "/promise/do/choose", 422, knows="everything", whom="many", path=born, limit="within_half")
+    choices = {"path": [diagnosis, born], "limit": ["half", "within_half"], "distance": ["", "2.5"]}
+    act(client, "/promise/do/choose", knows="everything", whom="many", **choices)
+    near = {"kind": "delta-l-diversity", "delta": "1.25", "l": 2, "on": [born]}
+    assert policy_of(study)["models"][1:] == [{**half, "on": [diagnosis]}, near]  # type: ignore[index]
+    page = client.get("/promise")
+    assert 'name="distance" inputmode="decimal" maxlength="20" value="2.5"' in page.text
+    assert "at least 3 (l = 3, e = 1)" not in page.readable  # no taxonomy
+    # A second model of one field has no choice here and stays; similar values need a taxonomy.
+    text = study.policy_text().replace("{role: sensitive}", "{role: sensitive, taxonomy: {file: d.csv}}")
+    (study.folder / "d.csv").write_text("flu,lungs,*\nrash,skin,*\n", "utf-8")
+    text = text.replace(
+        "models:\n", f"models:\n  - {{kind: distinct-l-diversity, l: 2, on: ['{diagnosis}']}}\n"
+    )
+    study.change(study.version(), text, "by hand")
+    assert "at least 3 (l = 3, e = 1)" in client.get("/promise").readable
+    choices = {"path": [diagnosis, born], "limit": ["apart", "none"], "distance": ["", ""]}
+    act(client, "/promise/do/choose", knows="everything", whom="many", **choices)
+    kinds = [model["kind"] for model in policy_of(study)["models"]]  # type: ignore[attr-defined]
+    assert kinds == ["k-anonymity", "l-e-diversity", "distinct-l-diversity"]
+
+
 def load_confirmed(study: StudyFolder) -> object:
     from hierdata.studio.policy_view import build_policy
 

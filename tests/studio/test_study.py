@@ -186,6 +186,17 @@ def test_resources_of_patients_are_one_tree_a_patient(tmp_path: Path) -> None:
     assert set(study.figures("values")) == set(paths)
 
 
+def test_codes_of_two_systems_have_figures_of_their_own(tmp_path: Path) -> None:
+    icd = {"system": "http://hl7.org/fhir/sid/icd-10", "code": "E11.9"}
+    coded = [{**one, "code": {"coding": [*one["code"]["coding"], icd]}} for one in CONDITIONS]  # type: ignore[index]
+    study = survey_export(tmp_path, PATIENTS + coded)
+    figures = {one["path"]: one for one in study.figures("survey")["fields"]}
+    values = study.figures("values")
+    for system, distinct in (("http://snomed.info/sct", 2), (icd["system"], 1)):
+        path = f"$.Condition[*].code.coding[?@.system == '{system}'].code"
+        assert figures[path]["distinct"] == distinct == len(values[path]["values"])
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("prefix", ["", "p:"])
 def test_xml_has_a_preview_with_records_before_and_after(tmp_path: Path, prefix: str) -> None:

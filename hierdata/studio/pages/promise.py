@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
+from hierdata.domains.number import plain
 from hierdata.drafting.draft import flow
 from hierdata.ground.errors import HierdataError, InputError
-from hierdata.privacy import BoundedKnowledge, KAnonymity
+from hierdata.privacy import BoundedKnowledge, DeltaLDiversity, KAnonymity
 from hierdata.studio.page import Ask, Done, Page
 from hierdata.studio.policy_view import build_policy, change_policy, read_plain, rules_of
 from hierdata.studio.texts import say
@@ -18,6 +20,7 @@ WHOM = {"named": 5, "many": 10, "anyone": 20}
 """Who gets the data, with the number of people that each person then is one of."""
 _TREES = str(KAnonymity.model_fields["kind"].default)
 _FACTS = str(BoundedKnowledge.model_fields["kind"].default)
+_NEAR_NUMBERS = str(DeltaLDiversity.model_fields["kind"].default)
 _SHARES: dict[str, dict[str, Any]] = {
     "half": {"kind": "frequency-l-diversity", "l": 2},
     "third": {"kind": "frequency-l-diversity", "l": 3},
@@ -31,8 +34,16 @@ _NEAR: dict[str, dict[str, Any]] = {
     "nearer": {"kind": "t-closeness", "t": "0.1"},
 }
 """For tables: how far the values of a group may be from those of all."""
-_LIMITS = _SHARES | _NEAR
+_APART: dict[str, dict[str, Any]] = {
+    "apart": {"kind": "l-e-diversity", "l": 2, "e": 1},
+    "apart_three": {"kind": "l-e-diversity", "l": 3, "e": 1},
+}
+"""For values with a taxonomy: how many that are not similar each group has."""
+_WITHIN = {"within_half": 2, "within_third": 3}
+"""For numbers: one of how many may be near another, at the distance that the page asks for."""
+_LIMITS = _SHARES | _NEAR | _APART
 _MOST_FACTS = 3
+_LONGEST_DISTANCE = 20
 
 
 def view(ask: Ask) -> dict[str, Any]:
@@ -43,8 +54,14 @@ def view(ask: Ask) -> dict[str, Any]:
     text = study.policy_text()
     models = _models(text)
     basic = next((one for one in models if one.get("kind") in (_TREES, _FACTS)), {"kind": _TREES, "k": 5})
-    sensitive = [path for path, rule in rules_of(text).items() if rule.get("role") == "sensitive"]
-    survey = study.figures("survey") or {"vertices": []}
+    survey = study.figures("survey") or {"vertices": [], "fields": []}
+    is_tree = bool(survey["vertices"])
+    numbers = {one["path"] for one in survey["fields"] if "interval" in one["domain"]}
+    sensitive = [
+        _describe_limit(path, rule, models, is_tree=is_tree, is_number=path in numbers)
+        for path, rule in rules_of(text).items()
+        if rule.get("role") == "sensitive"
+    ]
     facts = basic.get("facts", "quasi")
     return {
         "found": models,
@@ -56,10 +73,9 @@ def view(ask: Ask) -> dict[str, Any]:
         "most_facts": _MOST_FACTS,
         "fields_known": facts if isinstance(facts, str) else "listed",
         "listed": [] if isinstance(facts, str) else facts,
-        "sensitive": [{"path": path, "limit": _limit_of(path, models)} for path in sensitive],
-        "limits": [*_SHARES, *(() if survey["vertices"] else _NEAR), "none"],
-        "others": [flow(one) for one in models if _is_other(one)],
-        "is_tree": bool(survey["vertices"]),
+        "sensitive": sensitive,
+        "others": [flow(one) for one in _keep_others(models)],
+        "is_tree": is_tree,
         **_say_promises(ask, text),
     }
 
@@ -91,6 +107,8 @@ def _models(text: str) -> list[dict[str, Any]]:
 def _choice_of(model: Mapping[str, Any]) -> str | None:
     """Return the choice of the page that a model of one field is; None if it is none."""
     own = {key: _number(value) for key, value in model.items() if key != "on"}
+    if own.get("kind") == _NEAR_NUMBERS and own.keys() == {"kind", "l", "delta"}:
+        return next((name for name, most in _WITHIN.items() if most == own["l"]), None)
     found = ({key: _number(value) for key, value in limit.items()} for limit in _LIMITS.values())
     return next((name for name, limit in zip(_LIMITS, found, strict=True) if limit == own), None)
 
@@ -103,31 +121,58 @@ def _number(value: object) -> object:
         return value
 
 
+def _keep_others(models: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the models that the page leaves as they are: of a field with several it has a choice for one."""
+    chosen: set[str] = set()
+    for model in models:
+        if _is_other(model):
+            yield model
+        elif again := [path for path in model.get("on", ()) if path in chosen]:
+            yield {**model, "on": again}
+        if not _is_other(model):
+            chosen.update(model.get("on", ()))
+
+
 def _is_other(model: Mapping[str, Any]) -> bool:
     """Return whether the page has no choice for a model, which then stays as it is."""
     return model.get("kind") not in (_TREES, _FACTS) and (_choice_of(model) is None or "on" not in model)
 
 
-def _limit_of(path: str, models: list[dict[str, Any]]) -> str:
-    for model in models:
-        if path in model.get("on", ()) and (choice := _choice_of(model)) is not None:
-            return choice
-    return "none"
+def _describe_limit(
+    path: str, rule: Mapping[str, Any], models: list[dict[str, Any]], *, is_tree: bool, is_number: bool
+) -> dict[str, Any]:
+    """Return the limits that suit a field, the one it has, and the distance at which its numbers are near."""
+    own = next((one for one in models if path in one.get("on", ()) and not _is_other(one)), {})
+    choice = _choice_of(own) or "none"
+    numeric = is_number or "number" in rule or choice in _WITHIN
+    suit = [*_SHARES, *(() if is_tree else _NEAR), *(_APART if "taxonomy" in rule else ())]
+    limits = [*suit, *(_WITHIN if numeric else ()), "none"]
+    distance = plain(2 * Fraction(str(own["delta"]))) if choice in _WITHIN else ""
+    return {
+        "path": path,
+        "limit": choice,
+        "limits": limits if choice in limits else [choice, *limits],
+        "is_number": numeric,
+        "distance": distance,
+    }
 
 
 def _choose(ask: Ask) -> Done:
     """Translate the choices into models."""
     k = WHOM.get(ask.text("whom", 20)) or _whole(ask, "k", 2, 1_000_000)
     models = [_write_basic(ask, k)]
-    by_choice: dict[str, list[str]] = {}
-    for path, choice in zip(ask.texts("path"), ask.texts("limit"), strict=False):
-        if choice in _LIMITS:
-            by_choice.setdefault(choice, []).append(path)
-    models += [{**_LIMITS[choice], "on": paths} for choice, paths in by_choice.items()]
+    columns = (ask.texts(name) for name in ("path", "limit", "distance"))
+    for path, choice, distance in zip_longest(*columns, fillvalue=""):
+        model = _write_limit(path, choice, distance)
+        same = next((one for one in models if {**one, "on": None} == {**model, "on": None}), None)
+        if same is not None:
+            same["on"].append(path)
+        elif model:
+            models.append({**model, "on": [path]})
 
     def edit(text: str) -> str:
         stated = _models(text)
-        kept = [one for one in stated if _is_other(one)]
+        kept = list(_keep_others(stated))
         # Keys that the page has no choice for stay in the model of what a reader knows.
         before = next((one for one in stated if one.get("kind") == models[0]["kind"]), {})
         beside = {key: own for key, own in before.items() if key not in ("kind", "k", "m", "facts")}
@@ -135,6 +180,19 @@ def _choose(ask: Ask) -> Done:
 
     change_policy(ask, say("promise.did"), edit, ["model"])
     return Done("promise", "promised")
+
+
+def _write_limit(path: str, choice: str, distance: str) -> dict[str, Any]:
+    """Return the model of a field's limit, empty for none. Raises InputError for a distance that is none."""
+    if choice not in _WITHIN:
+        return _LIMITS.get(choice, {})
+    try:
+        far = Fraction(distance)
+    except (ValueError, ZeroDivisionError):
+        far = Fraction(-1)
+    if far < 0 or len(distance) > _LONGEST_DISTANCE:
+        raise InputError(say("promise.distance_needed", path=path))
+    return {"kind": _NEAR_NUMBERS, "delta": plain(far / 2), "l": _WITHIN[choice]}
 
 
 def _write_basic(ask: Ask, k: int) -> dict[str, Any]:
