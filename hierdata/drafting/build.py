@@ -45,8 +45,7 @@ def build_draft(
         stated_fields(schema),
         may_have_maps=not notation.place,
         mixed=None if paths is None else stated_mixed(paths),
-        choose_keys=choose_keys if persons is None else lambda seen: (),
-        choose_joint=choose_joint if persons is None else lambda seen: (),
+        choose_related=lambda seen: (choose_keys(seen), choose_joint(seen)) if persons is None else ((), ()),
     )
     rows, guards = [], []
     every = list(fields(found, notation))

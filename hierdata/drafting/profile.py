@@ -189,6 +189,10 @@ class Profile:
         return frozenset({*compared, *((*mixed.holder, mixed.name + REST) for mixed in self.mixed.keys)})
 
 
+Related: TypeAlias = tuple[Sequence[Keys], Sequence[tuple[Keys, ...]]]
+"""The fields of which is measured what they determine, and those that are counted together."""
+
+
 def profile(
     documents: Iterable[Document],
     choose: Callable[[Profile], Sequence[Keys]],
@@ -197,16 +201,14 @@ def profile(
     mixed: tuple[Mixed, Mapping[Keys, Step]] | None = None,
     may_have_maps: bool = True,
     key: bytes | None = None,
-    choose_keys: Callable[[Profile], Sequence[Keys]] = lambda seen: (),
-    choose_joint: Callable[[Profile], Sequence[tuple[Keys, ...]]] = lambda seen: (),
+    choose_related: Callable[[Profile], Related] = lambda seen: ((), ()),
 ) -> Profile:
     """Profile a collection in one pass, in memory that does not grow with the number of its records.
 
     ``choose`` selects, from the profile of the first batch, the fields that are measured in pairs,
-    ``choose_keys`` those of which is measured what they determine, ``choose_joint`` those that are counted
-    together. ``mixed`` are the keys with values of several kinds and the steps to these, if they are
-    known. ``key`` is the key of the hashes, random by default, so that an attacker cannot craft values
-    that a sample leaves out. Maps are determined from the first batch too.
+    ``choose_related`` those that are ``Related``. ``mixed`` are the keys with values of several kinds and the
+    steps to these, if they are known. ``key`` is the key of the hashes, random by default, so that an
+    attacker cannot craft values that a sample leaves out. Maps are determined from the first batch too.
 
     Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
     """
@@ -241,8 +243,9 @@ def profile(
         if chosen is None:
             chosen = list(choose(found))[:PAIRED]
             found.pairs = {pair: Spectrum(_PAIR) for pair in combinations(chosen, 2)}
-            found.determined = {keys: Determined(keys) for keys in choose_keys(found)}
-            found.joint = [FieldGroup(parts) for parts in choose_joint(found)]
+            determining, joint = choose_related(found)
+            found.determined = {keys: Determined(keys) for keys in determining}
+            found.joint = [FieldGroup(parts) for parts in joint]
         _count_together(found, own, len(batch))
     if not found.records:
         raise InputError("the collection is empty: there is nothing to inspect")
