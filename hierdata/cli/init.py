@@ -25,6 +25,7 @@ from hierdata.ground.errors import PolicyError
 
 if TYPE_CHECKING:
     from hierdata.drafting.draft import Draft, Drafted
+    from hierdata.drafting.fhir.draft import FhirDraft
     from hierdata.drafting.promises import FieldRisk
 
 _MOST_FIELDS = 12
@@ -79,9 +80,11 @@ def init(
         if out is not None:
             require_absent(out)
         keys = {"format": as_format, "encoding": encoding}
-        if _is_of_standard(source, standard, records) and _init_fhir(
-            source, standard, out, keys, as_json, quiet
-        ):
+        stated = {key: value for key, value in keys.items() if value is not None}
+        with Feedback(quiet or as_json) as feedback:
+            patients = _find_patients(source, standard, records, stated, feedback)
+        if patients is not None:
+            _finish_patients(patients, out, as_json, quiet)
             return
         with Feedback(quiet or as_json) as feedback:
             draft = drafting.init(
@@ -104,35 +107,21 @@ def init(
             reveal_values(reveal, draft.reveals)
 
 
-def _is_of_standard(source: str, standard: str | None, records: str | None) -> bool:
-    """Return whether resources of FHIR are to be drafted; refuse standards that are not known."""
-    from hierdata.pipeline.draft_fhir import STANDARDS, is_fhir
+def _find_patients(
+    source: str, standard: str | None, records: str | None, stated: dict[str, Any], feedback: Feedback
+) -> FhirDraft | None:
+    """Return the draft for FHIR resources of patients, None for other records; refuse unknown standards."""
+    from hierdata.pipeline.draft_fhir import STANDARDS, find_patients, init_fhir
 
-    if standard is not None and standard not in STANDARDS:
+    if standard is None:
+        return find_patients(source, stated, feedback.listener) if records is None else None
+    if standard not in STANDARDS:
         raise PolicyError(f"--as must be one of {', '.join(STANDARDS)}")
-    return standard is not None or (records is None and is_fhir(source))
+    return init_fhir(source, stated, feedback.listener)
 
 
-def _init_fhir(
-    source: str,
-    standard: str | None,
-    out: Path | None,
-    keys: dict[str, str | None],
-    as_json: bool,
-    quiet: bool,
-) -> bool:
-    """Draft a policy for FHIR resources; return False where they have no patient and nobody asked for it."""
-    from hierdata.drafting.fhir.draft import NoPatientError
-    from hierdata.pipeline.draft_fhir import init_fhir
-
-    stated = {key: value for key, value in keys.items() if value is not None}
-    try:
-        with Feedback(quiet or as_json) as feedback:
-            draft = init_fhir(source, stated, feedback.listener)
-    except NoPatientError:  # such as a file of conditions alone: drafted as any records are
-        if standard is not None:
-            raise
-        return False
+def _finish_patients(draft: FhirDraft, out: Path | None, as_json: bool, quiet: bool) -> None:
+    """Save or print a draft for FHIR resources."""
     if out is not None:
         draft.save(out)
     if as_json:
@@ -143,7 +132,6 @@ def _init_fhir(
         published = [path for path, _, _, shown in draft.list_roles() if shown]
         say(f"FHIR R4, {draft.records:,} patients: {len(published)} elements are published.")
         say(f"The draft is in {out}. Answer its questions, remove its line `draft`, and run lint.")
-    return True
 
 
 def _as_dict(draft: Draft) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.drafting.build import ruleless_policy
-from hierdata.drafting.fhir.draft import FhirDraft, draft_resources
+from hierdata.drafting.fhir.draft import FhirDraft, NoPatientError, draft_resources
 from hierdata.drafting.fhir.seen import read_resources
 from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
@@ -38,24 +38,40 @@ def is_fhir(source: object) -> bool:
 
 
 def init_fhir(
-    source: object, stated: dict[str, Any] | None = None, progress: Progress | None = None
+    source: object,
+    stated: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+    *,
+    weighed: bool = True,
 ) -> FhirDraft:
     """Read resources once, and propose a policy by what FHIR R4 says of their elements.
 
     ``source`` is a file or a folder of NDJSON or of Bundles, or a store of Bundles; ``stated`` are keys of
-    the policy on the format of files. Raises InputError for what is no resource, and NoPatientError
-    where no patient is.
+    the policy on the format of files. ``weighed`` says what each promise keeps, by searches of a sample.
+    Raises InputError for what is no resource, and NoPatientError where no patient is.
     """
-    draft = draft_elements(source, stated, progress)
-    return draft.with_kept(_weigh(source, draft))
-
-
-def draft_elements(
-    source: object, stated: dict[str, Any] | None = None, progress: Progress | None = None
-) -> FhirDraft:
-    """Do as ``init_fhir`` does, but search no patients for what the promises keep."""
     documents = count_items(_documents(source, stated or {}), "reading", None, progress or silent)
-    return draft_resources(read_resources(documents))
+    draft = draft_resources(read_resources(documents))
+    return draft.with_kept(_weigh(source, draft)) if weighed else draft
+
+
+def find_patients(
+    source: object,
+    stated: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+    *,
+    weighed: bool = True,
+) -> FhirDraft | None:
+    """Do as ``init_fhir`` does where a source holds resources of patients; return None for other records.
+
+    Resources without a patient, such as a file of conditions alone, are drafted as any records are.
+    """
+    if not is_fhir(source):
+        return None
+    try:
+        return init_fhir(source, stated, progress, weighed=weighed)
+    except NoPatientError:
+        return None
 
 
 def _documents(source: object, stated: dict[str, Any]) -> Iterator[Document]:

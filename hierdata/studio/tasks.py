@@ -29,8 +29,9 @@ EXAMPLES = 200
 def survey_collection(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Read the collection once, draft a policy, and keep figures and values of each field."""
     from hierdata.pipeline.draft import init
+    from hierdata.pipeline.draft_fhir import find_patients
 
-    if (patients := _draft_patients(study.source, progress)) is not None:
+    if (patients := find_patients(study.source, progress=progress, weighed=False)) is not None:
         return _survey_patients(study, patients, progress)
     draft = init(study.source, progress=progress)
     values = _list_values(draft, _take_examples(study.source, draft.confirmed()))
@@ -38,19 +39,6 @@ def survey_collection(study: StudyFolder, arguments: Mapping[str, Any], progress
     if not study.has_policy:
         study.change(None, str(draft), "drafted")
     return describe_draft(draft)
-
-
-def _draft_patients(source: str, progress: Progress) -> FhirDraft | None:
-    """Return the draft for FHIR resources of patients, None for other records."""
-    from hierdata.drafting.fhir.draft import NoPatientError
-    from hierdata.pipeline.draft_fhir import draft_elements, is_fhir
-
-    if not is_fhir(source):
-        return None
-    try:
-        return draft_elements(source, progress=progress)
-    except NoPatientError:  # such as conditions alone: they are drafted as any records are
-        return None
 
 
 def _survey_patients(study: StudyFolder, draft: FhirDraft, progress: Progress) -> dict[str, Any]:
