@@ -260,3 +260,9 @@ def test_a_sample_is_limited_by_the_patterns_that_are_counted(monkeypatch: pytes
     assert foresee_loss(records, policy, *survey_collection(records, policy)).searched == 150
     monkeypatch.setattr("hierdata.pipeline.foresee._PATTERNS", patterns - 1)
     assert foresee_loss(records, policy, *survey_collection(records, policy)).searched == 112
+    # So few records that fewer tell nothing are not searched for long either.
+    monkeypatch.setattr("hierdata.pipeline.foresee._PATTERNS", 1)
+    monkeypatch.setattr("hierdata.pipeline.foresee._MOST_PATTERNS", patterns // 2)
+    told = foresee_loss(records, policy, *survey_collection(records, policy))
+    assert told.failure is not None
+    assert told.failure.startswith("100 records, the fewest that tell something, have about ")

@@ -5,7 +5,7 @@ Also the re-identification risk if one field or two fields of a person are known
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -70,26 +70,49 @@ def promises(guards: Sequence[tuple[str, ModelProposal]]) -> list[ModelProposal]
     return [first, *(replace(one, model={**one.model, "on": paths}) for one, paths in found)]
 
 
-KNOWLEDGE = {"kind": "bounded-knowledge", "k": K, "m": 2}
-"""What a draft proposes for records that are too wide for classes of whole trees."""
-_CLEARLY = 0.1
+USUAL = 2
+"""How many facts others are taken to know, where records neither allow more nor demand less."""
+_CLEARLY, _ABOUT = 0.1, 0.05
+"""Shares of what there is to know: from the first on a choice keeps clearly more, to the second as much."""
 
 
-def choose_by_loss(trees: float | None, facts: float | None, searched: int) -> ModelProposal | None:
+def knowledge(m: int) -> dict[str, Any]:
+    """Return what a draft proposes for records that are too wide for classes of whole trees."""
+    return {"kind": "bounded-knowledge", "k": K, "m": m}
+
+
+def choose_by_loss(
+    trees: float | None, facts_kept: Callable[[int], float | None], searched: int
+) -> ModelProposal | None:
     """Return bounded knowledge in place of k-anonymity if it keeps clearly more of wide records, else None.
 
-    ``trees`` and ``facts`` are what a search of a sample keeps by the one and by the other, None if nothing.
+    ``trees`` is what a search of a sample keeps by classes of whole trees, ``facts_kept`` tells it of
+    bounded knowledge by m; None if nothing. Two facts are what is proposed: three where that keeps about as
+    much, one where two keep not clearly more than whole trees.
     """
-    if facts is None or facts < (trees or 0) + _CLEARLY:
+    least = (trees or 0) + _CLEARLY
+    kept = {USUAL: facts_kept(USUAL)}
+    usual = kept[USUAL]
+    other = 3 if usual is not None and usual >= least else 1
+    kept[other] = facts_kept(other)
+    needed = least if other == 1 else max(least, (usual or 0) - _ABOUT)
+    m = other if (kept[other] or 0) >= needed else USUAL
+    if (kept[m] or 0) < least:
         return None
+    beside = next((f", m: {one} {_say_kept(share)}" for one, share in kept.items() if one != m), "")
+    facts = "one fact" if m == 1 else f"{m} facts"
     return ModelProposal(
-        KNOWLEDGE,
-        f"CONFIRM: someone who knows all of a record's own values and any {KNOWLEDGE['m']} facts of its "
+        knowledge(m),
+        f"CONFIRM: someone who knows all of a record's own values and any {facts} of its "
         f"lists, or one item of a list whole, finds at least {K} records that fit; can others know more? "
-        f"Records are wide: in a search of {searched:,} of them this keeps {facts:.0%}, and classes of whole "
-        f"trees, {{kind: k-anonymity, k: {K}}}, keep {trees or 0:.0%}",
+        f"Records are wide: in a search of {searched:,} of them this keeps {kept[m] or 0:.0%}{beside}, and "
+        f"classes of whole trees, {{kind: k-anonymity, k: {K}}}, keep {_say_kept(trees)}",
         True,
     )
+
+
+def _say_kept(share: float | None) -> str:
+    return "nothing that is foreseen" if share is None else f"{share:.0%}"
 
 
 def relax(promises: Sequence[ModelProposal]) -> list[ModelProposal]:

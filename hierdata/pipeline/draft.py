@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from hierdata.drafting.build import build_draft, input_keys, notation_of, rulele
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.fields import Notation
 from hierdata.drafting.profile import profile
-from hierdata.drafting.promises import KNOWLEDGE, ModelProposal, choose_by_loss, relax
+from hierdata.drafting.promises import USUAL, ModelProposal, choose_by_loss, knowledge, relax
 from hierdata.drafting.relations import relate_tables
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
@@ -107,20 +108,34 @@ def _weigh_models(
         return draft
     from hierdata.pipeline.foresee import SAMPLE, foresee_kept, take_sample
 
-    others = draft.promises[1:]
-    facts = ModelProposal(KNOWLEDGE, "")
-    drafts = [replace(draft, promises=(facts, *own)) for own in (others, relax(others))]
     try:
-        policies = [from_data(one.confirmed()) for one in (draft, *drafts)]
-        with read(policies[0]) as documents:
+        policy = from_data(draft.confirmed())
+        with read(policy) as documents:
             sample = take_sample(documents, draft.records)[:: -(-min(draft.records, SAMPLE) // _WEIGHED)]
     except HierdataError:
         return draft
-    kept = [foresee_kept(sample, policy, draft.records) for policy in policies[:2]]
-    if kept[1] is None and drafts[0] != drafts[1]:
-        drafts, kept[1] = drafts[1:], foresee_kept(sample, policies[2], draft.records)
-    chosen = choose_by_loss(kept[0], kept[1], len(sample))
-    return draft if chosen is None else replace(draft, promises=(chosen, *drafts[0].promises[1:]))
+
+    def kept_of(others: Sequence[ModelProposal]) -> Callable[[int], float | None]:
+        """Return what the sample keeps by bounded knowledge of m facts beside other models."""
+
+        @cache
+        def kept(m: int) -> float | None:
+            promises = (ModelProposal(knowledge(m), ""), *others)
+            changed = from_data(replace(draft, promises=promises).confirmed())
+            return foresee_kept(sample, changed, draft.records)
+
+        return kept
+
+    others = draft.promises[1:]
+    try:
+        facts = kept_of(others)
+        if facts(USUAL) is None:
+            others = tuple(relax(others))
+            facts = kept_of(others)
+        chosen = choose_by_loss(foresee_kept(sample, policy, draft.records), facts, len(sample))
+    except HierdataError:
+        return draft
+    return draft if chosen is None else replace(draft, promises=(chosen, *others))
 
 
 def _build(collection: Collection, notation: Notation, stated: dict[str, Any], progress: Progress) -> Draft:

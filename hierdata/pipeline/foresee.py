@@ -42,6 +42,8 @@ _SECONDS = 1.0
 """About how long one search may take; of wide records fewer are searched."""
 _PATTERNS = 10**6
 """The most patterns of facts that one search counts, which takes some seconds."""
+_MOST_PATTERNS = 3 * 10**6
+"""The most, about a minute's, where as few records as tell something have more."""
 _SEED = bytes(16)
 _LITTLE = 0.9
 """A vertex type of which less is published is named."""
@@ -241,6 +243,12 @@ def _limit_work(encoded: Encoded, prepared: Prepared) -> Encoded:
         if few and estimate_seconds([load], prepared) <= _SECONDS:
             break
         count = max(fewest, count * 3 // 4)
+    if patterns * count > _MOST_PATTERNS * total:
+        raise InputError(
+            f"{count:,} records, the fewest that tell something, have about {patterns * count / total:.1g} "
+            f"combinations of facts, and at most {_MOST_PATTERNS:.1g} are searched: `cap` long lists under "
+            "`shape`, or state a smaller m"
+        )
     if count == total:
         return encoded
     return part(prepared.frame.forest(encoded), encoded.ordinals, np.arange(count) * total // count)

@@ -22,7 +22,7 @@ from lxml import etree
 import hierdata
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.profile import profile
-from hierdata.drafting.promises import KNOWLEDGE
+from hierdata.drafting.promises import choose_by_loss
 from hierdata.ground.errors import InputError, PolicyError, TargetError
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint
@@ -138,9 +138,10 @@ def test_wide_records_are_drafted_with_bounded_knowledge_and_both_figures() -> N
     records = [record(rng.randint(8, 20)) for _ in range(60)]
     draft = hierdata.init(iter(records))
     first, second = draft.promises
-    assert (first.model, second.model["kind"]) == (KNOWLEDGE, "frequency-l-diversity")
+    assert (first.model["kind"], second.model["kind"]) == ("bounded-knowledge", "frequency-l-diversity")
     told = str(draft).replace("\n  # ", " ")
-    found = re.search(r"in a search of 60 of them this keeps (\d+)%, and classes .* keep (\d+)%", told)
+    shown = r"in a search of 60 of them this keeps (\d+)%, m: \d [^,]+, and classes .* keep (\d+)%"
+    found = re.search(shown, told)
     assert found is not None
     facts, trees = map(int, found.groups())
     assert "marked CONFIRM" in told
@@ -152,6 +153,29 @@ def test_wide_records_are_drafted_with_bounded_knowledge_and_both_figures() -> N
         assert abs(kept / 100 - float(own.report.kept.total.kept.value)) < 0.05
     narrow = hierdata.init([record(3) for _ in range(60)])
     assert narrow.promises[0].model["kind"] == "k-anonymity"
+
+
+@pytest.mark.parametrize(
+    ("trees", "kept", "m"),
+    [
+        (0.2, {2: 0.7, 3: 0.66}, 3),  # about as much
+        (0.2, {2: 0.7, 3: 0.6}, 2),
+        (0.2, {2: 0.7, 3: None}, 2),
+        (0.2, {2: 0.33, 3: 0.29}, 2),  # three keep not clearly more than whole trees
+        (0.5, {2: 0.55, 1: 0.8}, 1),
+        (None, {2: None, 1: 0.4}, 1),
+        (0.5, {2: 0.55, 1: 0.58}, None),
+        (0.5, {2: None, 1: None}, None),
+    ],
+)
+def test_as_many_facts_are_taken_as_known_as_the_records_allow(
+    trees: float | None, kept: dict[int, float | None], m: int | None
+) -> None:
+    chosen = choose_by_loss(trees, kept.__getitem__, 60)
+    assert (chosen and chosen.model["m"]) == m
+    if chosen is not None:
+        assert all(f"{share:.0%}" in chosen.why for share in (trees, *kept.values()) if share is not None)
+        assert chosen.why.count("nothing") == [trees, *kept.values()].count(None)
 
 
 def test_direct_identifiers_are_dropped() -> None:
