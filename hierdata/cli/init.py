@@ -95,16 +95,21 @@ def init(
                 encoding=encoding,
                 progress=feedback.listener,
             )
-        if out is not None:
-            draft.save(out)
-        if as_json:
-            print_json(_as_dict(draft))
-        elif out is None:
-            say(*str(draft).splitlines())
-        elif not quiet:
-            _show(draft, out)
+        _finish(draft, out, as_json, quiet)
         if reveal is not None:
             reveal_values(reveal, draft.reveals)
+
+
+def _finish(draft: Draft, out: Path | None, as_json: bool, quiet: bool) -> None:
+    """Save or print a draft."""
+    if out is not None:
+        draft.save(out)
+    if as_json:
+        print_json(_as_dict(draft))
+    elif out is None:
+        say(*str(draft).splitlines())
+    elif not quiet:
+        _show(draft, out)
 
 
 def _find_patients(
