@@ -42,7 +42,7 @@ BUDGETS: dict[str, int] = {
     "judge": 5260,
     "measurement": 5205,
     "metrics": 2880,
-    "pipeline": 6520,
+    "pipeline": 6580,
     "policy": 7440,
     "privacy": 3450,
     "records": 8020,
