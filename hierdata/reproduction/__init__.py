@@ -13,6 +13,8 @@ from hierdata.reproduction import (
     le_formulas,
     le_operations,
     le_trees,
+    ml_attacker,
+    ml_clustering,
     ml_drawings,
     ml_figures,
     ml_tables,
@@ -28,11 +30,13 @@ def exhibits_of_ml(study: Study) -> list[Exhibit]:
     """Return all exhibits of ML, in the order of the paper."""
     return [
         *ml_drawings.figure_1(),
+        ml_attacker.show_attack_model(),
         ml_drawings.figure_2(),
         ml_tables.table_1(),
         ml_tables.figure_3(),
         ml_tables.table_2(),
         ml_drawings.figure_4(),
+        ml_clustering.show_algorithm_2(),
         *ml_figures.exhibits(study),
     ]
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from hierdata.domains.levels import Levels
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.pipeline.look_over import look_over, read_policy
@@ -16,7 +14,7 @@ from hierdata.pipeline.trees import mlev_anonytree, show_tree
 from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
 from hierdata.privacy.base import ClassView
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, read_printed
-from hierdata.reproduction.ml_tables import loss_of
+from hierdata.reproduction.ml_tables import level_of, loss_of
 
 _SEED = bytes(16)
 
@@ -114,10 +112,8 @@ def _sensitive(node: Mapping[str, Any], path: str = "$") -> Iterator[tuple[str, 
 
 def _judge(path: str, values: Sequence[str], size: int, policy: Mapping[str, Any]) -> tuple[Cell, ...]:
     """Judge the values of a vertex by frequency l-diversity and by (alpha_lev, k)-anonymity."""
-    scale = Levels.model_validate(policy["fields"][path]["levels"]).compile({})
-    numeric = "domain" in policy["fields"][path]["levels"]
-    levels = [scale.level(Decimal(value) if numeric else value) for value in values]
-    domain = SensitiveDomain(path, tuple(values), levels=tuple(levels), level_count=scale.count)
+    levels = [level_of(policy["fields"][path], value) for value in values]
+    domain = SensitiveDomain(path, tuple(values), levels=tuple(levels), level_count=5)
     view = ClassView(size, dict.fromkeys(range(len(values)), 1))
     achieved = FrequencyLDiversity(l=size).bind(domain).achieved_parameters(view)["l"]
     holds = LevelAlphaK(k=size).bind(domain).holds(view)

@@ -62,8 +62,8 @@ _WARM = 40
 """Records of the run that only compiles."""
 
 
-def measure_algorithms(data_set: str, population: str, k: int, records: int, seed: int) -> dict[str, Any]:
-    """Run each algorithm on one synthetic data set and return its figures by algorithm, and the levels.
+def measure_algorithms(data_set: str, population: str, records: int, seed: int) -> list[dict[str, Any]]:
+    """Run each algorithm on one synthetic data set at each of ``SIZES``: figures by algorithm, and levels.
 
     ``loss`` is LM a record, suppressed records in full. ``dissimilarity`` is as printed (equations 6 and 7
     with siblings as aligned), None if no class is published. ``suppressed`` is the share of records.
@@ -71,16 +71,18 @@ def measure_algorithms(data_set: str, population: str, k: int, records: int, see
     levels 1 to 5.
     """
     _warm_up(data_set)
-    return _measure(data_set, population, k, records, seed)
+    return _measure(data_set, population, SIZES, records, seed)
 
 
 @cache
 def _warm_up(data_set: str) -> None:
     """Compile, or load what is compiled, once a process."""
-    _measure(data_set, "leaning", 3, _WARM, 1)
+    _measure(data_set, "leaning", (3,), _WARM, 1)
 
 
-def _measure(data_set: str, population: str, k: int, records: int, seed: int) -> dict[str, Any]:
+def _measure(
+    data_set: str, population: str, sizes: Sequence[int], records: int, seed: int
+) -> list[dict[str, Any]]:
     depth = DEPTHS[data_set]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "students.jsonl"
@@ -93,12 +95,17 @@ def _measure(data_set: str, population: str, k: int, records: int, seed: int) ->
         prepared = prepare(written, surveyed)
         bound = bind(documents, prepared.binding)
         forest = encode(bound, prepared.schema, prepared.hierarchies, prepared.domains)
-        found: dict[str, Any] = {
-            name: _run(forest, _policy(written, k, algorithm), surveyed, seed)
-            for name, algorithm in ALGORITHMS.items()
-        }
-    found["levels"] = _shares_of_levels(forest)
-    return found
+        levels = _shares_of_levels(forest)
+        return [
+            {
+                "levels": levels,
+                **{
+                    name: _run(forest, _policy(written, k, algorithm), surveyed, seed)
+                    for name, algorithm in ALGORITHMS.items()
+                },
+            }
+            for k in sizes
+        ]
 
 
 def _policy(written: Policy, k: int, algorithm: Algorithm) -> Policy:
@@ -227,10 +234,15 @@ def exhibits(study: Study) -> list[Exhibit]:
     records = study.effort.scale_records(round(RECORDS * study.effort.slow_scale), _LEAST)
     seeds = range(1, study.effort.repeats + 1)
     points = [
-        {"data_set": data_set, "population": population, "k": k, "records": records, "seed": seed}
-        for data_set, k, population, seed in product(reversed(DEPTHS), reversed(SIZES), POPULATIONS, seeds)
+        {"data_set": data_set, "population": population, "records": records, "seed": seed}
+        for data_set, population, seed in product(reversed(DEPTHS), POPULATIONS, seeds)
     ]
-    found = list(zip(points, study.measure(measure_algorithms, points), strict=True))
+    measured: list[Any] = study.measure(measure_algorithms, points)
+    found = [
+        ({**point, "k": k}, figures)
+        for point, of_sizes in zip(points, measured, strict=True)
+        for k, figures in zip(SIZES, of_sizes, strict=True)
+    ]
     return [
         _exhibit(figure, part, data_set, records, [each for each in found if each[0]["data_set"] == data_set])
         for figure in _FIGURES

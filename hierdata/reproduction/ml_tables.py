@@ -74,7 +74,7 @@ def loss_of(
     LM' of each published quasi-identifier, for each record, and 1 for each that is suppressed.
     """
     shown = [*_quasi(published, policy)]
-    losses = sum((_lm(policy["fields"][path], value) for path, value in shown), Fraction(0))
+    losses = sum((loss_of_value(policy["fields"][path], value) for path, value in shown), Fraction(0))
     return len(originals) * losses + sum(len([*_quasi(own, policy)]) - len(shown) for own in originals)
 
 
@@ -89,7 +89,7 @@ def _quasi(node: Mapping[str, Any], policy: Mapping[str, Any], path: str = "$") 
             yield below, value
 
 
-def _lm(field: Mapping[str, Any], value: Any) -> Fraction:
+def loss_of_value(field: Mapping[str, Any], value: Any) -> Fraction:
     """Return (|u_q| - 1) / (|u| - 1); for a number range width by domain width (erratum ML-14)."""
     if "interval" in field:
         low, high = field["interval"]["domain"]
@@ -101,6 +101,15 @@ def _lm(field: Mapping[str, Any], value: Any) -> Fraction:
         return Fraction(last - first, high - low)
     tree = field["taxonomy"]["tree"]
     return Fraction(len(_leaves(_below(tree, value))) - 1, len(_leaves(tree)) - 1)
+
+
+def level_of(field: Mapping[str, Any], value: Any) -> int:
+    """Return the sensitivity level of a value, by the ``levels`` of its field; numbers may be texts."""
+    stated = field["levels"]
+    level: int = (
+        Levels.model_validate(stated).compile({}).level(Decimal(str(value)) if "domain" in stated else value)
+    )
+    return level
 
 
 def _below(tree: Mapping[str, Any], label: str) -> Mapping[str, Any]:

@@ -210,7 +210,7 @@ class Effort:
         return max(round(records * self.scale), min(least, records))
 
 
-EFFORTS = {"quick": Effort("quick", 2, scale=0.3, slow_scale=0.4), "full": Effort("full", 10)}
+EFFORTS = {"quick": Effort("quick", 2, scale=0.3, slow_scale=0.27), "full": Effort("full", 10)}
 """What the command offers, by name."""
 
 
