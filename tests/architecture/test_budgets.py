@@ -34,7 +34,7 @@ BUDGETS: dict[str, int] = {
     "comparison": 790,
     "documents": 6085,
     "domains": 4660,
-    "drafting": 3680,
+    "drafting": 3700,
     "engines": 21730,
     "executors": 1840,
     "forest": 2030,
