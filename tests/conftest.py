@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from hierdata.engines.compiler import plain
 from tests.cases import in_full
@@ -28,6 +30,10 @@ settings.register_profile(
     "search", settings.get_profile("full"), derandomize=False, print_blob=True, max_examples=100
 )
 settings.load_profile("fast")
+
+# Examples are drawn without the constants of all modules that happen to be imported: they would depend on the
+# tests that ran before, and reading a thousand modules takes each process four seconds.
+providers._get_local_constants = Constants
 
 pytest_plugins = ["tests.seconds", "tests.kept_workers", "tests.messages"]
 

@@ -343,7 +343,7 @@ def random_collections(random: Random, count: int) -> Iterator[list[dict[str, An
 VALUES = {".s": "$.s", "c.g": "$.c[*].g", "e.h": "$.c[*].e[*].h"}
 
 
-@with_worlds(15, 150)
+@with_worlds(8, 150)
 def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """On small collections, in parts of any size; the parts of arrays are made small in turn."""
     random = Random(19)
@@ -407,14 +407,15 @@ def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int
             )
 
 
+@with_worlds(4, 36)
 def test_records_that_repeat_few_values_are_judged_like_by_the_plain_twin(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, worlds: int
 ) -> None:
     """Their patterns are few, and occur many times: what is there twice is dropped as they are counted."""
     random = Random(23)
     for module in (patterns, counting, shares):
         monkeypatch.setattr(module, "PART", 5)
-    for _ in range(12):
+    for _ in range(worlds):
         records = []
         for number in (2, 5, 8):
             records.append(

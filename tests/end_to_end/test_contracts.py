@@ -87,8 +87,13 @@ def test_a_table_as_csv_gives_what_it_gives_as_json(name: str, recoding: str, tm
 
 
 def test_every_metric_has_a_figure_of_some_table(tmp_path: Path) -> None:
-    found = (same_as_text("mondrian", "generalization", model, tmp_path) for model in CASES)
-    assert set().union(*found) == METRICS.keys()
+    found: set[str] = set()
+    for model in CASES:
+        stated = policy(FLAT, model, folder=tmp_path, engine=engine("mondrian"))
+        found |= {*hierdata.anonymize(rows(), stated, seed=SEED).report.metrics}
+        if found >= METRICS.keys():
+            break
+    assert found == METRICS.keys()
 
 
 def test_representatives_of_a_table_are_of_a_shape_that_csv_lacks(tmp_path: Path) -> None:

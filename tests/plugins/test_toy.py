@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from tests.plugins.conftest import ROOT, SPREAD, Site
-from tests.plugins.wheels import TOY, build, install, toy
+from tests.plugins.wheels import TOY, build, toy, unpack
 
 MEMBERS = {
     "models": "capped-share",
@@ -63,31 +63,7 @@ def test_a_release_is_judged_by_its_original_and_by_workers(desk: Site) -> None:
     assert (ran.code, ran.err) == (0, "")
 
 
-def test_without_the_plugin_nothing_is_judged(desk: Site) -> None:
-    listed, *judged = desk.at(None).run_all(
-        ["plugins"], *(["verify", published, "--policy", "policy.yaml"] for published in PUBLISHED)
-    )
-    assert "No installed distribution adds anything" in listed.out
-    for published, ran in zip(PUBLISHED, judged, strict=True):
-        assert ran.code == 4
-        assert ran.err.startswith("hierdata: not judged: ")
-        if published == "release":
-            missing = "capped-share (models) comes from hierdata-toy 1.0, which is not installed here"
-            assert ran.err == f"hierdata: not judged: {missing}\n"
-
-
-def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    install(build(toy("2.0"), site.parent), site)
-    ran = desk.at(site).run("verify", "release", "--policy", "policy.yaml")
-    assert ran.code == 4
-    assert ran.err == (
-        "hierdata: not judged: capped-share (models) comes from hierdata-toy 1.0, "
-        "which is installed as 2.0 here\n"
-    )
-
-
-def test_without_the_plugin_nothing_is_anonymized(desk: Site) -> None:
+def test_without_the_plugin_nothing_is_judged_and_nothing_anonymized(desk: Site) -> None:
     name = desk.say(
         "one.yaml",
         {
@@ -99,12 +75,34 @@ def test_without_the_plugin_nothing_is_anonymized(desk: Site) -> None:
             "domain: {kind: initial}": "flat: true",
         },
     )
-    ran = desk.at(None).run("anonymize", "in.numbered", "--policy", name, "--out", "none")
+    listed, ran, *judged = desk.at(None).run_all(
+        ["plugins"],
+        ["anonymize", "in.numbered", "--policy", name, "--out", "none"],
+        *(["verify", published, "--policy", "policy.yaml"] for published in PUBLISHED),
+    )
     assert ran.code == 2
     where = "one.yaml, line 8, column 5: models[1]"
     assert ran.err.startswith(f"hierdata: {where}: 'capped-share' is not one of 'k-anonymity', ")
     assert ran.err.endswith("and no installed distribution declares it\n")
     assert ran.err.count("\n") == 1
+    assert "No installed distribution adds anything" in listed.out
+    for published, ran in zip(PUBLISHED, judged, strict=True):
+        assert ran.code == 4
+        assert ran.err.startswith("hierdata: not judged: ")
+        if published == "release":
+            missing = "capped-share (models) comes from hierdata-toy 1.0, which is not installed here"
+            assert ran.err == f"hierdata: not judged: {missing}\n"
+
+
+def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    unpack(build(toy("2.0"), site.parent), site)
+    ran = desk.at(site).run("verify", "release", "--policy", "policy.yaml")
+    assert ran.code == 4
+    assert ran.err == (
+        "hierdata: not judged: capped-share (models) comes from hierdata-toy 1.0, "
+        "which is installed as 2.0 here\n"
+    )
 
 
 def test_nothing_is_imported_that_no_policy_names(desk: Site) -> None:

@@ -60,6 +60,12 @@ def install(wheel: Path, target: Path) -> None:
     subprocess.run([*pip, *options, str(wheel)], check=True, capture_output=True)
 
 
+def unpack(wheel: Path, target: Path) -> None:
+    """Put the files of a wheel into a folder, as ``install`` does, without starting pip."""
+    with ZipFile(wheel) as archive:
+        archive.extractall(target)
+
+
 def _record(files: Mapping[str, str], info: str) -> str:
     lines = []
     for name, text in files.items():
