@@ -70,6 +70,12 @@ GROUPS = {
     "season": {"winter": "12 1 2", "spring": "3 4 5", "summer": "6 7 8", "autumn": "9 10 11"},
 }
 
+FEW_PEOPLE = """
+    036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893
+    205 369 753 772
+"""
+"""Areas of ZIP codes by three digits with at most 20,000 people, by the census of 2000 or (also) of 2010."""
+
 
 def ages() -> Rows:
     """Years up to 130: five years, ten, twenty; all from 90 on are one group at each level."""
@@ -112,6 +118,17 @@ def postal(digits: int) -> Rows:
     ]
 
 
+def zip_codes() -> Rows:
+    """ZIP codes by three digits and by the first; 000 for areas with few people."""
+    few = set(FEW_PEOPLE.split())
+    return [
+        (code, "000", ROOT)
+        if code[:3] in few or code[:3] == "000"
+        else (code, code[:3], f"{code[0]}**", ROOT)
+        for code in (f"{number:05d}" for number in range(10**5))
+    ]
+
+
 def diseases(package: str) -> Rows:
     """The codes of a classification without its texts: categories, blocks and chapters."""
     icd: Any = importlib.import_module(package)
@@ -135,6 +152,7 @@ MADE_HERE: dict[str, Callable[[], Rows]] = {
     **{name: lambda name=name: grouped(name) for name in GROUPS},  # type: ignore[misc]
     "postal-4": lambda: postal(4),
     "postal-5": lambda: postal(5),
+    "zip-3": zip_codes,
 }
 FROM_PACKAGES: dict[str, tuple[str, Callable[[], Rows]]] = {
     "countries": ("iso3166", lambda: countries(2)),

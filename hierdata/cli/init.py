@@ -21,12 +21,12 @@ from hierdata.cli.arguments import (
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, reveal_values, session
 from hierdata.cli.terminal import fold, print_json, say, show
-from hierdata.ground.errors import PolicyError
+from hierdata.ground.progress import silent
 
 if TYPE_CHECKING:
     from hierdata.drafting.draft import Draft, Drafted
-    from hierdata.drafting.fhir.draft import FhirDraft
     from hierdata.drafting.promises import FieldRisk
+    from hierdata.drafting.standard import StandardDraft
 
 _MOST_FIELDS = 12
 """Fields that are printed; the draft has all."""
@@ -37,7 +37,7 @@ StandardName = Annotated[
     typer.Option(
         "--as",
         metavar="STANDARD",
-        help="fhir-r4: roles by HL7 FHIR's elements; found where each file has resources.",
+        help="fhir-r4 (found by itself), c-cda, or hipaa-safe-harbor.",
         show_default=False,
     ),
 ]
@@ -76,15 +76,16 @@ def init(
     """Read a collection once, and write the draft of a policy for you to review and change."""
     with session(as_json, reveal, out):
         from hierdata.pipeline import draft as drafting
+        from hierdata.pipeline.draft_standards import SAFE_HARBOR, init_standard
 
         if out is not None:
             require_absent(out)
-        keys = {"format": as_format, "encoding": encoding}
+        keys = {"format": as_format, "encoding": encoding, "records": records}
         stated = {key: value for key, value in keys.items() if value is not None}
         with Feedback(quiet or as_json) as feedback:
-            patients = _find_patients(source, standard, records, stated, feedback)
-        if patients is not None:
-            _finish_patients(patients, out, as_json, quiet)
+            by_standard = init_standard(source, standard, stated, feedback.listener or silent)
+        if by_standard is not None:
+            _give(by_standard, out, as_json, quiet)
             return
         with Feedback(quiet or as_json) as feedback:
             draft = drafting.init(
@@ -93,49 +94,31 @@ def init(
                 records=records,
                 delimiter=delimiter,
                 encoding=encoding,
+                safe_harbor=standard == SAFE_HARBOR,
                 progress=feedback.listener,
             )
-        _finish(draft, out, as_json, quiet)
+        _give(draft, out, as_json, quiet)
         if reveal is not None:
             reveal_values(reveal, draft.reveals)
 
 
-def _finish(draft: Draft, out: Path | None, as_json: bool, quiet: bool) -> None:
-    """Save or print a draft."""
+def _give(draft: Draft | StandardDraft, out: Path | None, as_json: bool, quiet: bool) -> None:
+    """Write a draft where it belongs."""
+    from hierdata.drafting.draft import Draft
+
     if out is not None:
         draft.save(out)
     if as_json:
-        print_json(_as_dict(draft))
+        print_json(_as_dict(draft) if isinstance(draft, Draft) else draft.as_dict())
     elif out is None:
         say(*str(draft).splitlines())
-    elif not quiet:
+    elif quiet:
+        return
+    elif isinstance(draft, Draft):
         _show(draft, out)
-
-
-def _find_patients(
-    source: str, standard: str | None, records: str | None, stated: dict[str, Any], feedback: Feedback
-) -> FhirDraft | None:
-    """Return the draft for FHIR resources of patients, None for other records; refuse unknown standards."""
-    from hierdata.pipeline.draft_fhir import STANDARDS, find_patients, init_fhir
-
-    if standard is None:
-        return find_patients(source, stated, feedback.listener) if records is None else None
-    if standard not in STANDARDS:
-        raise PolicyError(f"--as must be one of {', '.join(STANDARDS)}")
-    return init_fhir(source, stated, feedback.listener)
-
-
-def _finish_patients(draft: FhirDraft, out: Path | None, as_json: bool, quiet: bool) -> None:
-    """Save or print a draft for FHIR resources."""
-    if out is not None:
-        draft.save(out)
-    if as_json:
-        print_json(draft.as_dict())
-    elif out is None:
-        say(*str(draft).splitlines())
-    elif not quiet:
-        published = [path for path, _, _, shown in draft.list_roles() if shown]
-        say(f"FHIR R4, {draft.records:,} patients: {len(published)} elements are published.")
+    else:
+        published = [one for one in draft.list_roles() if one.is_published]
+        say(f"{draft.standard}, {draft.records:,} patients: {len(published)} elements are published.")
         say(f"The draft is in {out}. Answer its questions, remove its line `draft`, and run lint.")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -187,6 +187,17 @@ class Labels(ABC):
 LabelKind: TypeAlias = Literal["own", "values", "beginnings", "bins", "periods", "groups"]
 
 
+OLDEST = 89
+"""The age above which HIPAA's Safe Harbor wants ages to be one group."""
+
+
+class Remainder(NamedTuple):
+    """What at most remains of dates and ages, or of places, in the labels of a domain; ``words`` say it."""
+
+    of: Literal["dates", "places"]
+    words: str
+
+
 class QuasiDomain(ABC, BaseModel):
     """What a policy states about a quasi-identifier's values; ``compile`` builds a collection's hierarchy.
 
@@ -202,6 +213,11 @@ class QuasiDomain(ABC, BaseModel):
     """Whether values are published as they are, or their beginnings, and not as groups of values."""
     labels_are: ClassVar[LabelKind] = "own"
     """What the labels below ``*`` are; only the domains of the package have others than ``own``."""
+
+    @property
+    def remainder(self) -> Remainder | None:
+        """What of dates, ages or places HIPAA's Safe Harbor sees remain, None if that may be too much."""
+        return None
 
     @property
     def named_file(self) -> str | None:

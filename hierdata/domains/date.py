@@ -15,6 +15,7 @@ from hierdata.documents.days import date_of, day_of, spell_day, spelled_year
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp
 from hierdata.domains.base import (
+    OLDEST,
     Bin,
     Hierarchy,
     LabelKind,
@@ -22,6 +23,7 @@ from hierdata.domains.base import (
     Labels,
     Observed,
     QuasiDomain,
+    Remainder,
     Uncovered,
     group_observed,
 )
@@ -81,6 +83,9 @@ class Date(QuasiDomain):
     its days, and as the root if none does. With ``missing: impossible`` a value in one of the forms that the
     calendar does not have (``1898-00-00``) is missing; else it is refused.
 
+    With ``earliest: 1936`` all dates before that year count as dates in it, so that ``1936`` means 1936 or
+    earlier. It needs ``steps`` of years.
+
     Labels are texts: ``2001-03-04``, ``2001-03``, ``2001``, other periods by their first and last day,
     ``[2001-01-01, 2001-03-31]``. Weeks begin on Monday. LM' is (last - first day) / (latest - earliest day of
     the collection), at most 1.
@@ -107,6 +112,9 @@ class Date(QuasiDomain):
     missing: Literal["impossible"] | None = Field(
         default=None, description="impossible: dates that the calendar does not have are missing"
     )
+    earliest: Annotated[int, Field(ge=1, le=9999)] | None = Field(
+        default=None, description="the year that earlier dates count as, so that it means: or earlier"
+    )
 
     @model_validator(mode="after")
     def _ascending(self) -> Date:
@@ -114,7 +122,20 @@ class Date(QuasiDomain):
         if not places or any(a >= b for a, b in pairwise(places)):
             raise ValueError(f"steps must be some of {', '.join(_ORDER)}, in this order")
         check_formats(self.format)
+        if self.earliest is not None and self.steps[0] not in _YEARS:
+            raise ValueError("earliest needs steps of years: year, decade, century")
         return self
+
+    @property
+    def remainder(self) -> Remainder | None:
+        """See QuasiDomain.remainder: years, of which the earliest are one group."""
+        if self.earliest is None:
+            return None
+        return Remainder(
+            "dates",
+            f"by {' or '.join(self.steps)}; {self.earliest} means {self.earliest} or earlier, which is right "
+            f"until the end of {self.earliest + OLDEST + 1}",
+        )
 
     @property
     def has_partial_values(self) -> bool:
@@ -128,7 +149,7 @@ class Date(QuasiDomain):
         first, last = (periods[0][0], max(end for _, end in periods)) if periods else (0, 0)
         stated: dict[str, Any] = {
             "span": last - first,
-            "codebook": {"kind": "date", "steps": list(self.steps)},
+            "codebook": {"kind": "date", "steps": list(self.steps), **self._stated_earliest()},
         }
         steps = [_whole_day if step == "day" else _periods_of(step) for step in reversed(self.steps)]
         if self.has_partial_values:
@@ -146,8 +167,15 @@ class Date(QuasiDomain):
             )
         return tree if self.missing is None else replace(tree, node_of=self._or_missing(tree.node_of))
 
+    def _stated_earliest(self) -> dict[str, int]:
+        return {} if self.earliest is None else {"earliest": self.earliest}
+
     def _period_of(self, value: Scalar) -> Period:
-        return read_period(value, self.format)
+        first, last = read_period(value, self.format)
+        if self.earliest is None:
+            return first, last
+        least = day_of(self.earliest, 1, 1)
+        return max(first, least), max(last, least)
 
     @staticmethod
     def _or_missing(node_of: Callable[[Scalar], int]) -> Callable[[Scalar], int]:

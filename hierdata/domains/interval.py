@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
+    OLDEST,
     ROOT_LABEL,
     Bin,
     Hierarchy,
@@ -20,6 +21,7 @@ from hierdata.domains.base import (
     Labels,
     Observed,
     QuasiDomain,
+    Remainder,
     Uncovered,
     group_observed,
 )
@@ -91,6 +93,13 @@ class Interval(QuasiDomain):
             closed=integral,
             codebook=self._codebook(),
         )
+
+    @property
+    def remainder(self) -> Remainder | None:
+        """See QuasiDomain.remainder: ages, of which the highest are one group."""
+        if self.outside != "clamp" or self.domain is None or self.domain[1] > OLDEST + 1:
+            return None
+        return Remainder("dates", f"in groups; all from {plain(self.domain[1])} on are one")
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the bins of each step."""

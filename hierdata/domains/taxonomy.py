@@ -18,6 +18,7 @@ from pydantic_core import CoreSchema
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
+    OLDEST,
     ROOT_LABEL,
     Hierarchy,
     LabelKind,
@@ -25,6 +26,7 @@ from hierdata.domains.base import (
     Labels,
     Observed,
     QuasiDomain,
+    Remainder,
     Uncovered,
     finder,
     loss_of,
@@ -43,6 +45,14 @@ from hierdata.domains.taxonomy_files import (
 from hierdata.ground.errors import PolicyError
 
 __all__ = ["MAX_DEPTH", "Taxonomy", "read_tree"]
+
+
+_REMAINDERS = {
+    "builtin/ages": Remainder("dates", f"in groups of ages; all from {OLDEST + 1} on are one"),
+    "builtin/zip-3": Remainder(
+        "places", "the first three digits of ZIP codes; 000 for areas with at most 20,000 people"
+    ),
+}
 
 
 class Taxonomy(QuasiDomain):
@@ -98,6 +108,11 @@ class Taxonomy(QuasiDomain):
     def named_file(self) -> str | None:
         """The file with the tree; None for a tree in the policy or in the package."""
         return None if self.file is None or is_built_in(self.file) else self.file
+
+    @property
+    def remainder(self) -> Remainder | None:
+        """See QuasiDomain.remainder: groups of ages, or ZIP codes by three digits, from the package."""
+        return _REMAINDERS.get(self.file or "") if self.finest >= 1 else None
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy of the tree down to the finest form.

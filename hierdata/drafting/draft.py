@@ -45,6 +45,13 @@ _KINDS = {
 }
 
 
+IDENTIFIERS_ASKED = (
+    "is each of the 18 identifiers of 45 CFR 164.514(b)(2) named where it is, [] where there is none? "
+    "Codes and texts may hold one too. And do you know of no person who could be found by what remains?"
+)
+"""What a draft by HIPAA's Safe Harbor asks."""
+
+
 @dataclass(frozen=True)
 class Drafted:
     """One field of a draft: its profile, its proposal, and its risk if it alone is known."""
@@ -131,6 +138,7 @@ def _lines(draft: Draft) -> Iterator[str]:
     open_questions = sum(bool(one.proposal.confirm) for one in draft.fields)
     open_questions += draft.persons is not None
     open_questions += sum(promise.is_open for promise in draft.promises)
+    open_questions += "safe_harbor" in draft.stated
     yield EDITOR_LINE
     but = " but the texts that filters compare" if any("[?" in one.path for one in draft.fields) else ""
     yield from comment(
@@ -155,7 +163,7 @@ def _lines(draft: Draft) -> Iterator[str]:
     yield f"draft: {text(f'look at every field, {waiting}then remove this line')}"
     yield "version: 1"
     for key, value in draft.stated.items():
-        yield from _tables(value) if key == "tables" else (f"{key}: {flow(value)}",)
+        yield from _write_stated(key, value)
     yield from comment("A field that appears later and has no rule stops the run.", "")
     yield "unlisted: error"
     yield from _pairs(draft)
@@ -178,15 +186,30 @@ def _lines(draft: Draft) -> Iterator[str]:
         yield f"  {text(one.path)}: {flow(one.proposal.rule)}"
 
 
+def _write_stated(key: str, value: Any) -> Iterator[str]:
+    if key == "tables":
+        yield from _tables(value)
+    elif key == "safe_harbor":
+        yield from comment(f"CONFIRM: {IDENTIFIERS_ASKED}", "")
+        yield from write_lines(key, value)
+    else:
+        yield f"{key}: {flow(value)}"
+
+
 def _tables(rules: Mapping[str, object]) -> Iterator[str]:
     yield from comment(
         "CONFIRM: are the tables linked correctly? The links were found by names and values; a wrong link "
         "would combine data of different people.",
         "",
     )
-    yield "tables:"
-    for name, rule in rules.items():
-        yield f"  {text(name)}: {flow(rule)}"
+    yield from write_lines("tables", rules)
+
+
+def write_lines(key: str, values: Mapping[str, object]) -> Iterator[str]:
+    """Yield a mapping of a policy with a line for each of its values."""
+    yield f"{key}:"
+    for name, value in values.items():
+        yield f"  {text(name)}: {flow(value)}"
 
 
 def comment(words: str, indent: str) -> Iterator[str]:

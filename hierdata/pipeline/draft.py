@@ -21,8 +21,10 @@ from hierdata.drafting.fields import Notation
 from hierdata.drafting.profile import profile
 from hierdata.drafting.promises import USUAL, ModelProposal, choose_by_loss, knowledge, relax
 from hierdata.drafting.relations import relate_tables
+from hierdata.drafting.safe_harbor import to_safe_harbor
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
+from hierdata.pipeline.draft_standards import this_year
 from hierdata.pipeline.look_over import open_shaped, shape_collection
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
@@ -43,6 +45,7 @@ def init(
     records: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    safe_harbor: bool = False,
     progress: Progress | None = None,
 ) -> Draft:
     """Read a collection once, and propose a policy for it, with reasons.
@@ -53,6 +56,9 @@ def init(
     found, and so are the records of a JSON file that is an object with one array of objects, or one object of
     objects that are alike. Memory does not grow with the number of records, unless tables are joined.
 
+    With ``safe_harbor`` the draft names the fields that hold the 18 identifiers of HIPAA's Safe Harbor, and
+    leaves nothing of them but years and ages up to 89.
+
     The draft is refused as a policy until a person confirms it, by ``Draft.confirmed`` or by removing the
     line ``draft`` from the file. Raises InputError, TargetError, and PolicyError if the kind of input cannot
     be determined.
@@ -60,7 +66,7 @@ def init(
     stated = input_keys(format, records, delimiter, encoding)
     store = store_of(source)
     if store is None:
-        return _of_files(source, stated, progress or silent)
+        return _of_files(source, stated, safe_harbor, progress or silent)
     try:
         if stated:
             raise PolicyError(f"{', '.join(stated)}: applies to files only, but the records are on a server")
@@ -70,13 +76,14 @@ def init(
             stated = {"individual": draft.persons.rule}
             with open_shaped(store, ruleless_policy(stated)) as (united, _):
                 draft = build_draft(united, Notation(), stated, store.structure(), draft.persons)
+        draft = to_safe_harbor(draft, this_year()) if safe_harbor else draft
         return _weigh_models(draft, lambda policy: _open_store(store, policy))
     finally:
         if store is not source:
             store.close()
 
 
-def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Draft:
+def _of_files(source: object, stated: dict[str, Any], safe_harbor: bool, progress: Progress) -> Draft:
     tables = _tables(source)
     if tables is not None:
         if "records" in stated:
@@ -91,6 +98,7 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         collection = collect(source, ruleless_policy(known))
         notation = _notation(collection, known)
     draft = _build(collection, notation, stated, progress)
+    draft = to_safe_harbor(draft, this_year()) if safe_harbor else draft
     return _weigh_models(draft, lambda policy: shape_collection(collection, policy))
 
 

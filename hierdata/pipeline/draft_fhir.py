@@ -11,17 +11,11 @@ from hierdata.documents.document import Document
 from hierdata.drafting.build import ruleless_policy
 from hierdata.drafting.fhir.draft import FhirDraft, NoPatientError, draft_resources
 from hierdata.drafting.fhir.seen import read_resources
-from hierdata.ground.errors import HierdataError, PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
-from hierdata.pipeline.look_over import open_shaped
-from hierdata.policy.load import from_data
+from hierdata.pipeline.foresee import foresee_promises
 from hierdata.sources.bundles import holds_resources, read_documents
 from hierdata.sources.stores import store_of
-
-STANDARDS = ("fhir-r4",)
-"""What ``hierdata init --as`` takes."""
-_WEIGHED = 100
-"""Patients that are searched to say what a promise keeps; of fewer a search says little."""
 
 
 def is_fhir(source: object) -> bool:
@@ -41,24 +35,27 @@ def init_fhir(
     source: object,
     stated: dict[str, Any] | None = None,
     progress: Progress | None = None,
+    earliest: int | None = None,
     *,
     weighed: bool = True,
 ) -> FhirDraft:
     """Read resources once, and propose a policy by what FHIR R4 says of their elements.
 
     ``source`` is a file or a folder of NDJSON or of Bundles, or a store of Bundles; ``stated`` are keys of
-    the policy on the format of files. ``weighed`` says what each promise keeps, by searches of a sample.
-    Raises InputError for what is no resource, and NoPatientError where no patient is.
+    the policy on the format of files, ``earliest`` is as of FhirDraft. ``weighed`` says what each promise
+    keeps, by searches of a sample. Raises InputError for what is no resource, and NoPatientError where no
+    patient is.
     """
     documents = count_items(_documents(source, stated or {}), "reading", None, progress or silent)
-    draft = draft_resources(read_resources(documents))
-    return draft.with_kept(_weigh(source, draft)) if weighed else draft
+    draft = draft_resources(read_resources(documents), earliest)
+    return draft.with_kept(foresee_promises(source, draft)) if weighed else draft
 
 
 def find_patients(
     source: object,
     stated: dict[str, Any] | None = None,
     progress: Progress | None = None,
+    earliest: int | None = None,
     *,
     weighed: bool = True,
 ) -> FhirDraft | None:
@@ -69,7 +66,7 @@ def find_patients(
     if not is_fhir(source):
         return None
     try:
-        return init_fhir(source, stated, progress, weighed=weighed)
+        return init_fhir(source, stated, progress, earliest, weighed=weighed)
     except NoPatientError:
         return None
 
@@ -86,19 +83,3 @@ def _documents(source: object, stated: dict[str, Any]) -> Iterator[Document]:
     finally:
         if store is not source:
             store.close()
-
-
-def _weigh(source: object, draft: FhirDraft) -> dict[str, float | None]:
-    """Return what a sample of patients keeps under each promise, None where no release comes of it."""
-    from hierdata.pipeline.foresee import SAMPLE, foresee_kept, take_sample
-
-    if draft.records < _WEIGHED:
-        return {}
-    try:
-        policies = {one.name: from_data(draft.policy(one.model)) for one in draft.promises}
-        with open_shaped(source, policies["draft"]) as (documents, _):
-            sample = take_sample(documents, draft.records)
-    except HierdataError:
-        return {}
-    sample = sample[:: -(-min(draft.records, SAMPLE) // _WEIGHED)]
-    return {name: foresee_kept(sample, policy, draft.records) for name, policy in policies.items()}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hierdata.documents.document import Document
+from hierdata.drafting.standard import StandardDraft
 from hierdata.forest.encoded import Encoded, part
 from hierdata.forest.encoding import encode_records
 from hierdata.ground.errors import HierdataError, InputError, PromiseError
@@ -23,6 +24,7 @@ from hierdata.pipeline.publish import TallyBlock
 from hierdata.pipeline.search import NO_CLASS, nothing_holds
 from hierdata.policy.lint.remedies import LostPlace, Remedy, suggest_remedies
 from hierdata.policy.lint.traces import leads_to_persons
+from hierdata.policy.load import from_data
 from hierdata.policy.load.changes import add_unlisted, without_required_fields
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.plan.treatment import dry_treatment
@@ -35,6 +37,8 @@ from hierdata.records.shape.places import ShapeNotation
 from hierdata.records.survey import Keys, Survey, survey
 from hierdata.release.recodings import recoding_named
 
+_WEIGHED = 100
+"""Patients that are searched to say what a promise keeps."""
 SAMPLE = 400
 """The most records that are searched: beyond that the shares hardly change."""
 _FEWEST = 100
@@ -155,6 +159,23 @@ def foresee_kept(sample: Sequence[Document], policy: Policy, total: int) -> floa
     except HierdataError:
         return None
     return None if found.refusal is not None or found.shares.total is None else float(found.shares.total.kept)
+
+
+def foresee_promises(source: object, draft: StandardDraft) -> dict[str, float | None]:
+    """Return what a sample of patients keeps under each promise, None where no release comes of it.
+
+    Of few patients a search says little: then nothing is returned.
+    """
+    if draft.records < _WEIGHED:
+        return {}
+    try:
+        policies = {one.name: from_data(draft.policy(one.model)) for one in draft.promises}
+        with open_shaped(source, policies["draft"]) as (documents, _):
+            sample = take_sample(documents, draft.records)
+    except HierdataError:
+        return {}
+    sample = sample[:: -(-min(draft.records, SAMPLE) // _WEIGHED)]
+    return {name: foresee_kept(sample, policy, draft.records) for name, policy in policies.items()}
 
 
 def take_sample(documents: Iterable[Document], count: int) -> list[Document]:

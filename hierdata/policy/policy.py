@@ -21,6 +21,7 @@ from hierdata.policy.problems import InconsistencyError, PolicyFile, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule, find_both_forms, maps_of, read_path, unusable_paths
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
+from hierdata.policy.spec.safe_harbor import SafeHarbor
 from hierdata.policy.spec.shape import ControlRule, IndividualRule, NoIndividual, StepSpec, with_counts
 from hierdata.policy.spec.tables import (
     CsvOptions,
@@ -105,6 +106,10 @@ class Policy(BaseModel):
     )
     fields: Annotated[dict[PathText, FieldRule], Field(min_length=1, max_length=20_000)] = Field(
         description="a rule for each field, by its path"
+    )
+    safe_harbor: SafeHarbor | None = Field(
+        default=None,
+        description="where the 18 identifiers of HIPAA's Safe Harbor are: fields or objects for each, or []",
     )
     population: PopulationTable | None = Field(
         default=None, description="the people that an adversary may know, for models that need them"

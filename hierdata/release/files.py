@@ -17,6 +17,7 @@ from hierdata.metrics import metrics_of
 from hierdata.metrics.base import Sums
 from hierdata.metrics.kept import KeptWorth, Share
 from hierdata.metrics.tallies import Counted, Tallies, count_part
+from hierdata.policy.checks.safe_harbor import list_removed
 from hierdata.policy.checks.sensitive import find_unlimited
 from hierdata.policy.lint.levels import memberships
 from hierdata.policy.lint.lint import lint
@@ -39,6 +40,7 @@ from hierdata.release.report.models import (
     MembershipRow,
     Outcome,
     ReleaseFile,
+    SafeHarborRow,
     StewardReport,
     Tally,
     costs,
@@ -136,6 +138,10 @@ def build_report(
         loss_exact=not counts.rounded,
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
+        safe_harbor=tuple(
+            SafeHarborRow(letter=own.letter, what=own.what, fields=dict(own.treated))
+            for own in list_removed(policy)
+        ),
         reasons=_reasons(prepared.schema, counts),
         fields={
             str(path): _treatment(rule, prepared.codebooks.get(str(path)), policy)

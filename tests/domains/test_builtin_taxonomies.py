@@ -12,7 +12,7 @@ from hierdata.domains.taxonomy_files import locate_tree, read_tree
 from hierdata.ground.errors import PolicyError
 from tests.builtin_taxonomies import FOLDER, FROM_PACKAGES, MADE_HERE, text_of
 
-LARGE = {"icd-10-cm", "postal-5"}
+LARGE = {"icd-10-cm", "postal-5", "zip-3"}
 NAMES = sorted(path.name.removesuffix(".csv.gz") for path in FOLDER.glob("*.csv.gz"))
 
 
@@ -62,6 +62,8 @@ def test_large_ones_are_trees_with_a_leaf_a_line() -> None:
         ("countries", ("AU", "FJ"), "Oceania"),
         ("countries-3", ("DEU", "POL"), "Europe"),
         ("postal-4", ("3000", "3099"), "30**"),
+        ("zip-3", ("02138", "02199"), "021"),
+        ("zip-3", ("03601", "89399"), "000"),
         ("icd-10", ("E11.0", "E11.9"), "E11"),
         ("icd-10", ("E10.0", "E11.9"), "E10-E14"),
         ("icd-10", ("E03.9", "E11.9"), "Chapter IV"),

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from hierdata.documents.fhir.elements import elements_of
-from hierdata.drafting.draft import EDITOR_LINE, comment, flow, save_text, text
+from hierdata.drafting.draft import IDENTIFIERS_ASKED
 from hierdata.drafting.fhir.seen import SeenType, judge_element, judge_extension, known_elements
+from hierdata.drafting.standard import (
+    ALL_FACTS,
+    CLASSES,
+    KNOWLEDGE,
+    WITH_ALPHA,
+    ElementRole,
+    StandardDraft,
+    StandardPromise,
+    is_below,
+)
 from hierdata.ground.errors import InputError
+from hierdata.policy.spec.safe_harbor import IDENTIFIERS
 
 PATIENT = "Patient"
 _MOST_SYSTEMS = 4
@@ -19,9 +29,6 @@ _WEIGHT = 60
 """The weight of a date of the patient: without it large classes of all ages keep a little more of codes."""
 _DATES = ("iso", "%Y-%m", "%Y")
 """How FHIR's type ``date`` is written: also without a day or a month."""
-_CLASSES: dict[str, Any] = {"kind": "k-anonymity", "k": 5}
-_KNOWLEDGE: dict[str, Any] = {"kind": "bounded-knowledge", "k": 5, "m": 2}
-_ALL_FACTS: dict[str, Any] = {**_KNOWLEDGE, "facts": "all"}
 _BY_CLASSES = "classes of whole records, whatever someone knows of"
 QUESTIONS = (
     "Is what others may know complete: sex, year or decade of birth, visits by class, vaccinations? Should "
@@ -40,29 +47,41 @@ QUESTIONS = (
 """What a machine cannot know, for the steward; at most ten."""
 
 
+_OF_TYPES: dict[str, tuple[str, ...]] = {
+    "HumanName": ("names",),
+    "Address": ("places",),
+    "ContactPoint": ("phones", "faxes", "emails", "urls"),
+    "Identifier": ("social_security", "medical_records", "health_plans", "accounts", "licenses", "devices"),
+    "Attachment": ("photos",),
+    "url": ("urls",),
+    **dict.fromkeys(("date", "dateTime", "instant", "Period", "Timing", "Age"), ("dates",)),
+    **dict.fromkeys(("id", "string", "markdown", "Annotation", "Narrative"), ("other",)),
+}
+"""The identifiers of HIPAA's Safe Harbor that elements may hold, by data type."""
+_OF_ELEMENTS = {"contact": ("names", "phones", "places"), "photo": ("photos",)}
+
+
 class NoPatientError(InputError):
     """The resources have no Patient, so that FHIR does not say whose they are."""
 
 
 @dataclass(frozen=True)
-class FhirPromise:
-    """A model that a draft proposes or names, with who it is for."""
+class FhirDraft(StandardDraft):
+    """A policy proposed for FHIR R4 (see StandardDraft).
 
-    name: str
-    model: dict[str, Any]
-    why: str
-
-
-@dataclass(frozen=True)
-class FhirDraft:
-    """A policy proposed for FHIR R4. ``str`` returns the file, which has no value of a person.
-
-    ``kept`` has the share of the information that a sample keeps, by the name of the promise; None where it
-    could not be told.
+    ``earliest`` is the year that earlier dates count as, where the draft is by HIPAA's Safe Harbor.
     """
 
     seen: Mapping[str, SeenType]
-    kept: Mapping[str, float | None]
+    earliest: int | None = None
+
+    standard: ClassVar[str] = "fhir-r4"
+    called: ClassVar[str] = "FHIR"
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What a machine cannot know (see StandardDraft)."""
+        return QUESTIONS if self.earliest is None else (*QUESTIONS, IDENTIFIERS_ASKED.capitalize())
 
     @property
     def records(self) -> int:
@@ -70,7 +89,7 @@ class FhirDraft:
         return self.seen[PATIENT].count
 
     @property
-    def promises(self) -> tuple[FhirPromise, ...]:
+    def promises(self) -> tuple[StandardPromise, ...]:
         """What is proposed, and then other promises that the draft names, each with who it is for.
 
         Which make sense depends on what is published below the patient: what others may know, codes or
@@ -81,39 +100,45 @@ class FhirDraft:
         finds = "finds at least 5 patients. What these have in common can be learned"
         if "quasi" in below:
             return (
-                FhirPromise(
+                StandardPromise(
                     "draft",
-                    _KNOWLEDGE,
+                    KNOWLEDGE,
                     f"Someone who knows sex and birth and any two visits or vaccinations {finds}, and "
                     "someone who knows two diagnoses may find the patient",
                 ),
-                FhirPromise(
+                StandardPromise(
                     "alpha",
-                    {**_KNOWLEDGE, "alpha": "4/5"},
+                    WITH_ALPHA,
                     "Or, where no code may be guessed with more than 80 %: codes that most patients have are "
                     "lost first",
                 ),
-                FhirPromise(
+                StandardPromise(
                     "facts",
-                    _ALL_FACTS,
+                    ALL_FACTS,
                     "Or, where a reader may know diagnoses too (a relative, an insurance): every code is a "
                     "fact",
                 ),
-                FhirPromise(
-                    "classes", _CLASSES, f"Or, the stricter choice: {_BY_CLASSES} visits and vaccinations"
+                StandardPromise(
+                    "classes", CLASSES, f"Or, the stricter choice: {_BY_CLASSES} visits and vaccinations"
                 ),
             )
         if "sensitive" in below:
             return (
-                FhirPromise("draft", _ALL_FACTS, f"Who knows sex and birth and any two codes {finds}"),
-                FhirPromise("classes", _CLASSES, f"Or, where nobody knows codes: {_BY_CLASSES} the patient"),
+                StandardPromise("draft", ALL_FACTS, f"Who knows sex and birth and any two codes {finds}"),
+                StandardPromise(
+                    "classes", CLASSES, f"Or, where nobody knows codes: {_BY_CLASSES} the patient"
+                ),
             )
-        return (FhirPromise("draft", _CLASSES, f"Someone who knows sex and birth {finds}"),)
+        return (StandardPromise("draft", CLASSES, f"Someone who knows sex and birth {finds}"),)
 
     def policy(self, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the policy as a dict, with another model than the drafted one if given."""
         tables = dict(_tables(self.seen))
         fields = dict(_fields(self.seen, tables))
+        if self.earliest is not None:
+            for rule in fields.values():
+                if "date" in rule:
+                    rule["date"] = {**rule["date"], "earliest": self.earliest}
         steps = [
             {"distinct": {"path": f"$.{kind}", "fields": [name]}} for kind, name in _codes(self.seen, tables)
         ]
@@ -124,105 +149,56 @@ class FhirDraft:
             "tables": tables,
             **({"shape": steps} if steps else {}),
             "models": [dict(self.promises[0].model if model is None else model)],
+            **({} if self.earliest is None else {"safe_harbor": self._hold_identifiers(tables)}),
             "fields": fields,
         }
 
-    def confirmed(self) -> dict[str, Any]:
-        """Return the policy as a dict without the key ``draft``: call it after reviewing the draft."""
-        return self.policy()
+    def _hold_identifiers(self, tables: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Return the elements that hold each identifier, in the types of resources that are read."""
+        held: dict[str, list[str]] = {name: [] for name in IDENTIFIERS}
+        for kind in (name for name, table in tables.items() if "lookup" not in table):
+            above = "$" if kind == PATIENT else f"$.{kind}[*]"
+            for name in sorted(self.seen[kind].elements):
+                element = elements_of(kind).get(name)
+                holds = _OF_ELEMENTS.get(name) or _OF_TYPES.get(element.type if element else "", ())
+                for identifier in holds:
+                    held[identifier].append(f"{above}.{name}")
+        return held
 
-    def with_kept(self, kept: Mapping[str, float | None]) -> FhirDraft:
-        """Return the draft with the shares that were measured."""
-        return replace(self, kept=kept)
-
-    def list_roles(self) -> Iterator[tuple[str, str, str, bool]]:
-        """Yield path, role, reason and whether it is published, of every element that was seen."""
+    def list_roles(self) -> Iterator[ElementRole]:
+        """Yield every element that was seen (see StandardDraft)."""
         published = self.policy()["fields"]
         for kind, seen in sorted(self.seen.items(), key=lambda item: (item[0] != PATIENT, item[0])):
             above = "$" if kind == PATIENT else f"$.{kind}[*]"
             for name in sorted(seen.elements):
                 path = f"{above}.{name}"
-                yield path, *judge_element(kind, name), any(_is_below(one, path) for one in published)
+                is_published = any(is_below(one, path) for one in published)
+                yield ElementRole(path, *judge_element(kind, name), is_published)
             for url in sorted(seen.extensions):
                 named = f"[?@.url == '{url}']" if url else "[*]"
-                yield f"{above}.extension{named}", *judge_extension(url), False
+                yield ElementRole(f"{above}.extension{named}", *judge_extension(url), False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON output; it has no value of a person."""
-        return {
-            "records": self.records,
-            "standard": "fhir-r4",
-            "resources": {kind: seen.count for kind, seen in sorted(self.seen.items())},
-            "kept": dict(self.kept),
-            "questions": list(QUESTIONS),
-            "fields": [
-                {"path": path, "role": role, "reason": why, "published": published}
-                for path, role, why, published in self.list_roles()
-            ],
-        }
+        """Return the JSON output (see StandardDraft)."""
+        resources = {kind: seen.count for kind, seen in sorted(self.seen.items())}
+        return super().as_dict() | {"resources": resources}
 
-    def save(self, path: str | Path) -> None:
-        """Write the draft to a new file. Raises TargetError if it exists or cannot be written."""
-        save_text(path, str(self))
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines()) + "\n"
-
-    def _lines(self) -> Iterator[str]:
-        policy = self.policy()
-        yield EDITOR_LINE
+    @property
+    def head(self) -> Sequence[str]:
+        """Say what was seen (see StandardDraft)."""
         counts = ", ".join(f"{kind} {seen.count:,}" for kind, seen in sorted(self.seen.items()))
-        yield from comment(
+        return (
             f"A draft by `hierdata init` for FHIR R4, from {self.records:,} patients. It contains no value "
             "of the data but systems of codes. Roles are those of FHIR's elements.",
-            "",
+            f"Resources: {counts}.",
         )
-        yield from comment(f"Resources: {counts}.", "")
-        for number, question in enumerate(QUESTIONS, 1):
-            yield from comment(f"CONFIRM {number}: {question}", "")
-        yield f"draft: {text(f'answer the {len(QUESTIONS)} marked CONFIRM, then remove this line')}"
-        for key in ("version", "standard", "unlisted"):
-            yield f"{key}: {flow(policy[key])}"
-        yield "tables:"
-        yield from (f"  {name}: {flow(table)}" for name, table in policy["tables"].items())
-        if "shape" in policy:
-            yield "# Each code once a patient: dates, states, order and place in an encounter are lost."
-            yield "shape:"
-            yield from (f"  - {flow(step)}" for step in policy["shape"])
-        yield from self._models()
-        yield "fields:"
-        for path, rule in policy["fields"].items():
-            yield f"  {text(path)}: {flow(rule)}"
-        yield from self._left_out()
-
-    def _models(self) -> Iterator[str]:
-        yield "models:"
-        first, *others = self.promises
-        yield from comment(f"{first.why}.{self._say(first.name)}", "  ")
-        yield f"  - {flow(first.model)}"
-        for one in others:
-            yield from comment(f"{one.why}: {flow(one.model)}.{self._say(one.name)}", "  ")
-
-    def _say(self, name: str) -> str:
-        kept = self.kept.get(name)
-        return "" if kept is None else f" A sample keeps {kept:.0%}.".replace("%", " %")
-
-    def _left_out(self) -> Iterator[str]:
-        yield "# Left out, by what FHIR says of each element:"
-        for path, role, why, published in self.list_roles():
-            if not published:
-                yield from comment(f"{path}: {role}, {why}", "  ")
 
 
-def _is_below(path: str, above: str) -> bool:
-    return path == above or path.startswith((f"{above}.", f"{above}["))
-
-
-def draft_resources(seen: Mapping[str, SeenType]) -> FhirDraft:
-    """Return the draft for what was seen. Raises NoPatientError if there is no patient."""
+def draft_resources(seen: Mapping[str, SeenType], earliest: int | None = None) -> FhirDraft:
+    """Return the draft for what was seen (see FhirDraft). Raises NoPatientError if there is no patient."""
     if PATIENT not in seen:
         raise NoPatientError("there is no resource of the type Patient: whose are the records?")
-    return FhirDraft(seen, {})
+    return FhirDraft({}, seen, earliest)
 
 
 def _tables(seen: Mapping[str, SeenType]) -> Iterator[tuple[str, dict[str, Any]]]:

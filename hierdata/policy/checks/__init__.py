@@ -14,6 +14,7 @@ from hierdata.policy.checks.records import (
     check_identifiers,
     check_shape,
 )
+from hierdata.policy.checks.safe_harbor import check_safe_harbor
 from hierdata.policy.checks.sensitive import check_readings
 from hierdata.policy.checks.tables import check_tables
 from hierdata.policy.policy import Policy
@@ -31,6 +32,7 @@ _CHECKS = (
     check_derived,
     check_population,
     check_knowledge,
+    check_safe_harbor,
     check_gates,
 )
 

@@ -144,8 +144,8 @@ class Outcome(Plain):
 
     @model_serializer(mode="wrap")
     def _without_plugins(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
-        """Leave out ``plugins``, ``group_ids``, ``labels`` and ``shape`` if there are none."""
-        return _leave_out(handler(self), "plugins", "group_ids", "labels", "shape")
+        """Leave out what there is none of."""
+        return _leave_out(handler(self), "plugins", "group_ids", "labels", "shape", "safe_harbor")
 
 
 class ReleaseFile(Outcome):
@@ -162,6 +162,17 @@ class ReleaseFile(Outcome):
     gates: tuple[PublicGate, ...] = ()
 
 
+class SafeHarborRow(Plain):
+    """One of the 18 identifiers of HIPAA's Safe Harbor: what the policy does with the fields that hold it.
+
+    ``fields`` has what is published by path; it is empty where the policy says that there are none.
+    """
+
+    letter: ShortText
+    what: ShortText
+    fields: dict[str, Shown]
+
+
 class StewardReport(Outcome):
     """``steward/report.json``: what was found against the original, which only the steward may know.
 
@@ -170,7 +181,8 @@ class StewardReport(Outcome):
     ``gates`` have the figures that were judged. ``loss_exact`` is false where losses had to be rounded.
     ``shape`` is what its steps met in the input; it is left out without any. ``fields`` tells
     by path what happens to a field, ``costs`` are the engine's, ``levels`` are the tables of levels by
-    sensitive path, ``reasons`` say by vertex type why no more could be published, if an engine knows,
+    sensitive path, ``safe_harbor`` has the 18 identifiers of HIPAA where the policy names them, else it is
+    left out; ``reasons`` say by vertex type why no more could be published, if an engine knows,
     ``warnings`` are about the domains and the policy. ``fingerprints`` say what the release was made from,
     ``pictures`` are the counts that the page draws; both are null in a report that was not written by a run.
     """
@@ -186,6 +198,7 @@ class StewardReport(Outcome):
     fields: dict[str, Shown]
     costs: dict[str, Cost]
     levels: dict[str, LevelTable]
+    safe_harbor: tuple[SafeHarborRow, ...] = ()
     reasons: dict[str, Shown]
     warnings: tuple[Shown, ...]
     fingerprints: Fingerprints | None = None

@@ -64,6 +64,7 @@ def list_sections(report: StewardReport) -> list[Section]:
     sections = (
         Section("promised", "Promised and achieved", _promises(report)),
         Section("fields", "How each field is treated", _fields(report)),
+        Section("safe-harbor", "The 18 identifiers of HIPAA's Safe Harbor", *_safe_harbor(report)),
         Section("counts", "What is published", _counts(report)),
         Section("loss", "What was lost and kept", _metrics(report)),
         Section("gates", "Limits that had to be kept", _gates(report)),
@@ -94,6 +95,28 @@ def _table(
     """Return a table, or none without rows."""
     listed = tuple(rows)
     return (ReportTable(caption, heads, listed, numbers),) if listed else ()
+
+
+_AS_STATED = (
+    "The policy says where each identifier is, and its rules were checked against that; no value was. Who "
+    "signs says that nothing else in the records is one of them, also in codes and texts."
+)
+_NOT_CHECKED = (
+    "45 CFR 164.514(b)(2)(ii) asks more: who gives the release out must not know that a person could be "
+    "identified by what remains, alone or with other information. No program can say that."
+)
+
+
+def _safe_harbor(report: StewardReport) -> tuple[tuple[ReportTable, ...], tuple[str, ...]]:
+    rows: list[Row] = [
+        (own.letter, own.what, path or "-", shown)
+        for own in report.safe_harbor
+        for path, shown in (own.fields or {"": "none in the records, the policy says"}).items()
+    ]
+    found = _table(
+        "45 CFR 164.514(b)(2)(i), one by one", ("", "identifier", "field", "what is published"), rows
+    )
+    return found, (_AS_STATED, _NOT_CHECKED) if found else ()
 
 
 def _promises(report: StewardReport) -> tuple[ReportTable, ...]:
