@@ -84,7 +84,7 @@ def judged(publication: Publication, rules: JudgeRules, rng: random.Random | Non
         if name not in ("anatomy", "sets_and_ranges") or not model.needs_population
     ],
     member=lambda name, _: str(name),
-    few=8,
+    few=5,
 )
 def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> None:
     records = 0
