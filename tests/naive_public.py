@@ -38,6 +38,11 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
     records = read(files[0])
     models = [MODELS[stated["kind"]](**stated) for stated in policy["models"]]
     sensitive = [path for path, rule in policy["fields"].items() if rule.get("role") == "sensitive"]
+    unlimited = [
+        path
+        for path in sensitive
+        if not any(model.per_attribute and path in (model.on or [path]) for model in models)
+    ]
     if policy.get("recoding") == "representatives":
         classes = [Class(own["records"], [own["representative"]]) for own in records]
         records = [own.members[0] for own in classes for _ in range(own.size)]
@@ -60,15 +65,10 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
         "worst_guess": {path: exact(worst_guess(classes, path)) for path in sensitive},
         "limitations": [
             *limitations(models, policy.get("recoding", "generalization"), {}),
-            *unlimited_sentences(
-                [
-                    path
-                    for path, rule in policy["fields"].items()
-                    if rule.get("role") == "sensitive"
-                    and not any(model.per_attribute and path in (model.on or [path]) for model in models)
-                ]
+            *unlimited_sentences(unlimited),
+            *certain_sentences(
+                [path for path in sensitive if worst_guess(classes, path) == 1 and path not in unlimited]
             ),
-            *certain_sentences([path for path in sensitive if worst_guess(classes, path) == 1]),
             *suppression_sentences(
                 judged=any("alpha" in own or "l" in own or "t" in own for own in policy["models"]),
                 guarded=policy.get("suppressed", "guarded") == "guarded",

@@ -6,13 +6,13 @@ what is not promised, and what to do next.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hierdata.cli.terminal import WIDTH, draw_bar, fold, line_width
 from hierdata.ground.escaping import quote
+from hierdata.release.report.knowledge import MORE_MAY_FIND
 from hierdata.release.report.names import Names
 from hierdata.release.report.wording import (
     certain_guesses,
@@ -20,13 +20,17 @@ from hierdata.release.report.wording import (
     describe_worst_risk,
     kept_share,
     least_kept,
+    least_that_fit,
     list_findings,
     list_learnings,
+    list_unlimited,
     list_worst_types,
     of,
     plural,
     publishes_nothing,
     share,
+    split_sentences,
+    state_unlimited,
     verdict,
 )
 
@@ -39,7 +43,7 @@ MOST_LINES = 18
 """Lines of an overview at the full width."""
 _TYPES, _FIELDS = 4, 2
 """Vertex types with a line of their own; fields that are named because they lost most."""
-_LONGEST_NAME, _LONGEST_PATH = 55, 30
+_LONGEST_NAME, _LONGEST_PATH = 55, 34
 """Characters of the name of the dataset, and of a path, in a line with other things."""
 
 
@@ -67,26 +71,29 @@ def _why_so_few(report: StewardReport) -> Iterator[str]:
 
 
 def _promise(report: StewardReport, most: int) -> list[str]:
-    """State in a limited number of lines who could find a person, and what could be learned."""
-    finding = [own for text in list_findings(report) for own in _sentences(report, text)]
-    learning = [own for text in list_learnings(report) for own in _sentences(report, text)]
-    if not finding:
-        finding = ["No promise limits it."]
-    elif risk := describe_worst_risk(report):
-        finding.append(risk)
-    if not learning and report.worst_guess:
-        learning = ["No promise limits it."]
-    learning += _measured_guess(report)
-    for count in range(len(finding) + len(learning), 0, -1):
-        left = len(finding) + len(learning) - count
+    """State in a limited number of lines who could find a person, and what could be learned.
+
+    What each says first comes first, then chances, then the exact sentences, as far as there is room.
+    """
+    finding = [_sentences(report, text) for text in list_findings(report)] or [["No promise limits it."]]
+    learning = [_sentences(report, text) for text in list_learnings(report)]
+    if unlimited := list_unlimited(report):
+        learning.append([state_unlimited(_name_paths(unlimited, report))])
+    risk = describe_worst_risk(report)
+    chances = [(0, risk)] if risk and list_findings(report) else []
+    chances += [(1, said) for said in _measured_guess(report)]
+    told = [(part, own[0]) for part, texts in enumerate((finding, learning)) for own in texts]
+    told += [*chances, *((0, said) for own in finding for said in own[1:])]
+    told += [(1, said) for own in learning for said in own[1:]]
+    for count in range(len(told), 0, -1):
+        left = len(told) - count
         rest = [f"(The promise goes on: {plural(left, 'more sentence')} in the report.)"] if left else []
-        told = learning[: max(count - len(finding), 0)]
-        lines = _paragraph("Finding a person", finding[:count] + ([] if told else rest))
-        lines += _paragraph("Learning about a person", told + rest) if told else []
+        one, other = ([said for at, said in told[:count] if at == part] for part in (0, 1))
+        lines = _paragraph("Finding a person", one + ([] if other else rest))
+        lines += _paragraph("Learning about a person", other + rest) if other else []
         if len(lines) <= most:
             return lines
-    total = plural(len(finding) + len(learning), "sentence")
-    return fold(f"The promise has {total}: read them in the report.")
+    return fold(f"The promise has {plural(len(told), 'sentence')}: read them in the report.")
 
 
 def _paragraph(name: str, sentences: Sequence[str]) -> list[str]:
@@ -98,7 +105,7 @@ def _sentences(report: StewardReport, text: str) -> list[str]:
     for path in dict.fromkeys(path for promise in report.promises for path in promise.paths):
         if path not in report.labels:
             text = text.replace(path, quote(path))
-    return re.split(r"(?<=\.) (?=[A-Z])", text)
+    return split_sentences(text)
 
 
 def _measured_guess(report: StewardReport) -> Iterator[str]:
@@ -138,12 +145,16 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
 
 
 def _not_promised(report: StewardReport) -> list[str]:
-    """Say how much is not promised, and first of all where a class may show one value in all its records."""
-    certain = certain_guesses(report)
-    among = f" Among them: in some class all may have one value {_at(certain, report)}." if certain else ""
-    return fold(
-        f"Not promised: {plural(len(report.limitations), 'thing')}, listed in the report.{among}", "", "  "
-    )
+    """Say how much is not promised, and first of all what classes give away, or who is not covered.
+
+    Fields that no promise limits stand with what could be learned.
+    """
+    unlimited = list_unlimited(report)
+    certain = [path for path in certain_guesses(report) if path not in unlimited]
+    first = [MORE_MAY_FIND] if least_that_fit(report) is not None else []
+    first += [f"In some class all may have one value {_at(certain, report)}."] if certain else []
+    count = plural(len(report.limitations), "thing")
+    return fold(" ".join([f"Not promised: {count}, listed in the report.", *first]), "", "  ")
 
 
 def _next_steps(report: StewardReport, out: Path) -> Iterator[str]:

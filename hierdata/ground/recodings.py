@@ -100,8 +100,8 @@ class RecodingTraits:
         return (self.unit, self.values, self.labels) == ("record", "record", "node")
 
 
-_TOGETHER = (
-    "A published record keeps its own sensitive values together. Whoever knows one of them may pick out "
+TOGETHER = (
+    "A published record keeps its own sensitive values together. Someone who knows one of them may pick out "
     "the record within its class and read the others."
 )
 
@@ -111,7 +111,7 @@ DEFAULT = "generalization"
 TRAITS: dict[str, RecodingTraits] = {
     "generalization": RecodingTraits(
         judged_as="generalization",
-        limitation=_TOGETHER,
+        limitation=TOGETHER,
     ),
     "representatives": RecodingTraits(
         judged_as="representatives",
@@ -121,14 +121,14 @@ TRAITS: dict[str, RecodingTraits] = {
     ),
     "full_domain": RecodingTraits(
         judged_as="full_domain",
-        limitation=_TOGETHER,
+        limitation=TOGETHER,
         labels="depth",
         generalized="Each field is generalized to one depth of its domain for all records: a category by the "
         "label of its node, a number or date by its interval or period; * is any value.",
     ),
     "sets_and_ranges": RecodingTraits(
         judged_as="sets_and_ranges",
-        limitation=f"{_TOGETHER} Each value in a set, and both ends of a range, belong to some record in the "
+        limitation=f"{TOGETHER} Each value in a set, and both ends of a range, belong to some record in the "
         "class, in the finest form that the policy allows; a reader learns that no record in the class has a "
         "value outside the set or range.",
         labels="set",

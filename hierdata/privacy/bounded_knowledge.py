@@ -135,6 +135,9 @@ class BoundedKnowledge(PrivacyModel):
 
     def _state_facts(self) -> str:
         """Return who still finds k records; what a fact is, in sentences of their own."""
+        which = {"quasi": "", "all": ", sensitive ones too,"}.get(
+            str(self.facts), ", some sensitive ones too,"
+        )
         finds = f"still finds at least {self.k} records that fit."
         number = "one" if self.m == 1 else f"any {self.m}"
         facts = "fact" if self.m == 1 else "facts"
@@ -145,13 +148,13 @@ class BoundedKnowledge(PrivacyModel):
         if self.root == "counted":
             own = " of the record" if self._rows else " of the record or an entry"
             told = [
-                f"Someone who knows {number} {facts} of a person {finds}",
+                f"Someone who knows {number} {facts} of a person{which} {finds}",
                 f"A fact is one value{own}, or that there is none, {shared}.",
             ]
         else:
             below = " from below it" if self.facts == "quasi" else ""
             told = [
-                f"Someone who knows a person's basic data and {number} {facts}{below} {finds}",
+                f"Someone who knows a person's basic data and {number} {facts}{below}{which} {finds}",
                 "Basic data are all values of the record itself that others may know.",
                 *(
                     f"The stated bin of how many {path} a person has is known too."

@@ -166,9 +166,12 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
     stated += state_forms(
         {str(policy.rules_by_keys[keys][0]): describe_form(policy, keys) for keys in policy.sensitive}
     )
-    stated += unlimited_sentences([str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)])
+    unlimited = [str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)]
+    stated += unlimited_sentences(unlimited)
     stated += count_empty(empty)
-    stated += certain_sentences([path for path, share in verdict.worst_guess.items() if share == 1])
+    stated += certain_sentences(
+        [path for path, share in verdict.worst_guess.items() if share == 1 and path not in unlimited]
+    )
     stated += suppression
     if policy.knowledge is not None:
         form = () if policy.standard is None else ("absent",)

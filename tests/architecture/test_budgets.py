@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 3145,
+    "cli": 3220,
     "comparison": 790,
     "documents": 6085,
     "domains": 4740,
@@ -46,7 +46,7 @@ BUDGETS: dict[str, int] = {
     "policy": 7680,
     "privacy": 3450,
     "records": 8020,
-    "release": 6960,
+    "release": 7120,
     "reproduction": 6_330,
     "sources": 4720,
     "synth": 2173,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -12,7 +13,9 @@ import pytest
 import yaml
 
 import hierdata
+from hierdata.cli.overview import overview
 from hierdata.ground.errors import PolicyError, VerificationError
+from hierdata.release.report.page import render_report
 from tests import naive_knowledge as naive
 from tests.cases import naming, with_worlds
 from tests.end_to_end.test_bounded_knowledge import FLAT, TREE, above
@@ -117,7 +120,8 @@ def test_a_release_is_true_of_the_original_and_measured_alike(people: list[Any],
     assert hierdata.verify(out, policy).passed
     assert hierdata.verify(out, policy, original=people).passed
     told = json.loads((out / "public" / "release.json").read_text("utf-8"))
-    assert "a person's basic data and any 2 facts still finds at least 2" in str(told["promises"][0])
+    plain = "a person's basic data and any 2 facts, sensitive ones too, still finds at least 2"
+    assert plain in str(told["promises"][0])
     assert "Facts are values of sensitive fields too." in str(told["promises"][0])
     assert not any("none of the sensitive values" in one for one in told["limitations"])
     report = json.loads((out / "steward" / "report.json").read_text("utf-8"))
@@ -139,6 +143,47 @@ def test_a_release_is_true_of_the_original_and_measured_alike(people: list[Any],
         file.write_text(changed, "utf-8")
         with suppress(VerificationError):  # or the judge finds that too few records agree
             assert not hierdata.verify(out, policy, original=people).passed
+
+
+def test_what_one_sensitive_value_leads_to_is_said_as_it_is(people: list[Any]) -> None:
+    """Among the facts it leads to k records at least; where it is none, to fewer, and that is said."""
+    for facts, said in (
+        ("all", "knows more of a person than the promise says"),
+        ("quasi", "knows one of them"),
+    ):
+        release = hierdata.anonymize(people, policy_of(facts=facts), seed=bytes(16))
+        (together,) = (one for one in release.report.limitations if "keeps its own sensitive" in one)
+        assert said in together
+        fitting = Counter(
+            (record["town"], *fact)
+            for record in release.records()
+            for fact in {one for two in naive.pairs_of(record, ("town", "ward")) for one in two}
+        )
+        assert (min(fitting.values()) >= 2) == (facts == "all")
+
+
+def test_the_first_screen_says_who_finds_a_person_and_what_no_promise_limits(people: list[Any]) -> None:
+    """The chance is that of whom the promise speaks of; classes of root values would say another one."""
+    beside = {"kind": "distinct-l-diversity", "l": 2, "on": ["$.mark"]}
+    for others, unlimited in (((), "$.visits[*].ill"), ((beside,), "$.visits[*].ill")):
+        report = hierdata.anonymize(people, policy_of(FIELDS, *others), seed=bytes(16)).report
+        lines = overview(report, Path("release"))
+        text = " ".join(" ".join(lines).split())
+        heads = ["Given out", "Finding a person", "Learning about a person", "Kept", "Not promised", "Next"]
+        assert sorted(heads, key=text.index) == heads
+        assert "with the same basic data" in text
+        fewest = min(reached.value for reached in report.promises[0].achieved.values())
+        assert f"a chance of at most {100 / fewest:.1f} %" in text
+        assert report.counts.smallest_class > fewest
+        limits = text.partition("No promise limits it at ")[2].partition(":")[0]
+        assert unlimited in limits or "2 others" in limits
+        assert ("$.mark" in limits) == (not others)
+        assert "Someone who knows more may find a person's record." in text
+        assert "100 %" not in text.partition("Kept")[0] + text.partition("Not promised")[2]
+        page = render_report(report)
+        assert "with a chance of at most " in page
+        assert "except sensitive values picks" not in page
+        assert "A class of 5 means" not in page
 
 
 def test_rows_of_a_table_have_facts_too(tmp_path: Path) -> None:

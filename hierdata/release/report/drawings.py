@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +10,16 @@ from hierdata.release.charts import BarRow, Chart, Line, LineChart, Point, RowCh
 from hierdata.release.charts.rows import describe_rows
 from hierdata.release.report.models import Exact, StewardReport
 from hierdata.release.report.names import Names
-from hierdata.release.report.wording import count, kept_share, list_worst_types, of, place, plural, share
+from hierdata.release.report.wording import (
+    count,
+    kept_share,
+    least_that_fit,
+    list_worst_types,
+    of,
+    place,
+    plural,
+    share,
+)
 
 _MOST_ROWS = 12
 """Rows of a picture; the tables have all."""
@@ -176,7 +185,9 @@ def _draw_rates(report: StewardReport) -> Iterator[RowChart]:
 
 
 def _draw_sizes(report: StewardReport) -> Iterator[LineChart]:
-    """Draw the distribution of records by the size of their class, cumulated."""
+    """Draw the distribution of records by the size of their class, cumulated, where classes are the risk."""
+    if least_that_fit(report) is not None:
+        return
     sizes = {int(size): own for size, own in (report.pictures.class_sizes if report.pictures else {}).items()}
     if not sizes:
         return
@@ -198,11 +209,23 @@ def _draw_sizes(report: StewardReport) -> Iterator[LineChart]:
     )
 
 
-def describe_risk(sizes: Mapping[str, int]) -> str:
-    """Say the chances of picking the right record in its class: for the worst placed, and on average."""
+def describe_risk(report: StewardReport) -> str:
+    """Say the chances of picking the right record, for the worst placed and, of classes, on average.
+
+    '' where classes do not bound them. Under bounded knowledge they are those of a reader who knows no more.
+    """
+    if (fewest := least_that_fit(report)) is not None:
+        return (
+            "someone who knows no more than that picks the right record with a chance of at most "
+            f"{share(1 / fewest)}"
+        )
+    sizes = report.pictures.class_sizes if report.pictures else {}
     if not sizes:
         return ""
     total = sum(sizes.values())
     classes = sum((Fraction(own, int(size)) for size, own in sizes.items()), Fraction(0))
     worst = 1 / min(map(int, sizes))
-    return f"at most {share(worst)}, {share(float(classes / total))} on average"
+    return (
+        "someone who knows everything published about a person except sensitive values picks the right "
+        f"record with a chance of at most {share(worst)}, {share(float(classes / total))} on average"
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hierdata.ground.recodings import TOGETHER
+
 if TYPE_CHECKING:
     from hierdata.judge.rules import ToldApart
     from hierdata.privacy import BoundedKnowledge
@@ -18,6 +20,10 @@ _KNOWN_VALUES = (
     "The promise holds against a reader who knows that a person is in the collection, and no more values of "
     "the person than it says."
 )
+_TOGETHER = (
+    "A published record keeps its own sensitive values together. Someone who knows more of a person than the "
+    "promise says may find the record and read the others."
+)
 _LEFT_OUT_VALUES = (
     "A sensitive value that somebody may know is not there where it is missing or was left out. That does "
     "not tell that the person has none."
@@ -30,8 +36,9 @@ _LEFT_OUT = (
     "A value that is missing, or was left out, is {form}, and vertices of lists were left out with"
     " all below them. That a record lacks something does not tell that the person does."
 )
+MORE_MAY_FIND = "Someone who knows more may find a person's record."
 _MORE_FACTS = (
-    "Whoever knows more may find a person's record. Of {persons} sampled from the published file, {one} by "
+    MORE_MAY_FIND + " Of {persons} sampled from the published file, {one} by "
     "themselves with {m} of the values that are published for them{root}, and {two} with {more}."
 )
 _COUNTS = (
@@ -63,6 +70,8 @@ _GONE = (
 )
 _BY_ROOT = "To somebody who knows the values of the record itself and nothing below it: {promise}"
 
+KNOWLEDGE = (_KNOWN, _KNOWN_VALUES)
+"""Whom a promise of bounded knowledge holds against, and no further."""
 READ_BY = {
     "missing": "A missing value, and one that was left out, is *.",
     "suppressed": "No record is left out. A vertex of a list may be, with everything below it.",
@@ -70,9 +79,15 @@ READ_BY = {
 """What the codebook says instead of its usual sentences."""
 
 
-def knowledge_bounds(model: BoundedKnowledge) -> tuple[str, str]:
-    """Return whom the promise holds against, and what it is about, instead of the usual sentences."""
-    return _KNOWN if model.facts == "quasi" else _KNOWN_VALUES, _PRESENT_VALUES
+def knowledge_bounds(model: BoundedKnowledge, form: str) -> tuple[str, str, str]:
+    """Return whom the promise holds against, what it is about, and what the form of the release tells.
+
+    They take the place of the usual sentences; ``form`` is what the recoding says. Where sensitive values are
+    among the facts, one of them alone leads to nobody.
+    """
+    if model.facts == "quasi":
+        return _KNOWN, _PRESENT_VALUES, form
+    return _KNOWN_VALUES, _PRESENT_VALUES, form.replace(TOGETHER, _TOGETHER)
 
 
 def read_missing(model: BoundedKnowledge) -> dict[str, str]:

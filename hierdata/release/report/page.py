@@ -17,6 +17,7 @@ from hierdata.ground.pages import allow_only, read_templates
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts import Chart
 from hierdata.release.report.drawings import describe_risk, draw_kept, list_pictures
+from hierdata.release.report.knowledge import KNOWLEDGE, MORE_MAY_FIND
 from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
 from hierdata.release.report.names import Names
 from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
@@ -31,10 +32,13 @@ from hierdata.release.report.wording import (
     list_findings,
     list_guesses,
     list_learnings,
+    list_unlimited,
     parameters,
     plural,
     share,
     sizes,
+    split_plain,
+    state_unlimited,
     verdict,
 )
 
@@ -66,7 +70,8 @@ def render_report(report: StewardReport, signature: Signature | None = None) -> 
         most_important=rank_limitations(report.limitations)[:MOST_LIMITATIONS],
         kept=draw_kept(report),
         guesses=list_guesses(report),
-        risk=describe_risk(report.pictures.class_sizes if report.pictures else {}),
+        risk=describe_risk(report),
+        unlimited=" and ".join(list_unlimited(report)),
         nothing=[path for path, kept in least_kept(report) if not kept],
         least=[one for one in least_kept(report) if one[1]][:MOST_FIELDS],
         pictures=list_pictures(report),
@@ -81,6 +86,7 @@ def render_summary(release: ReleaseFile) -> str:
         "summary.html",
         release,
         guesses=list_guesses(release),
+        unlimited=" and ".join(list_unlimited(release)),
         advice=advise_recipients(release.recoding),
         fineness=tabulate_fineness(release),
     )
@@ -108,6 +114,8 @@ def _environment() -> Environment:
         plural=plural,
         share=share,
         sizes=sizes,
+        split_plain=split_plain,
+        state_unlimited=state_unlimited,
         kept_share=kept_share,
         list_findings=list_findings,
         list_learnings=list_learnings,
@@ -162,7 +170,8 @@ def glossary(report: StewardReport) -> Iterator[tuple[str, str]]:
 
 
 _STANDARD = limitations([], "generalization", {})
-_KNOWLEDGE, _OTHER_RELEASES = _STANDARD[0], _STANDARD[3]
+_OTHER_RELEASES = _STANDARD[3]
+_READERS = (_STANDARD[0], *KNOWLEDGE, MORE_MAY_FIND)
 _GIVEN_UP = (
     *suppression_sentences(judged=True, guarded=False, each_type=False),
     "is published as it stands",
@@ -185,7 +194,8 @@ def rank_limitations(stated: Sequence[str]) -> tuple[str, ...]:
     def rank(position: int) -> int:
         if any(words in stated[position] for words in _GIVEN_UP):
             return 0
-        known = {_KNOWLEDGE: 1, _OTHER_RELEASES: 3}
-        return known.get(stated[position], 2 if position == 1 else 4)
+        if any(words in stated[position] for words in _READERS):
+            return 1
+        return 3 if stated[position] == _OTHER_RELEASES else 2 if position == 1 else 4
 
     return tuple(stated[at] for at in sorted(range(len(stated)), key=rank))

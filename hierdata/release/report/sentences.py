@@ -215,7 +215,7 @@ def limitations(
     against, about, *always = _ALWAYS
     for model in models:
         if model.bounds_knowledge:
-            against, about = knowledge_bounds(cast("BoundedKnowledge", model))
+            against, about, form = knowledge_bounds(cast("BoundedKnowledge", model), form)
     return (against, form, *groups, *_of_models(models), about, *always, *fields)
 
 

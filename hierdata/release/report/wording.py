@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -170,13 +171,41 @@ def warn_of_certainty(path: str) -> str:
     )
 
 
+def least_that_fit(outcome: Outcome) -> float | None:
+    """Return the fewest records that fit what bounded knowledge allows; None if nothing of it is promised."""
+    fewest = (
+        reached.value
+        for own in outcome.promises
+        if own.held
+        for letter, reached in own.achieved.items()
+        if letter.startswith("k_")  # by the number of facts; other models have one k
+    )
+    return min(fewest, default=None)
+
+
 def describe_worst_risk(report: StewardReport) -> str:
     """Say the chance that was measured of picking the right record; '' where classes do not bound it."""
     sizes = report.pictures.class_sizes if report.pictures else {}
-    if not sizes:
+    fewest = least_that_fit(report)
+    if fewest is None and not sizes:
         return ""
-    chance = share(1 / min(map(int, sizes)))
+    chance = share(1 / (fewest or min(map(int, sizes))))
     return f"Measured here: a chance of at most {chance} to pick the right record."
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split what our sentences say.
+
+    >>> split_sentences("A value may be 1.5. So be it.")
+    ['A value may be 1.5.', 'So be it.']
+    """
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
+
+
+def split_plain(text: str) -> tuple[str, str]:
+    """Return what a promise says in plain words, its first two sentences, and the exact rest."""
+    sentences = split_sentences(text)
+    return " ".join(sentences[:2]), " ".join(sentences[2:])
 
 
 def list_findings(outcome: Outcome) -> list[str]:
@@ -187,6 +216,20 @@ def list_findings(outcome: Outcome) -> list[str]:
 def list_learnings(outcome: Outcome) -> list[str]:
     """Return what is promised of what could be learned about a person; what several promise alike, once."""
     return list(dict.fromkeys(own.learning for own in outcome.promises if own.held and own.learning))
+
+
+def list_unlimited(outcome: Outcome) -> list[str]:
+    """Return the sensitive paths of which no promise that held says what could be learned."""
+    promised = [own for own in outcome.promises if own.held and own.learning]
+    if any(not own.paths for own in promised):
+        return []
+    limited = {path for own in promised for path in own.paths}
+    return [path for path in outcome.worst_guess if path not in limited]
+
+
+def state_unlimited(where: str) -> str:
+    """Say that no promise limits what could be learned of the fields that ``where`` names."""
+    return f"No promise limits it at {where}: all persons whose records fit may have one value there."
 
 
 def list_guesses(outcome: Outcome) -> list[str]:
@@ -243,4 +286,6 @@ def sizes(outcome: StewardReport | ReleaseFile) -> str:
     size = count(most) if least == most else f"{count(least)} to {count(most)}"
     if outcome.groups_persons:
         return f"{plural(counts.classes, 'group')} of {size} persons"
+    if least_that_fit(outcome) is not None:
+        return f"{plural(counts.classes, 'group')} of {size} with the same basic data"
     return f"{plural(counts.classes, 'class', 'classes')} of {size}"
