@@ -31,17 +31,18 @@ from hierdata.ground.errors import HierdataError
 from hierdata.records.binding import _RecordMisfitError
 from hierdata.records.identifiers.base import RefusedValueError
 from hierdata.records.identifiers.treatment import _ValueMisfitError
+from hierdata.records.mixed import MixedMisfitError
 
 PACKAGE = Path(errors.__file__).parents[1]
 _INSIDE = f"{PACKAGE}{os.sep}"
 LIST = Path(__file__).with_name("messages_unprovoked.txt")
 """Messages that no test of the fast tier is known to provoke, one a line, below the reason ("# ...")."""
-_SILENT = {"typer.Exit", "StopIteration", "HTTPException"}
-"""What is raised without a message of the package."""
+_SILENT = {"typer.Exit", "StopIteration", "HTTPException", "AssertionError"}
+"""What is raised without a message for a user."""
 _BUILDERS = {"file_error", "missing_extra"}
 _SIGNALS: tuple[type[Exception], ...] = (
     *(RefusedTextError, _RefusedError, _MisspelledError, _RecordMisfitError),
-    *(RefusedValueError, _ValueMisfitError),
+    *(RefusedValueError, _ValueMisfitError, MixedMisfitError),
 )
 """Errors whose words are told later, when they are handled no more."""
 
@@ -168,7 +169,8 @@ class Recorder:
             waiting += [one.__cause__, one.__context__]
             if isinstance(one, ValidationError):
                 details = one.errors(include_url=False)
-                waiting += [detail["ctx"].get("error") for detail in details if "ctx" in detail]
+                causes = (detail["ctx"].get("error") for detail in details if "ctx" in detail)
+                waiting += [cause for cause in causes if isinstance(cause, BaseException)]
 
     def _note_traceback(self, traceback: TracebackType | None) -> None:
         while traceback is not None:

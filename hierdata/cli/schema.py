@@ -31,7 +31,7 @@ def schema(
     out: Annotated[Path | None, typer.Option(help="A new file for the schema.", show_default=False)] = None,
 ) -> None:
     """Print the JSON Schema of policies, or of a file of a release."""
-    with session(as_json=False):
+    with session(as_json=False, result=out):
         text = _text_of(name)
         if out is None:
             say(*text.splitlines())

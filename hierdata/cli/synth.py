@@ -103,7 +103,7 @@ def synth(
 ) -> None:
     """Write synthetic records, with a policy and taxonomies. They contain no real people."""
     own = {"depth": depth, "correlation": correlation, "skew": skew, "levels": levels}
-    with session(as_json):
+    with session(as_json, result=out):
         stated = own | {"encounters": encounters, "as": form, "years": years}
         chosen = _own_options(kind, stated)
         with Feedback(quiet) as feedback:

@@ -191,12 +191,11 @@ class ReleaseGroups:
         if not kind.sensitive:
             self.groups_of.append((0,) * len(self.names))
             return vertex
-        if not isinstance(vertex, dict):
-            raise VerificationError("a vertex has no valid group", path=kind.path)
+        own: Document = vertex if isinstance(vertex, dict) else {}
         groups: list[int] = []
         values: dict[Keys, Value] = {}
         for name in self.names:
-            number = whole(single(vertex.pop(name, None)))
+            number = whole(single(own.pop(name, None)))
             if not number:
                 raise VerificationError("a vertex has no valid group", path=kind.path)
             groups.append(number)
@@ -208,7 +207,7 @@ class ReleaseGroups:
         if _is_scalar(kind):
             return values.get(())
         for steps, value in values.items():
-            _put_value(vertex, steps, value)
+            _put_value(own, steps, value)
         return vertex
 
 

@@ -24,7 +24,6 @@ from hierdata.forest.encoded import Frame
 from hierdata.forest.publication import PublishedPart
 from hierdata.forest.spellings import TypesShown, find_types, join_types, unify_types
 from hierdata.forest.worth import Heaviest
-from hierdata.ground.errors import file_error
 from hierdata.ground.private_folder import explain_full_disk
 from hierdata.ground.progress import count_items
 from hierdata.metrics.base import Metric
@@ -283,13 +282,10 @@ def _put_links(linked: Iterable[tuple[Document, bytes]], witness: BinaryIO) -> I
 
 
 def _concatenate(parts: Iterator[tuple[Path, Path]], file: Path, witness: BinaryIO) -> None:
-    """Concatenate files of records, and those of their witness; remove each."""
-    try:
-        with write_stream(file) as stream:
-            for pair in parts:
-                for part, into in zip(pair, (stream, witness), strict=True):
-                    with part.open("rb") as source:
-                        shutil.copyfileobj(source, into, 1 << 20)
-                    part.unlink()
-    except OSError as error:
-        raise file_error(error, f"cannot write {file}: {error.strerror}") from None
+    """Concatenate files of records, and those of their witness; remove each. Raises TargetError."""
+    with write_stream(file) as stream:
+        for pair in parts:
+            for part, into in zip(pair, (stream, witness), strict=True):
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, into, 1 << 20)
+                part.unlink()

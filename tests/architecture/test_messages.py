@@ -11,7 +11,7 @@ from hierdata.ground.errors import PolicyError
 from hierdata.policy.load import from_data
 from tests.messages import Recorder, Site, list_sites, read_unprovoked, unprovoked
 
-MOST = 72
+MOST = 9
 """How many the list may have; take the number down with the list."""
 
 SOURCE = """

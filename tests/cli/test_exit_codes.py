@@ -41,6 +41,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+LOST = "hierdata: the output was lost ({}) after all was done: {} is complete\n"
 FULL = "hierdata: the output cannot be written (No space left on device)\n"
 LINES = {
     "H --version >&-": (0, ""),
@@ -49,6 +50,8 @@ LINES = {
     "H --help | true": (141, ""),
     "H schema policy | true": (141, ""),
     "H verify none --policy policy.yaml 2>/dev/full": (6, ""),
+    "H schema policy --out s.json >/dev/full": (0, LOST.format("No space left on device", "s.json")),
+    "H synth students --out made.json >/dev/full": (0, LOST.format("No space left on device", "made.json")),
 }
 
 
@@ -62,13 +65,12 @@ def test_streams_that_cannot_be_written(desk: Desk) -> None:
 @posix
 @pytest.mark.full
 def test_a_release_that_is_complete_exits_with_success(compiled: None, desk: Desk) -> None:
-    done = "hierdata: the output was lost ({}) after all was done: {} is complete\n"
     for end, said in {
         ">&- 2>&- --quiet": "",
         ">&- 2>&-": "",
-        ">/dev/full": done.format("No space left on device", "out"),
+        ">/dev/full": LOST.format("No space left on device", "out"),
         ">/dev/full 2>/dev/full": "",
-        "--json | true": done.format("Broken pipe", "out"),
+        "--json | true": LOST.format("Broken pipe", "out"),
     }.items():
         ran = shell(f"H anonymize people.jsonl --policy policy.yaml --out out {end}", desk.folder)
         assert (ran.returncode, ran.stderr) == (0, said), end

@@ -21,6 +21,7 @@ from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, PublishedPart
+from hierdata.ground.errors import InputError
 from hierdata.metrics.base import Figure, Question, Tallies
 from hierdata.metrics.losses import SuppressionRatio
 from hierdata.privacy import FrequencyLDiversity, KAnonymity, PrivacyModel
@@ -36,6 +37,7 @@ from hierdata.testing import (
     check_model,
     check_recoding,
 )
+from hierdata.testing.contract import send_to_worker
 
 
 class Told(Constraint):
@@ -74,6 +76,10 @@ class Thawed(ToldModel, frozen=False):
     """Its parameters may be changed."""
 
 
+class Open(ToldModel, extra="ignore"):
+    """It takes keys that it does not know."""
+
+
 class Unexplained(ToldModel):
     """Nobody says what k is."""
 
@@ -84,6 +90,7 @@ class Unexplained(ToldModel):
     ("model", "sentence"),
     [
         (Thawed(k=2), "Thawed must be frozen: use the model_config of its base"),
+        (Open(k=2), "Open must refuse unknown keys: use the model_config of its base"),
         (Unexplained(k=2), "letters of Unexplained must explain every letter of its combine"),
         (ToldModel(k=2, said="none"), "promise of ToldModel must be a sentence on one line"),
         (ToldModel(k=2, least=0), "min_class_size of ToldModel must be a whole number from 1 on, not 0"),
@@ -181,6 +188,19 @@ def test_a_broken_engine_is_refused(spoil: Any, sentence: str, monkeypatch: pyte
     monkeypatch.setattr(Careless, "spoil", staticmethod(spoil), raising=False)
     with pytest.raises(ContractError, match=f"Careless {sentence}"):
         check_engine(Careless())
+
+
+class Hopeful(Mondrian):
+    """It takes for granted that there is a class."""
+
+    def step(self, *given: Any) -> Partition:
+        found = super().step(*given)
+        return replace(found, costs=found.costs + type(found.costs)(share=1 // found.class_count))
+
+
+def test_an_engine_that_finds_no_class_must_not_fail() -> None:
+    with pytest.raises(ContractError, match="Hopeful must suppress all records if no class is possible"):
+        check_engine(Hopeful())
 
 
 class Unstated(Generalization):
@@ -308,6 +328,52 @@ class Sealed(SuppressionRatio):
 def test_a_broken_metric_is_refused(metric: type[SuppressionRatio], sentence: str) -> None:
     with pytest.raises(ContractError, match=sentence):
         check_metric(metric)
+
+
+class Listed(SuppressionRatio):
+    """Its answers are lists of names, and those of two parts cannot be added to a number."""
+
+    gated = ("records",)
+
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        return (_none_or_one,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
+        return (Figure("records", Fraction(0), "share", 0, 1, "lower"),)
+
+
+def _none_or_one(publication: Publication, forest: Forest) -> object:
+    return None
+
+
+def test_a_metric_whose_answers_cannot_be_added_is_refused() -> None:
+    with pytest.raises(ContractError, match="Listed must have answers that can be added"):
+        check_metric(Listed)
+
+
+class Mute(JsonLines):
+    """It writes nothing."""
+
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        raise InputError("no")
+
+
+class Blind(JsonLines):
+    """It reads nothing."""
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        raise InputError("no")
+
+
+def test_what_cannot_be_written_read_or_sent_is_refused() -> None:
+    for format, sentence in (
+        (Mute(), "Mute cannot write these records: pass others as documents"),
+        (Blind(), "Blind must read what it has written"),
+    ):
+        with pytest.raises(ContractError, match=sentence):
+            check_format(format)
+    with pytest.raises(ContractError, match="cannot be pickled for worker processes: define everything"):
+        send_to_worker(lambda: 0)
 
 
 class Forgetful(JsonLines):

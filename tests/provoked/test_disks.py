@@ -38,6 +38,7 @@ from tests.provoked import Act, provoke
 
 BROKEN = Path("/proc/self/mem")
 """A regular file of mode 0600 whose first byte cannot be read: an error of the disk (EIO)."""
+NULL = Path("/dev/null")
 FULL = Path("/dev/full")
 """What takes no byte: no space is left (ENOSPC)."""
 
@@ -166,6 +167,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     provoke(
         UnavailableError,
         ("cannot write the witness (No space", lambda: seal_witness(sealed, (), bytes(32), 1)),
+        ("cannot write /dev/null: Input/output", lambda: _concatenate(iter([(BROKEN, part)]), NULL, witness)),
         ("cannot write /dev/full: No space", lambda: _concatenate(iter([(part, part)]), FULL, witness)),
         ("the release cannot be written (No space", publish("io.open", "report.html", out)),
         ("cannot create a folder for the release (No", publish("os.mkdir", "public", out)),

@@ -80,7 +80,7 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     locked, broken = bytearray(packed.getvalue()), bytearray(packed.getvalue())
     locked[6] |= 1
     locked[at + 8] |= 1
-    broken[40:48] = b"\xff" * 8
+    broken[36:44] = b"\xff" * 8  # in what is packed
     headless = bytearray(packed.getvalue())
     headless[at + 42 : at + 46] = b"\x07\0\0\0"  # where the member would begin
     provoke(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hierdata.ground.errors import InputError, PolicyError
+from hierdata.records.identifiers.base import RefusedValueError
+from hierdata.records.identifiers.shift import Shift
 from tests.provoked import SECRET, Act, provoke
 from tests.provoked.test_plans import FLAT, SENSITIVE, Rule, publish
 
@@ -13,8 +15,8 @@ TABLES: Rule = {"people": {"key": "id"}, "visits": {"key": "visit", "parent": "p
 
 
 def shift(*values: object, **keys: Any) -> Act:
-    """Return the act of publishing dates that are moved."""
-    rows = [{"id": number, "d": value, "a": 1} for number, value in enumerate(values * 4)]
+    """Return the act of publishing dates that are moved, so many that some are moved forwards."""
+    rows = [{"id": number, "d": value, "a": 1} for number, value in enumerate(values * 40)]
     action = {"shift": {"days": 30, "unit": {"day": "clinic"}, **keys}}
     return publish(rows, {**PERSON, "$.d": {**SENSITIVE, "action": action}}, key="per-run")
 
@@ -49,6 +51,11 @@ def test_values_that_an_action_cannot_take() -> None:
             publish(nobody, {**PERSON, "$.d": {**SENSITIVE, "action": by}}, key="per-run"),
         ),
     )
+
+
+def test_a_date_that_its_only_form_cannot_write() -> None:
+    moved = Shift(days=30, unit={"day": "clinic"}, format=("%d.%m.%y", "iso"))  # type: ignore[arg-type]
+    provoke(RefusedValueError, ("the moved date cannot be written", lambda: moved.in_one_form("2150-01-01")))
 
 
 def test_filters_that_select_twice_or_nothing() -> None:

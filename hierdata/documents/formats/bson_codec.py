@@ -57,9 +57,7 @@ def decode(raw: bytes) -> Document:
         values = bson.decode(raw, OPTIONS)
         if bson.encode(values, codec_options=OPTIONS) == raw:
             return members(values)
-    except RecursionError:
-        raise RefusedTextError(TOO_DEEP) from None
-    except (BSONError, OverflowError, ValueError) as error:
+    except (BSONError, OverflowError, ValueError, RecursionError) as error:
         if isinstance(error, RefusedTextError):
             raise
     return Walker(raw).document()
