@@ -7,6 +7,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from tests.architecture.sources import nodes
+
 PACKAGE = Path(__file__).parents[2] / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
@@ -27,7 +29,7 @@ ALLOWED = {
 def test_a_class_name_is_defined_once() -> None:
     places = defaultdict(list)
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(path.relative_to(PACKAGE).as_posix())
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
@@ -38,7 +40,7 @@ def test_no_function_is_named_by_a_participle_alone() -> None:
     riddles = [
         f"{path.relative_to(PACKAGE).as_posix()}:{node.lineno} {node.name}"
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if PARTICIPLE.fullmatch(node.name) and node.name not in ALLOWED
     ]

@@ -29,7 +29,6 @@ from tests.promises import bind, promise
 from tests.random_collections import Collection
 
 each_recoding = pytest.mark.parametrize("name", RECODINGS)
-each_model = for_each("model", CASES)
 
 
 def prepared(built: Collection, model: PrivacyModel, name: str, seed: int = 0) -> tuple[Forest, Partition]:
@@ -223,7 +222,7 @@ def at(tree: Hierarchy, depth: int, values: list[int]) -> list[int]:
     return [[node for node in tree.ancestors[value][: depth + 1] if node >= 0][-1] for value in values]
 
 
-@each_model
+@for_each("model", CASES, few=10)
 def test_classes_that_come_out_alike_are_judged_as_one(model: PrivacyModel) -> None:
     """One depth for all makes classes coincide, and what is not monotone may fail in the union."""
     for built in collections():
