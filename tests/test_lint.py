@@ -13,7 +13,7 @@ import pytest
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.checks.sensitive import class_size
 from hierdata.policy.lint.levels import least_alphas, memberships
-from hierdata.policy.lint.lint import UNLIMITED, Finding, lint
+from hierdata.policy.lint.lint import OTHERS_LIMITED, UNLIMITED, Finding, lint
 from hierdata.policy.load import from_data, load
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import survey
@@ -144,7 +144,7 @@ def test_models_and_sensitive_attributes_that_do_not_meet() -> None:
         ("error", "$.a"),
         ("error", "$.b"),
     ]
-    assert messages(found, "$.c") == [UNLIMITED]
+    assert messages(found, "$.c") == [UNLIMITED + OTHERS_LIMITED]
 
 
 def test_files_that_cannot_be_used_are_errors(tmp_path: Path) -> None:

@@ -143,6 +143,12 @@ CASES: dict[str, tuple[Shown, Shown]] = {
         shown(),
         shown(models=[K3, *model("distinct-l-diversity", l=2)]),
     ),
+    "or add it to the `on` of a model": (
+        shown(
+            {"$.t": SENSITIVE}, rows(t=["p", "q"]), models=[*model("distinct-l-diversity", l=2, on=["$.s"])]
+        ),
+        shown(),
+    ),
     "with a decimal comma numbers are read": tuple(
         shown({"$.n": {"role": "quasi", "interval": {"steps": [1]}}}, rows(n=[text])) for text in ("3,5", "x")
     ),

@@ -60,9 +60,10 @@ class Finding:
 
 NOTHING = "every field is dropped: a release would consist of empty records, which keep any promise"
 UNLIMITED = (
-    "no model limits what can be guessed of this sensitive field: add it to the model's `on`, add a model "
-    "such as frequency-l-diversity, or drop the field"
+    "no model limits what can be guessed of this sensitive field: add a model such as frequency-l-diversity, "
+    "or drop the field"
 )
+OTHERS_LIMITED = "; or add it to the `on` of a model that has one"
 
 
 def lint(
@@ -161,8 +162,9 @@ def _models(policy: Policy) -> Iterator[Finding]:
             model.bind(None if keys is None else domain_of(policy, keys, {}))
         except PolicyError as error:
             yield Finding("error", error.path or "models", str(error).removeprefix(f"{error.path}: "))
+    some = any(model.on is not None for model in policy.models)
     for keys in find_unlimited(policy):
-        yield Finding("warning", _text(policy, keys), UNLIMITED)
+        yield Finding("warning", _text(policy, keys), UNLIMITED + (OTHERS_LIMITED if some else ""))
 
 
 def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:
