@@ -127,12 +127,12 @@ def _weigh_models(
         """Return what the sample keeps by bounded knowledge of m facts beside other models."""
 
         @cache
-        def kept(m: int) -> float | None:
+        def foresee(m: int) -> float | None:
             promises = (ModelProposal(knowledge(m), ""), *others)
             changed = from_data(replace(draft, promises=promises).confirmed())
             return foresee_kept(sample, changed, draft.records)
 
-        return kept
+        return foresee
 
     others = draft.promises[1:]
     try:

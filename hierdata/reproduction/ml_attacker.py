@@ -28,7 +28,7 @@ from hierdata.privacy.base import number
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, read_printed
 from hierdata.reproduction.ml_clustering import (
     EngineRun,
-    Tree,
+    PlainTree,
     is_above,
     policy_of_example,
     read_tree,
@@ -40,7 +40,7 @@ Place = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownLabels:
     """What is known of a student: labels at some vertices of the record and how these hang together.
 
     ``labels`` are (vertex, path); ``counted`` says that the number of vertices of each type is known too,
@@ -53,26 +53,26 @@ class Known:
     absent: tuple[str, str] | None = None
 
 
-def walk(tree: Tree, place: Place = ()) -> Iterator[tuple[Place, Tree]]:
+def walk(tree: PlainTree, place: Place = ()) -> Iterator[tuple[Place, PlainTree]]:
     """Yield the vertices of a tree with their places."""
     yield place, tree
     for at, child in enumerate(tree.below):
         yield from walk(child, (*place, at))
 
 
-def count_types(tree: Tree) -> Counter[str]:
+def count_types(tree: PlainTree) -> Counter[str]:
     """Return the number of vertices by type."""
     return Counter(own.path for _, own in walk(tree))
 
 
-def agree(known: Known, tree: Tree, published: Tree, fields: Mapping[str, Any]) -> int:
+def agree(known: KnownLabels, tree: PlainTree, published: PlainTree, fields: Mapping[str, Any]) -> int:
     """Return how many of the known things a published record may have, at best.
 
     Known vertices are laid on published ones of their type, children below their parents; a label agrees
     with itself and what is above it. Vertices without a counterpart may have been suppressed.
     """
 
-    def lay(place: Place, own: Tree, shown: Tree) -> int:
+    def lay(place: Place, own: PlainTree, shown: PlainTree) -> int:
         here = sum(
             is_above(fields[path], shown.quasi[path], own.quasi[path])
             for at, path in known.labels
@@ -80,7 +80,7 @@ def agree(known: Known, tree: Tree, published: Tree, fields: Mapping[str, Any]) 
         )
         below = [(*place, at) for at in range(len(own.below))]
         asked = [at for at in below if any(other[: len(at)] == at for other, _ in known.labels)]
-        slots: list[Tree | None] = [*shown.below, *(None for _ in asked)]
+        slots: list[PlainTree | None] = [*shown.below, *(None for _ in asked)]
         return here + max(
             sum(
                 lay(at, own.below[at[-1]], slot)
@@ -106,21 +106,25 @@ def _types(fields: Mapping[str, Any]) -> list[str]:
 
 
 def count_candidates(
-    known: Known, tree: Tree, published: Sequence[Tree], sizes: Sequence[int], fields: Mapping[str, Any]
+    known: KnownLabels,
+    tree: PlainTree,
+    published: Sequence[PlainTree],
+    sizes: Sequence[int],
+    fields: Mapping[str, Any],
 ) -> int:
     """Return how many published records agree with the most; ``sizes`` are the records of each form."""
     told = [agree(known, tree, own, fields) for own in published]
     return sum(size for size, own in zip(sizes, told, strict=True) if own == max(told))
 
 
-def _labels(tree: Tree, places: Iterable[Place]) -> tuple[tuple[Place, str], ...]:
+def _labels(tree: PlainTree, places: Iterable[Place]) -> tuple[tuple[Place, str], ...]:
     chosen = set(places)
     return tuple((place, path) for place, own in walk(tree) if place in chosen for path in own.quasi)
 
 
-def list_knowledge(trees: Sequence[Tree]) -> dict[str, list[Known]]:
+def list_knowledge(trees: Sequence[PlainTree]) -> dict[str, list[KnownLabels]]:
     """Return all that may be known of any of the students, by its sort in section 3.1."""
-    found: dict[str, list[Known]] = {
+    found: dict[str, list[KnownLabels]] = {
         "any values of one vertex": [],
         "all values of any two vertices, and their link": [],
         "all values of all vertices, and all links": [],
@@ -134,13 +138,13 @@ def list_knowledge(trees: Sequence[Tree]) -> dict[str, list[Known]]:
         for place in places:
             labels = _labels(tree, [place])
             for size in range(1, len(labels) + 1):
-                single += [Known(student, chosen) for chosen in combinations(labels, size)]
-        double += [Known(student, _labels(tree, pair)) for pair in combinations(places, 2)]
+                single += [KnownLabels(student, chosen) for chosen in combinations(labels, size)]
+        double += [KnownLabels(student, _labels(tree, pair)) for pair in combinations(places, 2)]
         every = _labels(tree, places)
-        whole.append(Known(student, every))
-        counted.append(Known(student, every, counted=True))
+        whole.append(KnownLabels(student, every))
+        counted.append(KnownLabels(student, every, counted=True))
         for code in sorted(set().union(*codes_of) - codes_of[student]):
-            negative.append(Known(student, every, counted=True, absent=(_COURSE, code)))
+            negative.append(KnownLabels(student, every, counted=True, absent=(_COURSE, code)))
     return found
 
 
@@ -164,7 +168,7 @@ class EngineAdversary:
             _number_vertices(self._forest, student) for student in range(self._forest.record_count)
         ]
 
-    def count_candidates(self, known: Known) -> int:
+    def count_candidates(self, known: KnownLabels) -> int:
         """Return how many records agree with the most of what is known."""
         facts = tuple(self._fact(known.student, *own) for own in known.labels)
         absences = () if known.absent is None else (self._absence(*known.absent),)
@@ -261,7 +265,7 @@ def show_attack_model() -> Exhibit:
     )
 
 
-def describe_protection(fewest: int, k: int, published: Sequence[Tree]) -> str:
+def describe_protection(fewest: int, k: int, published: Sequence[PlainTree]) -> str:
     """Return how many records fit at least, and the largest shares of levels at a vertex beside alpha."""
     shares = largest_shares(published)
     alpha = LevelAlphaK(k=k).alpha
@@ -274,7 +278,7 @@ def describe_protection(fewest: int, k: int, published: Sequence[Tree]) -> str:
     )
 
 
-def largest_shares(published: Sequence[Tree]) -> list[Fraction]:
+def largest_shares(published: Sequence[PlainTree]) -> list[Fraction]:
     """Return for the levels 1 to 5 the largest share of each at a vertex of a representative."""
     multisets = [own for tree in published for _, each in walk(tree) for own in each.levels.values() if own]
     return [

@@ -30,7 +30,7 @@ Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Tree:
+class PlainTree:
     """A vertex of a record or of a class representative, with what is below it.
 
     ``quasi`` are its labels by path, ``levels`` the multisets of its sensitivity levels (erratum ML-5).
@@ -39,7 +39,7 @@ class Tree:
     path: str
     quasi: Mapping[str, Label]
     levels: Mapping[str, tuple[int, ...]]
-    below: tuple[Tree, ...] = ()
+    below: tuple[PlainTree, ...] = ()
 
     def count_labels(self) -> int:
         """Return what it costs to suppress this subtree: the number of its quasi-identifiers."""
@@ -51,11 +51,11 @@ class Tree:
         return f"{own} ({'; '.join(sorted(map(str, self.below)))})" if self.below else own
 
 
-def read_tree(document: Mapping[str, Any], fields: Fields, path: str = "$") -> Tree:
+def read_tree(document: Mapping[str, Any], fields: Fields, path: str = "$") -> PlainTree:
     """Read a record, or a representative, whose sensitive values are lists."""
     quasi: dict[str, Label] = {}
     levels: dict[str, tuple[int, ...]] = {}
-    below: list[Tree] = []
+    below: list[PlainTree] = []
     for key, value in document.items():
         own = f"{path}.{key}"
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
@@ -65,11 +65,11 @@ def read_tree(document: Mapping[str, Any], fields: Fields, path: str = "$") -> T
         else:
             values = value if isinstance(value, list) else [value]
             levels[own] = tuple(level_of(fields[own], each) for each in values)
-    return Tree(path, quasi, levels, tuple(below))
+    return PlainTree(path, quasi, levels, tuple(below))
 
 
 @dataclass(frozen=True)
-class Rules:
+class ExampleRules:
     """The fields of a policy, and k."""
 
     fields: Fields
@@ -79,7 +79,7 @@ class Rules:
     def _alpha(self) -> tuple[Fraction, ...]:
         return tuple(LevelAlphaK(k=self.k).alpha)
 
-    def fit(self, a: Tree, b: Tree) -> bool:
+    def fit(self, a: PlainTree, b: PlainTree) -> bool:
         """Return check_cons: union-compatible, and at most k * alpha values of each level together."""
         if a.path != b.path or a.quasi.keys() != b.quasi.keys() or a.levels.keys() != b.levels.keys():
             return False
@@ -95,10 +95,10 @@ class Aligned:
     """What Algorithm 1 returns, and the representative of both records; None if they are suppressed."""
 
     loss: Fraction
-    representative: Tree | None
+    representative: PlainTree | None
 
 
-def align(a: Tree, b: Tree, rules: Rules) -> Aligned:
+def align(a: PlainTree, b: PlainTree, rules: ExampleRules) -> Aligned:
     """Run Algorithm 1 on a class representative and a record, without altering either (erratum ML-9)."""
     if not rules.fit(a, b):  # lines 2 to 4
         return Aligned(Fraction(a.count_labels() + b.count_labels()), None)
@@ -111,10 +111,12 @@ def align(a: Tree, b: Tree, rules: Rules) -> Aligned:
     loss += sum(child.count_labels() for j, child in enumerate(b.below) if j not in paired_b)  # line 26
     shown = (pairs[i][1].representative for i in sorted(pairs))
     levels = {path: own + b.levels[path] for path, own in a.levels.items()}
-    return Aligned(loss, Tree(a.path, quasi, levels, tuple(own for own in shown if own is not None)))
+    return Aligned(loss, PlainTree(a.path, quasi, levels, tuple(own for own in shown if own is not None)))
 
 
-def _pair(a: Sequence[Tree], b: Sequence[Tree], rules: Rules) -> dict[int, tuple[int, Aligned]]:
+def _pair(
+    a: Sequence[PlainTree], b: Sequence[PlainTree], rules: ExampleRules
+) -> dict[int, tuple[int, Aligned]]:
     """Pair subtrees: each of the shorter side, in order, takes the first free partner of least loss."""
     found: dict[int, tuple[int, Aligned]] = {}
     first_chooses = len(a) <= len(b)
@@ -165,7 +167,7 @@ def _path_to(tree: Mapping[str, Any], label: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Step:
+class GrowthStep:
     """Lines 12 to 14: the losses of the candidates against the representative, and who joins."""
 
     losses: Mapping[int, Fraction]
@@ -178,8 +180,8 @@ class ClassSteps:
 
     seed: int
     losses: Mapping[int, Fraction]
-    steps: tuple[Step, ...]
-    representative: Tree | None
+    steps: tuple[GrowthStep, ...]
+    representative: PlainTree | None
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -187,7 +189,9 @@ class ClassSteps:
         return (self.seed, *(step.joins for step in self.steps))
 
 
-def cluster(records: Sequence[Tree], seeds: Sequence[int], rules: Rules, window: int) -> list[ClassSteps]:
+def cluster(
+    records: Sequence[PlainTree], seeds: Sequence[int], rules: ExampleRules, window: int
+) -> list[ClassSteps]:
     """Run Algorithm 2 with these seeds as the random picks of line 3; ``window`` is the paper's 50."""
     remaining = list(range(len(records)))
     found = []
@@ -196,7 +200,7 @@ def cluster(records: Sequence[Tree], seeds: Sequence[int], rules: Rules, window:
         losses = {at: align(records[seed], records[at], rules).loss for at in remaining}
         ordered = sorted(remaining, key=lambda at: losses[at])
         candidates = ordered[: max(window, rules.k - 1)]
-        representative: Tree | None = records[seed]
+        representative: PlainTree | None = records[seed]
         steps = []
         for _ in range(rules.k - 1):
             if representative is None:
@@ -206,7 +210,7 @@ def cluster(records: Sequence[Tree], seeds: Sequence[int], rules: Rules, window:
             representative = tried[chosen].representative
             candidates.remove(chosen)
             remaining.remove(chosen)
-            steps.append(Step({at: own.loss for at, own in tried.items()}, chosen))
+            steps.append(GrowthStep({at: own.loss for at, own in tried.items()}, chosen))
         found.append(ClassSteps(seed, {at: losses[at] for at in ordered}, tuple(steps), representative))
     return found
 
@@ -269,7 +273,7 @@ def show_algorithm_2() -> Exhibit:
     example, policy = read_printed("ML")["algorithm 2"], policy_of_example()
     students, run = example["students"], run_example()
     records = [read_tree(own, policy["fields"]) for own in students]
-    steps = cluster(records, run.seeds, Rules(policy["fields"], example["k"]), example["window"])
+    steps = cluster(records, run.seeds, ExampleRules(policy["fields"], example["k"]), example["window"])
     columns = ("class", "seed", "members", "class representative", "information loss")
     derived = Grid(columns, tuple(_derived_rows(steps, students, policy)))
     ours = Grid(columns, tuple(_engine_rows(run, students, policy)))
@@ -311,7 +315,7 @@ def _engine_rows(
         yield f"class {own + 1}", name(seed), name_all(members), str(tree), loss
 
 
-def _write_document(tree: Tree) -> dict[str, Any]:
+def _write_document(tree: PlainTree) -> dict[str, Any]:
     """Return the quasi-identifiers of a tree as a document."""
     found: dict[str, Any] = {path.rpartition(".")[2]: label for path, label in tree.quasi.items()}
     for child in tree.below:

@@ -18,7 +18,14 @@ from hierdata.reproduction import (
     ml_tables,
 )
 from hierdata.reproduction.exhibit import Exhibit, read_printed
-from hierdata.reproduction.ml_clustering import Rules, Tree, align, cluster, policy_of_example, read_tree
+from hierdata.reproduction.ml_clustering import (
+    ExampleRules,
+    PlainTree,
+    align,
+    cluster,
+    policy_of_example,
+    read_tree,
+)
 from hierdata.reproduction.ml_figures import BASELINE, PAPER
 from tests.golden.cases import agrees, load
 from tests.reproduction.studies import small_study
@@ -130,10 +137,10 @@ def nested(taxonomy: Mapping[str, str | None], label: str | None = None) -> dict
     return {own: nested(taxonomy, own) for own, above in taxonomy.items() if above == label}
 
 
-def golden_tree(given: Mapping[str, Any], capped: bool) -> Tree:
+def golden_tree(given: Mapping[str, Any], capped: bool) -> PlainTree:
     quasi = {f"{given['type']} {at}": label for at, label in enumerate(given["qi"])}
     own = (given["level"],) if capped and given["level"] is not None else ()
-    return Tree(
+    return PlainTree(
         given["type"],
         quasi,
         {given["type"]: own},
@@ -150,7 +157,7 @@ def test_the_plain_algorithm_1_has_the_losses_of_the_golden_cases() -> None:
     for case in GOLDEN.by_kind()["tree_pair_cost"]:
         k = case.input["k"]
         a, b = (golden_tree(case.input[each], k is not None) for each in "ab")
-        assert agrees(case.expected["greedy"], align(a, b, Rules(fields, k or 2)).loss), case.id
+        assert agrees(case.expected["greedy"], align(a, b, ExampleRules(fields, k or 2)).loss), case.id
 
 
 def test_algorithm_2_is_that_of_our_engine() -> None:
@@ -201,7 +208,7 @@ def test_plain_runs_of_algorithm_2_are_those_of_our_engine_on_random_students() 
         run = ml_clustering.run_engine(students, policy, seed)
         if len(run.seeds) < len(students) // k or run.partition.costs["vertices_lost_at_closing"]:
             continue
-        steps = cluster([read_tree(own, fields) for own in students], run.seeds, Rules(fields, k), 3)
+        steps = cluster([read_tree(own, fields) for own in students], run.seeds, ExampleRules(fields, k), 3)
         assert [sorted(own.members) for own in steps] == [*map(run.members_of, range(len(steps)))]
         shown = [str(read_tree(own, fields)) for own in run.representatives]
         assert [str(own.representative) for own in steps] == shown
@@ -232,13 +239,13 @@ def test_the_attacker_of_plain_code_finds_as_many_as_that_of_the_command() -> No
 
 def test_the_promise_of_section_3_1_is_judged_by_the_figures() -> None:
     level = {"$.gpa": (1, 1, 2)}
-    held = [Tree("$", {}, level)]
+    held = [PlainTree("$", {}, level)]
     assert ml_attacker.describe_protection(3, 3, held) == (
         "At least 3 published records fit, k is 3. At one vertex the levels 1 to 5 have shares of at most"
         " 2/3, 1/3, 0, 0, 0; alpha is 0.8, 0.6, 0.4, 0.2, 0.1. The promise holds."
     )
     assert ml_attacker.describe_protection(2, 3, held).endswith("The promise does not hold.")
-    broken = [*held, Tree("$", {}, {}, (Tree("$.courses[*]", {}, {"$.courses[*].grade": (5, 1)}),))]
+    broken = [*held, PlainTree("$", {}, {}, (PlainTree("$.courses[*]", {}, {"$.courses[*].grade": (5, 1)}),))]
     assert ml_attacker.describe_protection(3, 3, broken).endswith("The promise does not hold.")
 
 
