@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hierdata.drafting.seen import ENOUGH, FEW, K, Proposal, SeenField
-from hierdata.records.recognition.persons import Meaning
+from hierdata.records.recognition.persons import Meaning, is_called_thing
 from hierdata.records.recognition.words import PARTS_ALONE
 
 _FORMATS = {
@@ -99,12 +99,12 @@ def _propose_name(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     if looks.numeric or looks.mostly(*_DATES) or not looks.texts:
         return None
-    given = looks.share_like("named", "given")
-    if given >= _NAMED and looks.share_like("named", "full", "given", "word") >= _MOSTLY:
+    given = looks.share_like("named", "titled", "given")
+    if given >= _NAMED and looks.share_like("named", "titled", "full", "given", "word") >= _MOSTLY:
         return Proposal({"role": "identifier"}, "a name, and many values have given names of persons")
     if seen.of.is_of_person and seen.distinct > 2:
         return Proposal({"role": "identifier"}, "a name beside what only persons have")
-    if looks.share_like("named", "full") >= _MOSTLY and len(seen.of.names) == 1:
+    if looks.share_like("named", "titled", "full") >= _MOSTLY and len(seen.of.names) == 1:
         return Proposal({"role": "identifier"}, "a name, and its values have the form of full names", _WHOSE)
     return None
 
@@ -112,16 +112,19 @@ def _propose_name(seen: SeenField) -> Proposal | None:
 def _propose_full_names(seen: SeenField) -> Proposal | None:
     """Return the proposal for texts that are names of persons by their form and by given names in them."""
     looks = seen.looks
-    full = looks.share_like("named", "full") >= _MOSTLY
+    full = looks.share_like("named", "titled", "full") >= _MOSTLY
     few = seen.distinct < _FEW_NAMES
-    if full and looks.share_like("named") >= (_SURELY if few else _NAMED):
+    # Brands have titles too: of what is called a thing, only given names tell.
+    is_thing = bool(seen.of.names) and is_called_thing(seen.of.names[0])
+    named = looks.share_like("named") if is_thing else looks.share_like("named", "titled")
+    if full and named >= (_SURELY if few else _NAMED):
         return Proposal({"role": "identifier"}, "the values look like full names of persons")
-    if seen.hint is not None or describe_thing(seen):
+    if seen.hint is not None or is_thing or describe_thing(seen):
         return None
     if (
         seen.distinct >= _MANY
         and full
-        and looks.share_like("named", "full") >= _SURELY
+        and looks.share_like("named", "titled", "full") >= _SURELY
         and looks.words_each < 3
     ):
         return Proposal({"role": "identifier"}, "the values have the form of full names", _WHOSE)
@@ -134,9 +137,9 @@ def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:
     """Return whether the values show that the field is not what its name says: dates, flags, a few codes."""
     looks = seen.looks
     if looks.mostly(*_DATES) or looks.only("boolean"):
-        return meaning.kind != "key"
+        return meaning.kind not in ("key", "number")  # some national numbers begin with the day of birth
     if meaning.kind == "part" and meaning.word in PARTS_ALONE and not meaning.outer:
-        return looks.share_like("named", "full", "given", "word") < _MOSTLY
+        return looks.share_like("named", "titled", "full", "given", "word") < _MOSTLY
     if meaning.kind == "contact" and looks.mostly("url") and _is_vocabulary(seen):
         return True
     if meaning.kind not in ("contact", "person", "number") or seen.distinct > _CODES:
@@ -146,5 +149,5 @@ def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:
         return meaning.kind != "number" and not of_somebody and looks.spread() < 100
     short = looks.only("text", "boolean") and looks.words_each <= 1 and looks.longest <= _LONGEST_CODE
     if meaning.kind == "person":
-        return short and looks.share_like("word", "given", "named", "full") == 0
+        return short and looks.share_like("word", "given", "named", "titled", "full") == 0
     return short

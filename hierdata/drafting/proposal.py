@@ -16,12 +16,14 @@ from hierdata.drafting.fields import ABSENT, Field
 from hierdata.drafting.identifiers import describe_thing, propose_identifier
 from hierdata.drafting.seen import ENOUGH, FEW, Proposal, SeenField
 from hierdata.drafting.values import Looks
-from hierdata.records.recognition.field_names import BORN, is_clinical_code
-from hierdata.records.recognition.words import words_of
+from hierdata.records.recognition.field_names import is_clinical_code, tells_birth
 
 _FEWEST = 5
 _RARE = "hardly any record has it: its presence may identify the record, and its name may be data"
 _LONG_TEXT = 80
+_LONG_DIGITS = 10
+_GRADES = ("note", "notes")
+"""Words for remarks that are grades, in French and German, where the values are numbers."""
 _WORDS = 5
 
 
@@ -105,7 +107,7 @@ def _free_text(seen: SeenField) -> Proposal | None:
 
 def _date(seen: SeenField) -> Proposal | None:
     looks = seen.looks
-    is_born = bool(seen.of.names) and not BORN.isdisjoint(words_of(seen.of.names[0]))
+    is_born = bool(seen.of.names) and tells_birth(seen.of.names[0])
     if looks.only("date", "compact_date"):
         if is_born:
             born = {"date": {"steps": _DATE_STEPS[1:]}}
@@ -152,6 +154,12 @@ def _unique(seen: SeenField) -> Proposal | None:
             "does not identify a person",
         )
     named = seen.hint not in (None, "reference")
+    if not named and looks.numeric and looks.least_digits() >= _LONG_DIGITS:
+        return Proposal(
+            {"role": "identifier"},
+            f"numbers of {_LONG_DIGITS} digits and more, as those of telephones, cards and meters are",
+            "use another role if they count or measure something",
+        )
     if named or not seen.nearly_unique or seen.records < ENOUGH or seen.of.inside:
         return None
     if looks.numeric and not (looks.whole or looks.padded):
@@ -166,7 +174,8 @@ def _unique(seen: SeenField) -> Proposal | None:
 def _sensitive(seen: SeenField) -> Proposal | None:
     medical = seen.looks.mostly("medical") and seen.hint is None
     clinical = is_clinical_code(seen.of.names)
-    if seen.hint != "sensitive" and seen.outer != "sensitive" and not medical and not clinical:
+    graded = seen.hint == "free_text" and seen.word in _GRADES and seen.looks.numeric
+    if seen.hint != "sensitive" and seen.outer != "sensitive" and not (medical or clinical or graded):
         return None
     rule: dict[str, Any] = {"role": "sensitive"}
     if seen.textual and seen.looks.numeric:
@@ -174,6 +183,8 @@ def _sensitive(seen: SeenField) -> Proposal | None:
     alone = "hardly any two values are equal, and they are published unchanged" if seen.is_telling else ""
     if seen.hint == "sensitive":
         return Proposal(rule, seen.by_name, alone)
+    if graded:
+        return Proposal(rule, f"numbers, and {seen.by_name}: grades", alone)
     if clinical:
         return Proposal(rule, "a code of what was found or done, by the names around it", alone)
     reason = "the values look like medical codes" if medical else seen.by_outer_name

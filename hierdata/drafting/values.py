@@ -113,6 +113,10 @@ class Looks:
         """Average number of words in a text."""
         return self.words / self.texts if self.texts else 0
 
+    def least_digits(self) -> int:
+        """Return the digits of the smallest number of a sample, 0 where some are not whole."""
+        return len(f"{int(min(map(abs, self._numbers.values()), default=0))}") if self.whole else 0
+
     def spread(self) -> float:
         """Return the range of the numbers without the outermost 2.5 % at each end, by a sample."""
         numbers = sorted(self._numbers.values())

@@ -546,6 +546,33 @@ def test_an_envelope_is_drafted_where_it_has_records_at_one_place(tmp_path: Path
     assert stated["fields"]["$['@key']"]["role"] == "identifier"
 
 
+def test_records_deep_in_xml_are_found(tmp_path: Path) -> None:
+    """Below one element of the root, or beside others; several lists are several choices, as in JSON."""
+    people = "".join(f"<p><sex>{'mf'[n % 2]}</sex></p>" for n in range(9))
+    for text, place in (
+        (f"<odm><data>{people}</data></odm>", "/odm/data/p"),
+        (f"<gpx><metadata><time>1</time></metadata>{people}</gpx>", "/gpx/p"),
+        (f'<a xmlns="urn:a"><b><c>{people}</c></b></a>', "/a/b/c/p"),
+        (f"<all>{people}</all>", None),
+    ):
+        (tmp_path / "in.xml").write_text(text)
+        draft = hierdata.init(tmp_path / "in.xml")
+        assert (draft.records, draft.stated.get("records")) == (9, place)
+        assert errors(draft, tmp_path / "in.xml") == []
+    (tmp_path / "in.xml").write_text(f"<all><x>{people}</x><y>{people}</y></all>")
+    with pytest.raises(InputError, match="different names: state with `records`"):
+        hierdata.init(tmp_path / "in.xml")
+
+
+def test_tables_of_tabs_are_drafted(tmp_path: Path) -> None:
+    rows = "".join(f"{20 + n % 9}\t{'mf'[n % 2]}\n" for n in range(30))
+    (tmp_path / "people.tsv").write_text(f"age\tsex\n{rows}")
+    draft = hierdata.init(tmp_path / "people.tsv")
+    assert [one.path for one in draft.fields] == ["$.age", "$.sex"]
+    release = hierdata.anonymize(tmp_path / "people.tsv", draft.confirmed(), seed=SEED)
+    assert release.report.counts.records.published == 30
+
+
 @pytest.mark.full
 def test_memory_does_not_follow_the_number_of_records() -> None:
     """Every value is another one, in texts, numbers, lists and keys of a map: caps hold."""

@@ -40,6 +40,37 @@ COLLECTIONS: tuple[tuple[dict[str, tuple[Any, ...]], dict[str, tuple[str, ...]]]
         {"kontoinhaber": NAMES, "saldo": (100, 250, 900), "kontostand": (5, 80), "branch": ("Mitte", "Nord")},
         {"kontoinhaber": DIRECT, "saldo": ("sensitive",), "kontostand": ("sensitive",), "branch": ("quasi",)},
     ),
+    (  # schools and staff: what teachers, payrolls and nurses call what they write down
+        {
+            "NoteMaths": (12, 7, 15),
+            "Boursier": ("O", "N"),
+            "AETERM": ("Headache", "Rash"),
+            "Konf": ("rk", "ev"),
+            "Brutto": (2500, 3100, 4000),
+            "NotaFinal": (3, 4, 5),
+            "note": ("late", "ill", "late"),
+        },
+        {
+            **dict.fromkeys(("NoteMaths", "Boursier", "AETERM", "Konf"), ("sensitive",)),
+            **dict.fromkeys(("Brutto", "NotaFinal"), ("sensitive",)),
+            "note": ("quasi",),
+        },
+    ),
+    (  # a shop: brands may have titles, and those who sell them too
+        {
+            "brand": ("Dr. Pepper", "Mr. Clean", "Dr. Oetker"),
+            "soldBy": ("Dr. Pepper", "Mr. Clean", "Dr. Kern"),
+        },
+        {"brand": ("quasi",), "soldBy": DIRECT},
+    ),
+    (  # telephones: long numbers are nobody's measure, whatever they are called
+        {
+            "imsi": (262010000000001, 262010000000002),
+            "party": (491700000017, 491700000018, 491700000019),
+            "Personnr": ("19500111-1000", "19610212-2003", "19720313-3006"),
+        },
+        {"imsi": DIRECT, "party": ("sensitive", *DIRECT), "Personnr": DIRECT},
+    ),
     (  # a shop: names of things
         {
             "productName": ("Blue Chair", "Oak Table", "Desk Lamp"),

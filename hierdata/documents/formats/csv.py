@@ -56,7 +56,8 @@ class Csv(Rowwise):
 
     name: ClassVar[str] = "csv"
     extension: ClassVar[str] = ".csv"
-    table_suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
+    other_suffixes: ClassVar[tuple[str, ...]] = (".tsv", ".tab")
+    table_suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
     is_tabular: ClassVar[bool] = True
     is_textual: ClassVar[bool] = True
     is_delimited: ClassVar[bool] = True

@@ -18,6 +18,7 @@ from hierdata.documents.formats.xmltree import (
     drop_asides,
     events_of,
     feed_parser,
+    find_places,
     head_of,
     parser_of,
 )
@@ -62,6 +63,16 @@ class Xml(Format):
             raise InputError("the root element is empty: there are no records")
         declared = {prefix or "": uri for prefix, uri in root.nsmap.items()}
         return Layout(records or (root.tag, others[0].tag), declared=declared, stated=bool(records))
+
+    def find_records(self, stream: BinaryIO) -> list[str]:
+        """Return where records may be that are not all of what is below the root (see Format.find_records).
+
+        Only names without a namespace, or in that of the root, can be written without a prefix.
+        """
+        found = find_places(stream)
+        if len({name.rpartition("}")[0] for place in found for name in place}) > 1:
+            return []
+        return ["/" + "/".join(name.rpartition("}")[2] for name in place) for place in found]
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield the records (see Format.read); only those of one chunk are held in memory."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import copy
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 MAX_PROLOG = 1 << 20
+_MOST_LOOKED_AT = 1 << 20
+_DEEPEST_PLACE = 6
+"""Records are looked for in the first megabyte of a file, and down to this depth."""
 Event = Literal["start", "end", "comment", "pi"]
 ASIDES: tuple[Event, ...] = ("comment", "pi")
 ENTITY = "the XML uses an entity other than the five that XML defines"
@@ -140,6 +144,35 @@ def head_of(stream: BinaryIO, least: int) -> Head:
     if not started:
         raise InputError("not well-formed XML: there is no root element")
     return Head(data, started[:2], has_doctype)
+
+
+def find_places(stream: BinaryIO) -> list[tuple[str, ...]]:
+    """Return the paths at which records may be, by the first megabyte, unless they are all below the root."""
+    parser = parser_of(("start",))
+    chunk, _ = _prolog(stream)
+    root, size = None, 0
+    while chunk and size < _MOST_LOOKED_AT:
+        fault = feed_parser(parser, chunk)
+        for _, element in events_of(parser):
+            root = element if root is None else root
+        size += len(chunk)
+        chunk = b"" if fault else stream.read(CHUNK)
+    if root is None:
+        return []
+    found = _repeated_below(root, ())
+    return [] if len({child.tag for child in root}) == 1 and len(root) > 1 else found
+
+
+def _repeated_below(element: _Element, above: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the paths of the outermost elements with parts that are several below one parent."""
+    here = (*above, element.tag)
+    children = list(element)
+    counts = Counter(child.tag for child in children if len(child) or child.keys())
+    if repeated := [(*here, tag) for tag, count in counts.items() if count > 1]:
+        return repeated
+    if len(here) >= _DEEPEST_PLACE:
+        return []
+    return [place for child in children for place in _repeated_below(child, here)]
 
 
 def _prolog(stream: BinaryIO) -> tuple[bytes, bool]:

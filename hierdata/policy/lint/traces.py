@@ -21,9 +21,8 @@ from hierdata.policy.checks.sensitive import class_size
 from hierdata.policy.lint.attainable import values_at
 from hierdata.policy.policy import Policy
 from hierdata.records.recognition.contents import shape_of_name
-from hierdata.records.recognition.field_names import BORN, hint_of
+from hierdata.records.recognition.field_names import hint_of, tells_birth
 from hierdata.records.recognition.persons import meaning_of
-from hierdata.records.recognition.words import words_of
 from hierdata.records.survey import Keys, Survey
 
 Owners: TypeAlias = "dict[Keys, Counter[Scalar]]"
@@ -105,7 +104,7 @@ def find_birth_days(policy: Policy) -> Iterator[Keys]:
     """Yield the fields with days of birth whose finest form is the day."""
     for keys, domain in policy.quasi.items():
         steps = getattr(domain, "steps", ())
-        if steps[:1] == ("day",) and any(not BORN.isdisjoint(words_of(key)) for key in keys[-2:]):
+        if steps[:1] == ("day",) and any(map(tells_birth, keys[-2:])):
             yield keys
 
 
@@ -155,7 +154,7 @@ def _is_name(keys: Keys, known: Observed) -> bool:
     if meaning is None or meaning.kind not in ("name", "part", "person") or len(known) < 3:
         return False
     shapes = Counter(shape_of_name(str(value)) for value in known)
-    named = (shapes["named"] + shapes["given"]) >= _NAMED * len(known)
+    named = (shapes["named"] + shapes["titled"] + shapes["given"]) >= _NAMED * len(known)
     formed = len(known) - shapes[""] - shapes["coded"] >= _MOSTLY * len(known)
     return formed and (named or meaning.kind != "person")
 

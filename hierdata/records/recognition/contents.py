@@ -149,6 +149,11 @@ def _is_brazilian(text: str) -> bool:
     return text[9:] == "".join(map(str, found))
 
 
+def _is_swedish(text: str) -> bool:
+    products = (int(digit) * (2 - at % 2) for at, digit in enumerate(text.replace("+", "")[-10:]))
+    return sum(one // 10 + one % 10 for one in products) % 10 == 0
+
+
 def _is_swiss(text: str) -> bool:
     return -_by_weights(1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3)(text) % 10 == int(text[12])
 
@@ -164,6 +169,7 @@ _NATIONAL: tuple[Callable[[str], bool], ...] = (
     _test(r"[0-9]{3} ?[0-9]{3} ?[0-9]{4}", _is_british),  # National Health Service
     _test(r"[A-CEGHJ-PR-TW-Z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"),  # national insurance
     _test(r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _is_brazilian),
+    _test(r"(?:19|20)?[0-9]{6}[-+][0-9]{4}", _is_swedish),
     _test(r"756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}", _is_swiss),
 )
 
@@ -178,14 +184,15 @@ _TITLES = word_set(
 
 
 def shape_of_name(text: str) -> str:
-    """Return what a text may be of a person: ``named``, ``full``, ``given``, ``word``, ``coded``, or "".
+    """Return what a text may be of a person: ``named``, ``titled``, ``full``, ``given``, ``word``,
+    ``coded``, or "".
 
-    ``named`` has the form of a full name and a frequent given name or a title, ``full`` only the form,
-    ``given`` is such a name alone, ``word`` another capitalized word, and ``coded`` a word for what persons
-    are to others.
+    ``named`` has the form of a full name and a frequent given name, ``titled`` the form and a title, as
+    ``Dr. Kern`` and brands have, ``full`` only the form, ``given`` is a given name alone, ``word`` another
+    capitalized word, and ``coded`` a word for what persons are to others.
 
     >>> [shape_of_name(text) for text in ("Anna Weiß", "Prof. Kern", "Linear Algebra", "Huber", "mother")]
-    ['named', 'named', 'full', 'word', 'coded']
+    ['named', 'titled', 'full', 'word', 'coded']
     """
     if "^" in text:  # HL7: components of a name, and a number before them
         text = ", ".join(part for part in text.split("^") if part and not part.isdigit())
@@ -193,11 +200,11 @@ def shape_of_name(text: str) -> str:
     if len(words) == 1 and words[0].lower() in _CODED:
         return "coded"
     known = any(word.strip(".").lower() in _GIVEN for word in words[:4])
-    known = known or (len(words) > 1 and words[0].strip(".").lower() in _TITLES)
-    if known and text.islower():
+    titled = len(words) > 1 and words[0].strip(".").lower() in _TITLES
+    if (known or titled) and text.islower():
         text = text.title()
     if len(words) > 1 and _FULL_NAME.fullmatch(text):
-        return "named" if known else "full"
+        return "named" if known else "titled" if titled else "full"
     if (
         len(words) == 1
         and text.isalpha()

@@ -42,6 +42,11 @@ _WORDS: dict[Hint, str] = {
         fehlzeiten geneesmiddel kontostand krankheitstage krankmeldung medicament medicamento medicinale
         medicijn patologia rx saldo sintoma sintomo sueldo symptome symptomen tratamiento trattamento
         traitement patologie
+        ae aesev aeser aeterm adverse atc bdi bourse boursier brutto bruttolohn comorbidity confession
+        cvx deathcause defaulted delikt disabled disciplinary esenzione fehltag fsm gad grosspay
+        basepay netpay handicap harm hads heartrate icpc invalidite kirchensteuer konf konfession kranktage
+        krankentage lohnpfaendung medicatie mmse moyenne moyennes netto nettolohn nota notas
+        phq schufa schulden selfharm skuld steuerklasse steuerkl suicidal suicide tatvorwurf voto zeugnisnote
     """,
     "postal": "codepostal codigopostal cp plz postal postalcode postcode postleitzahl zip zipcode",
     "quasi": """
@@ -71,7 +76,7 @@ BORN = word_set(
     bday birth birthdate birthday born dob geb gebdat geburt geburtsdatum geburtstag geboorte geboortedatum
     naissance nacimiento nascita nascimento urodzenia fodelsedatum foedelsedatum fodselsdato syntymaaika
     syntymaeaika dogumtarihi
-    szuletes
+    szuletes nac fnac fecnac neele nele nato nata nascido nascida
     """
 )
 """Words for the day on which a person was born."""
@@ -83,6 +88,16 @@ OF_PERSONS = BORN | word_set(
     """
 )
 """Words for what only persons have: a record with them is of a person."""
+
+
+def tells_birth(name: str) -> bool:
+    """Return whether the name of a field says that it holds days of birth.
+
+    >>> [tells_birth(name) for name in ("dateOfBirth", "Né(e) le", "F. Nac.", "date")]
+    [True, True, True, False]
+    """
+    words = words_of(name)
+    return "".join(words) in BORN or not BORN.isdisjoint(words)
 
 
 _GRADE = re.compile("[Gg][1-9]")

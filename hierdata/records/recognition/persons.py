@@ -134,6 +134,15 @@ def meaning_of(names: Sequence[str]) -> Meaning | None:
     return found
 
 
+def is_called_thing(name: str) -> bool:
+    """Return whether a field is called as a thing is, and as nothing of a person.
+
+    >>> [is_called_thing(name) for name in ("brand", "product_line", "brand_manager", "name")]
+    [True, True, False, False]
+    """
+    return {"thing"} <= {sense for _, sense in _senses(name)} <= {"thing", "filler", "attribute", None}
+
+
 def are_of_person(names: Iterable[str]) -> bool:
     """Return whether some of the names of one object are of what only persons have: an age, a surname.
 

@@ -55,6 +55,7 @@ _SENSES: dict[Sense, str] = {
         пациент клиент сотрудник ученик студент πελατης ασθενης υπαλληλος المريض العميل
         患者 顧客 客户 病人 환자
         accountholder borrower cardholder debtor depositor heir holder investor mortgagor plaintiff
+        beschuldigte beschuldigter lantagare laantagare
         shareholder inhaber karteninhaber klaeger kontoinhaber kreditnehmer schuldner debiteur emprunteur
         titulaire deudor prestatario titular debitore intestatario titolare rekeninghouder devedor
     """,
@@ -177,6 +178,7 @@ _SENSES: dict[Sense, str] = {
         mail
         mobile passwd password phone photo picture plate portrait signature skype street streetname tel
         telecom telephone twitter url website whatsapp zoom
+        anumber bnumber callee caller callingnumber callednumber dialednumber
         adresse anschrift autokennzeichen foto festnetz handy hausnr hausnummer kennzeichen konto kontonr
         kontonummer mobil mobilnr mobilnummer postanschrift strasse telefon unterschrift wohnadresse
         compte courriel coordonnees immatriculation mel portable rue telephone voie
@@ -203,6 +205,7 @@ _SENSES: dict[Sense, str] = {
         pesel personnummer personnr fodselsnummer cpr cprnr henkilotunnus hetu kimlik tckn tckimlik cnp
         taj oib jmbg
         aadhaar aadhar rodnecislo lanr upn
+        iccid imsi meid mpan mprn msisdn meternumber meterserial lanekort laanekort
     """,
     "key": """
         id ids identifier ident key no nr num number code ref reference pid uid uuid guid rowid sid oid pk
