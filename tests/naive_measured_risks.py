@@ -96,3 +96,27 @@ def link(
                 picked.append(best[int(rng.integers(len(best)))])
             linked[count] += picked[0] == picked[1]
     return linked
+
+
+def downcode(
+    shown: Sequence[Any],
+    people: Sequence[Any],
+    path: str,
+    parents: Mapping[Any, Any],
+    order: Callable[[Any], int],
+) -> tuple[int, int]:
+    """How many labels of a path were made coarser, and behind how many is the finer value shown most often.
+
+    Each published record is that of the person at its place; of several values as frequent, the first by
+    ``order`` is guessed.
+    """
+    labels = [label for document in shown for label in values_at(document, path)]
+    values = [value for document in people for value in values_at(document, path)]
+    finest = sorted((set(parents) | set(values)) - set(parents.values()), key=order)
+    coarser = right = 0
+    for label, value in zip(labels, values, strict=True):
+        if label != value:
+            below = [leaf for leaf in finest if is_below(leaf, label, parents)]
+            coarser += 1
+            right += max(below, key=labels.count) == value
+    return coarser, right

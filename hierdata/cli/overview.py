@@ -22,6 +22,7 @@ from hierdata.release.report.wording import (
     least_kept,
     least_that_fit,
     list_findings,
+    list_guesses,
     list_learnings,
     list_unlimited,
     list_worst_types,
@@ -110,9 +111,9 @@ def _sentences(report: StewardReport, text: str) -> list[str]:
 
 def _measured_guess(report: StewardReport) -> Iterator[str]:
     """Yield what was measured of guesses where none is certain, and who guesses better."""
-    guesses = [guess.fraction for guess in report.worst_guess.values()]
-    if guesses and max(guesses) < 1:
-        yield f"In no class do more than {share(float(max(guesses)))} have the same sensitive value."
+    if not certain_guesses(report):
+        for text in list_guesses(report)[:1]:
+            yield from _sentences(report, text)
     known = report.group_ids and {
         path: guess.fraction for path, guess in report.group_ids.worst_guess.items()
     }

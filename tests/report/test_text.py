@@ -166,7 +166,7 @@ def test_an_overview_says_what_a_signer_needs_in_18_lines() -> None:
         "Kept of the input: 50.0 % of at most 75.0 %",
         f"{'█' * 10}{'░' * 10}  50.0 %  600 of 603 published",
         "  $.courses[*]           9,000 of 9,100 published",
-        "In no class do more than 66.7 % have the same sensitive value.",
+        f"In no class do more than 66.7 % have the same value at {GRADE}.",
         "Not promised: 6 things, listed in the report.",
         "Next: read the report (1 warning) before you give anything out.",
         "Report: release/steward/report.html",
