@@ -84,6 +84,11 @@ class Forest:
         added = self.facts or ((),) * len(self.hierarchies)
         return tuple(len(own) - len(more) for own, more in zip(self.hierarchies, added, strict=True))
 
+    def find_fact(self, kind: int, position: int) -> int | None:
+        """Return which quasi-identifier of a type a sensitive attribute is too; None if it is none."""
+        added = self.facts[kind] if self.facts else ()
+        return self.own_widths[kind] + added.index(position) if position in added else None
+
     @property
     def input_values(self) -> NDArray[np.int32]:
         """The codes of the sensitive values of the input, also of those that were left out."""

@@ -63,3 +63,34 @@ def test_the_adversary_of_the_command_finds_nobody_by_as_many_facts(worlds: int)
             assert row.below == row.none == 0
         found_by_more += found.candidates[-1].smallest < k
     assert found_by_more > worlds // 12
+
+
+def test_values_among_the_facts_are_no_guesses() -> None:
+    """Whoever knows a diagnosis of a person guesses the others, and alpha bounds that (DECISIONS 46)."""
+    rng, known = Random(4), 0
+    policy = {
+        "version": 1,
+        "models": [{"kind": "bounded-knowledge", "k": 3, "m": 1, "facts": "all", "alpha": 0.5}],
+        "fields": {
+            "$.town": {"role": "quasi", "flat": True},
+            "$.ills[*].ill": {"role": "sensitive", "asks": "presence", "within": "record"},
+        },
+    }
+    for _ in range(3):
+        records = [
+            {
+                "town": rng.choice("ab"),
+                "ills": [{"ill": ill} for ill in rng.sample("uvwxyz", rng.randrange(1, 4))],
+            }
+            for _ in range(40)
+        ]
+        release = hierdata.anonymize(records, policy, seed=b"a seed of sixteen bytes")
+        found = hierdata.attack(list(release.records()), policy, original=records, facts=2, victims=40)
+        # With one fact those with one diagnosis have no other to guess.
+        none, one, _ = found.release.guesses
+        assert (none.asked, none.facts, one.facts) == (40, 0, 1)
+        assert one.asked == sum(len(own["ills"]) > 1 for own in records)
+        for guess in (none, one):
+            assert guess.surest <= 0.5
+            known += guess.surest > 0.2
+    assert known

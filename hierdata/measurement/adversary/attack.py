@@ -45,10 +45,11 @@ class Candidates:
 class Guess:
     """Guesses of a sensitive attribute: the likeliest value among the candidates of each victim.
 
-    The value is that at or below the deepest known vertex that has the attribute there. ``asked`` is the
-    number of victims with a value. ``right`` is the share 0..1 of them for whom the guess is a value of
-    theirs there; ``prior`` is the share for whom the value that is most frequent in the release is one.
-    ``sure`` is the mean share of the guessed value among the candidates, ``surest`` the largest.
+    The value is that at or below the deepest known vertex that has the attribute there, and no value that
+    is a fact: those are no guesses. ``asked`` is the number of victims with such a value. ``right`` is the
+    share 0..1 of them for whom the guess is a value of theirs there; ``prior`` is the share for whom the
+    value that is most frequent in the release is one. ``sure`` is the mean share of the guessed value among
+    the candidates, ``surest`` the largest.
     """
 
     path: str
@@ -77,12 +78,18 @@ class _Tally:
     right: int = 0
     sure: list[float] = field(default_factory=list)
 
-    def add(self, weights: NDArray[np.float64], true: Container[int], common: int) -> None:
-        """Count a victim: the value that weighs most is guessed, the ``common`` one is the prior."""
+    def add(
+        self, weights: NDArray[np.float64], true: Container[int], common: int, stated: Sequence[int]
+    ) -> None:
+        """Count a victim: the value that weighs most is guessed, the ``common`` one is the prior.
+
+        Values that are ``stated`` among the facts weigh, since there may be no other, and are not guessed.
+        """
         self.asked += 1
         self.prior += common in true
         total = float(weights.sum())
-        if total > 0:
+        weights[stated] = 0
+        if weights.any():
             # The first of the likeliest, whatever sums in another order are rounded to.
             guess = int(np.argmax(weights >= weights.max() * (1 - _ROUNDED)))
             self.sure.append(float(weights[guess]) / total)
@@ -238,7 +245,8 @@ class Adversary:
     ) -> None:
         """Guess each sensitive attribute from the candidates, by number of facts."""
         for own, (kind, position, _) in enumerate(self._targets):
-            paths = tree.paths_to(kind)
+            at = self._original.find_fact(kind, position)
+            paths = tree.paths_to(kind, at)
             paths += paths[-1:] * (len(tallies) - len(paths))
             true_at = {
                 end: true_values(self._original, tree.vertices[end], kind, position)
@@ -247,10 +255,11 @@ class Adversary:
             if not any(true_at.values()):
                 continue
             weights = self._guessed[own].weigh_values(self._forms, chosen, agreed, known, paths)
-            for path, mine, tally in zip(paths, weights, (each[own] for each in tallies), strict=True):
-                true = true_at[path[-1]]
+            for count, (path, mine) in enumerate(zip(paths, weights, strict=True)):
+                stated = [fact.node - 1 for fact in tree.facts[:count] if fact.states(kind, at)]
+                true = true_at[path[-1]].keys() - stated
                 if true:
-                    tally.add(mine, true, self._guessed[own].common)
+                    tallies[count][own].add(mine, true, self._guessed[own].common, stated)
 
 
 def draw_victims(

@@ -23,6 +23,10 @@ class Fact:
     position: int
     node: int
 
+    def states(self, kind: int, position: int | None) -> bool:
+        """Return whether it states a value at this position of a vertex type; never at None."""
+        return (self.kind, self.position) == (kind, position)
+
 
 @dataclass(frozen=True)
 class Absence:
@@ -154,15 +158,17 @@ class KnownTree:
         parents = self.forest.parent[self.vertices].tolist()
         return [-1, *(self.index[parent] for parent in parents[1:])]
 
-    def paths_to(self, kind: int) -> list[list[int]]:
+    def paths_to(self, kind: int, position: int | None = None) -> list[list[int]]:
         """Return by number of facts, from 0 on, the places from the root to the deepest vertex that is known.
 
-        It is the deepest of those that have vertices of a type at or below them, of several the first.
+        It is the deepest of those that have vertices of a type at or below them, of several the first. A fact
+        that states the value at ``position`` of this type leads nowhere: what is left to guess is elsewhere.
         """
         line = set(self.forest.schema.line(kind))
         found = [self._path(0, line)]
         for fact in self.facts:
-            found.append(max(found[-1], self._path(self.index[fact.vertex], line), key=len))
+            own = found[-1] if fact.states(kind, position) else self._path(self.index[fact.vertex], line)
+            found.append(max(found[-1], own, key=len))
         return found
 
     def _path(self, vertex: int, line: set[int]) -> list[int]:
