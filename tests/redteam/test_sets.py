@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.ground.errors import PolicyError, VerificationError
+from hierdata.ground.errors import PolicyError, PromiseError, VerificationError
 
 SEED = b"sixteen bytes or"
 Record = dict[str, Any]
@@ -279,3 +279,29 @@ def test_models_without_presence_say_that_all_may_share_a_value() -> None:
     told = hierdata.verify(HIV, policy)
     assert told.passed
     assert told.worst_guess == {ILLS: 1}
+
+
+@pytest.mark.parametrize("recoding", ["representatives", "slicing", "anatomy"])
+def test_persons_who_show_nothing_hide_nobody(recoding: str) -> None:
+    """Three of twelve have HIV and the others no diagnosis: everybody who shows one would have HIV."""
+    fields = {
+        "$.age": {"role": "quasi", "interval": {"steps": [1, 10]}},
+        "$.visits[*].ill": {"role": "sensitive", "asks": "presence"},
+    }
+    policy = {"version": 1, "models": [ALPHA | {"k": 2}], "fields": fields, "recoding": recoding}
+
+    def find_hiv(others: Any) -> bool:
+        records = [{"age": 30, "visits": [{"ill": others(who) if who > 2 else "HIV"}]} for who in range(12)]
+        try:
+            release = hierdata.anonymize(records, policy, seed=SEED)
+        except PromiseError:
+            return False
+        files = [
+            *(release.folder / "public").glob("sensitive*"),
+            *(release.folder / "public").glob("records*"),
+        ]
+        assert files
+        return any("HIV" in file.read_text("utf-8") for file in files)
+
+    assert not find_hiv(lambda _: None)
+    assert find_hiv("flu {}".format)
