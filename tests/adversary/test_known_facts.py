@@ -66,7 +66,7 @@ def test_the_adversary_of_the_command_finds_nobody_by_as_many_facts(worlds: int)
 
 
 def test_values_among_the_facts_are_no_guesses() -> None:
-    """Whoever knows a diagnosis of a person guesses the others, and alpha bounds that (DECISIONS 46)."""
+    """Whoever knows a diagnosis of a person guesses the others, and alpha bounds that."""
     rng, known = Random(4), 0
     policy = {
         "version": 1,
