@@ -197,15 +197,14 @@ def _find_parts(
     singles: list[tuple[PathSource, Format]] = []
     first: tuple[str | None, Format, str] | None = None
     for number, path in enumerate(_list_files(source), 1):
-        file, format = input_format(PathSource(path.absolute()), policy)
-        assert isinstance(file, PathSource), "a file stays one"
+        named = _NAMED.fullmatch(path.name)
+        table = named[1] if named is not None and is_resource(named[1]) else None
+        told = path.name if table is not None else f"file {number} in the order of names"
+        file, format = _open_named(path, told, policy)
         if format.name == FORMATS["json"].name:
             singles.append((file, format))
             continue
         layout = open_layout(file, format, ())
-        named = _NAMED.fullmatch(path.name)
-        table = named[1] if named is not None and is_resource(named[1]) else None
-        told = path.name if table is not None else f"file {number} in the order of names"
         if table == CAPABILITIES:
             table = None  # it says of which version the resources are
         elif table is not None and not reads(table):
@@ -221,6 +220,16 @@ def _find_parts(
     if first is not None and not all(part.is_packed for part in parts):
         first = (*first[:2], first[2].removesuffix(".gz"))
     return parts, first
+
+
+def _open_named(path: Path, told: str, policy: Policy) -> tuple[PathSource, Format]:
+    """Open a file; an error in its beginning, such as gzip that is cut off, is told with its name."""
+    try:
+        file, format = input_format(PathSource(path.absolute()), policy)
+    except InputError as error:
+        raise InputError(f"{told}: {error.message}") from None
+    assert isinstance(file, PathSource), "a file stays one"
+    return file, format
 
 
 def given_resources(items: Iterable[object], policy: Policy) -> Collection:

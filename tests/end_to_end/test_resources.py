@@ -222,6 +222,12 @@ def test_broken_files_are_refused_without_values(tmp_path: Path) -> None:
             (folder / name).unlink()
         else:
             (folder / name).write_text(before)
+    packed = (folder / "Encounter.ndjson.gz").read_bytes()
+    (folder / "Encounter.ndjson.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(InputError, match=r"Encounter\.ndjson\.gz: the gzip data ends too early"):
+        hierdata.anonymize(folder, policy, seed=SEED, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    (folder / "Encounter.ndjson.gz").write_bytes(packed)
     with pytest.raises(InputError, match="the type Organization is not among"):
         hierdata.anonymize(folder, from_data(POLICY | {"unlisted": "error"}), seed=SEED)
 
