@@ -26,7 +26,8 @@ def reproduce(
     full: Annotated[
         bool,
         typer.Option(
-            "--full/--quick", help="Ten repeats in up to 3 hours, or two on fewer records in about 3 minutes."
+            "--full/--quick",
+            help="Ten repeats in up to 3 hours, or two on fewer records in up to 7 CPU minutes.",
         ),
     ] = False,
     data: Annotated[
