@@ -42,7 +42,7 @@ class Compose(Engine):
 
     kind: Literal["compose"] = "compose"
     passes: Annotated[int, Field(strict=True, ge=1, le=MOST_PASSES)] = Field(
-        default=70, description="how often every row is considered; more passes lose less and take longer"
+        default=100, description="how often every row is considered; more passes lose less and take longer"
     )
 
     def find_classes(self, given: StepInput) -> Partition:

@@ -229,9 +229,9 @@ def empty(
 
 _STARTS = 4
 """The number of orders of the rows that are cut into classes; the one that loses least is the start."""
-_UNITED, _SHORT = 44, 20
-"""Of every 64 neighbouring short classes, the first 44 are united to a reservoir: two thirds of the rows."""
-_HOTTEST, _COLDEST = 0.35, 0.07
+_UNITED, _SHORT = 32, 32
+"""Of every 64 neighbouring short classes, the first 32 are united to a reservoir: half of the rows."""
+_HOTTEST, _COLDEST = 0.35, 0.03
 """What a change may add to the loss, on average, in the first pass and in the last but one, as a share of
 the loss of suppressing one quasi-identifier of one row."""
 _ROOMS = np.rint(-1024 * np.log((np.arange(1024) + 0.5) / 1024)).astype(np.int64)
