@@ -122,6 +122,7 @@ TESTED: dict[str, tuple[str, ...]] = {
         f"{HERE}::test_two_attributes_together_tell_more",
     ),
     "_KNOWN_VALUES": (f"{KNOWN_VALUES}::test_nobody_is_found_by_any_facts_whatever_was_left_out",),
+    "_TOGETHER": (f"{KNOWN_VALUES}::test_what_one_sensitive_value_leads_to_is_said_as_it_is",),
     "_LEFT_OUT_VALUES": (f"{KNOWN_VALUES}::test_nobody_is_found_by_any_facts_whatever_was_left_out",),
     "_LEFT_OUT": (f"{KNOWLEDGE}::test_what_a_record_lacks_may_have_been_left_out",),
     "_MORE_FACTS": (
