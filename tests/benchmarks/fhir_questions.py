@@ -1,21 +1,26 @@
 """Ten questions of research, asked of a FHIR export and of its release: ``EXPORT RELEASE`` are folders.
 
-``python -m tests.benchmarks.fhir_questions export release``, where the release has the drafted policy. A
-figure of the release is compared with that of the export by its relative error. Groups of fewer than 20
-patients of the export are not asked about. The figures are from plain dictionaries, by no code of the
-package.
+``python -m tests.benchmarks.fhir_questions export release``, where the release has the drafted policy; it is
+made if none is named. A figure of the release is compared with that of the export by its relative error.
+Groups of fewer than 20 patients of the export are not asked about. The figures are from plain dictionaries,
+by no code of the package.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
+
+import hierdata
+from hierdata.pipeline.draft_fhir import init_fhir
+from tests.benchmarks.engine import header, row
 
 FEWEST = 20
 COMMONEST = 10
@@ -158,14 +163,35 @@ def kept_codes(export: Path, release: Path) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    export, release = map(Path, sys.argv[1:3])
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("export", type=Path)
+    options.add_argument("release", type=Path, nargs="?", help="default: made with the drafted policy")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print what is kept and how far answers differ."""
+    stated = parser().parse_args(argv)
+    if stated.release is not None:
+        print_answers(stated.export, stated.release)
+        return
+    with tempfile.TemporaryDirectory(prefix="fhir-") as temporary:
+        release = Path(temporary) / "release"
+        hierdata.anonymize(stated.export, init_fhir(stated.export).confirmed(), out=release)
+        print_answers(stated.export, release)
+
+
+def print_answers(export: Path, release: Path) -> None:
+    header("Codes", "type", "kept")
     for kind, share in kept_codes(export, release).items():
-        print(f"{kind:34} kept {share:6.1%}")
+        row(kind, f"{share:.1%}")
+    header("Relative errors", "question", "figures", "median", "nine in ten")
     for question, errors in compare(export, release).items():
         worst = sorted(errors)[int(len(errors) * 0.9)] if errors else 0.0
-        told = f"median error {median(errors):6.1%}, nine in ten {worst:6.1%}"
-        print(f"{question:34} {len(errors):4} figures, {told}")
+        row(question, len(errors), f"{median(errors):.1%}" if errors else "", f"{worst:.1%}")
 
 
 if __name__ == "__main__":

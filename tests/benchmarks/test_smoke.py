@@ -132,6 +132,11 @@ SMOKES = (
         ("records | widest | its patterns of 3 | all patterns of 3 | CPU s | MB before | MB",),
     ),
     Smoke(
+        "fhir_questions",
+        str(ROOT / "fixtures/fhir"),
+        ("type | kept", "question | figures | median | nine in ten"),
+    ),
+    Smoke(
         "kills",
         "--kills 1 --only 'format jsonl' --ways KILL all",
         (

@@ -562,6 +562,10 @@ def test_records_deep_in_xml_are_found(tmp_path: Path) -> None:
     (tmp_path / "in.xml").write_text(f"<all><x>{people}</x><y>{people}</y></all>")
     with pytest.raises(InputError, match="different names: state with `records`"):
         hierdata.init(tmp_path / "in.xml")
+    stray = "".join(f'<{name} id="{n}"><sex>m</sex></{name}>' for n, name in enumerate("ppqp"))
+    (tmp_path / "in.xml").write_text(f"<all><data>{stray}</data></all>")
+    draft = hierdata.init(tmp_path / "in.xml")
+    assert (draft.records, "records" in draft.stated) == (1, False)
 
 
 def test_tables_of_tabs_are_drafted(tmp_path: Path) -> None:

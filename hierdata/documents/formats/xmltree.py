@@ -164,12 +164,17 @@ def find_places(stream: BinaryIO) -> list[tuple[str, ...]]:
 
 
 def _repeated_below(element: _Element, above: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the paths of the outermost elements with parts that are several below one parent."""
+    """Return the paths of the outermost elements with parts that are several below one parent.
+
+    None beside another element with one of their attributes: it may be a record under another name.
+    """
     here = (*above, element.tag)
     children = list(element)
     counts = Counter(child.tag for child in children if len(child) or child.keys())
-    if repeated := [(*here, tag) for tag, count in counts.items() if count > 1]:
-        return repeated
+    if repeated := [tag for tag, count in counts.items() if count > 1]:
+        named = {name for child in children if child.tag in repeated for name in child.attrib}
+        stray = any(counts[child.tag] == 1 and named.intersection(child.attrib) for child in children)
+        return [] if stray else [(*here, tag) for tag in repeated]
     if len(here) >= _DEEPEST_PLACE:
         return []
     return [place for child in children for place in _repeated_below(child, here)]
