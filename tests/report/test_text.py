@@ -100,7 +100,7 @@ def test_the_worst_guess_is_told_at_80_columns() -> None:
         describe_verdict(verdict(judgements=(judgement(GPA, k="5"),), worst_guess=guesses)),
     ):
         (at,) = (number for number, own in enumerate(lines) if own.startswith("Worst guess"))
-        section = lines[at : at + 5]
+        section = [own.removesuffix("no model limits it").rstrip() for own in lines[at : at + 5]]
         assert sorted(" ".join(own.split()) for own in section[1:]) == sorted(
             [
                 f"66.7 % (2/3) {GPA}",
@@ -112,6 +112,14 @@ def test_the_worst_guess_is_told_at_80_columns() -> None:
         assert max(len(own) for own in section if "xxx" not in own) <= 80
         assert [own.index(path) for path in guesses for own in section[1:] if path in own] == [22] * 4
     assert "Worst guess" not in verdict_text(verdict()), "of nothing"
+
+
+def test_a_guess_that_nothing_was_promised_of_is_told_as_such() -> None:
+    guesses = {GPA: Fraction(2, 3), GRADE: Fraction(1)}
+    told = verdict_text(verdict(judgements=(judgement(GPA, k="5"),), worst_guess=guesses))
+    assert [GPA in own for own in told.splitlines() if own.endswith("no model limits it")] == [False]
+    whole = Judgement("bounded-knowledge", None, True, {"k": Fraction(5), "alpha": Fraction(1, 2)})
+    assert "no model limits it" not in verdict_text(verdict(judgements=(whole,), worst_guess=guesses))
 
 
 def test_a_verdict_that_fails_gives_every_reason() -> None:

@@ -77,7 +77,9 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str] = ()) -> list[str
     lines += _columns(map(_judgement_row, shown))
     lines += _count_rest(len(judged) - len(shown), "that hold")
     guesses = sorted(verdict.worst_guess.items(), key=lambda guess: -guess[1])[:_MOST_ROWS]
-    lines += _section(WORST_GUESS, _guesses(dict(guesses)))
+    said = [_say_limit(verdict, path) for path, _ in guesses]
+    rows = zip(_guesses(dict(guesses)), said, strict=True)
+    lines += _section(WORST_GUESS, [(*row, limited) for row, limited in rows])
     lines += _count_rest(len(verdict.worst_guess) - len(guesses), "that are not larger")
     if verdict.k_raw is not None:
         lines.append(f"k over the records as written, without sensitive values: {count(verdict.k_raw)}")
@@ -95,6 +97,12 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str] = ()) -> list[str
         lines.append(f"{plural(verdict.malformed, 'document')} are not as the recoding writes them.")
     lines += [f"not judged, its facts are missing: {name}" for name in verdict.not_judged]
     return lines
+
+
+def _say_limit(verdict: Verdict, path: str) -> str:
+    """Say of a field that nothing was promised of its guesses, empty where something was or may have been."""
+    limited = any(one.path == path or "alpha" in one.achieved for one in verdict.judgements)
+    return "" if limited else "no model limits it"
 
 
 def _count_rest(number: int, what: str) -> list[str]:
