@@ -30,6 +30,20 @@ def test_the_classifiers_name_the_versions_that_are_allowed() -> None:
     assert PROJECT["version"] == __version__
 
 
+def test_every_file_of_data_is_installed() -> None:
+    """A file that no pattern names is in a checkout only, and commands that read it fail elsewhere."""
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    package = ROOT / "hierdata"
+    installed = {
+        path
+        for name, patterns in stated.items()
+        for pattern in patterns
+        for path in ROOT.joinpath(*name.split(".")).glob(pattern)
+    }
+    there = {path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert there - installed == set()
+
+
 NUMBA_TRIED = ("0.62.1", "0.68.1")
 """Versions with which README's first command ran: the oldest that is allowed, and the newest."""
 
