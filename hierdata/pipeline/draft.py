@@ -33,8 +33,6 @@ from hierdata.sources.columns import format_of, input_format
 from hierdata.sources.stores import store_of
 from hierdata.sources.stores.base import Store
 
-_WEIGHED = 100
-"""The most records that are searched to choose a model."""
 _TABLES = tuple(suffix for kind in FORMATS.values() if kind.is_tabular for suffix in kind.table_suffixes)
 
 
@@ -114,12 +112,12 @@ def _weigh_models(
     """Return the draft with bounded knowledge where records are wide and it keeps more of a sample."""
     if not draft.is_wide:
         return draft
-    from hierdata.pipeline.foresee import SAMPLE, foresee_kept, take_sample
+    from hierdata.pipeline.foresee import foresee_kept, take_few
 
     try:
         policy = from_data(draft.confirmed())
         with read(policy) as documents:
-            sample = take_sample(documents, draft.records)[:: -(-min(draft.records, SAMPLE) // _WEIGHED)]
+            sample = take_few(documents, draft.records)
     except HierdataError:
         return draft
 

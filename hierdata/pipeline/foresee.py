@@ -38,7 +38,7 @@ from hierdata.records.survey import Keys, Survey, survey
 from hierdata.release.recodings import recoding_named
 
 _WEIGHED = 100
-"""Patients that are searched to say what a promise keeps."""
+"""The most records that are searched to choose among the promises of a draft."""
 SAMPLE = 400
 """The most records that are searched: beyond that the shares hardly change."""
 _FEWEST = 100
@@ -171,11 +171,15 @@ def foresee_promises(source: object, draft: StandardDraft) -> dict[str, float | 
     try:
         policies = {one.name: from_data(draft.policy(one.model)) for one in draft.promises}
         with open_shaped(source, policies["draft"]) as (documents, _):
-            sample = take_sample(documents, draft.records)
+            sample = take_few(documents, draft.records)
     except HierdataError:
         return {}
-    sample = sample[:: -(-min(draft.records, SAMPLE) // _WEIGHED)]
     return {name: foresee_kept(sample, policy, draft.records) for name, policy in policies.items()}
+
+
+def take_few(documents: Iterable[Document], count: int) -> list[Document]:
+    """Return at most ``_WEIGHED`` of ``count`` documents, evenly spread."""
+    return take_sample(documents, count)[:: -(-min(count, SAMPLE) // _WEIGHED)]
 
 
 def take_sample(documents: Iterable[Document], count: int) -> list[Document]:
