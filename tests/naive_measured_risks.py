@@ -70,10 +70,13 @@ def link(
     draw: int,
     parents: Mapping[Any, Any],
     number: Callable[[str, Any], tuple[int, int]],
-) -> list[int]:
-    """How many victims are linked, by number of facts; ``number`` orders the values as the arrays do."""
+) -> tuple[list[int], list[int]]:
+    """How many victims are linked, and for how many a reader has no clue, by number of facts.
+
+    ``number`` orders the values as the arrays do.
+    """
     rng = np.random.default_rng([draw, 2])
-    linked = [0] * facts
+    linked, refused = [0] * facts, [0] * facts
     for victim in rng.permutation(len(people)).tolist():
         known = []
         for own in readers:
@@ -83,7 +86,7 @@ def link(
             )
             known.append([every[at] for at in rng.permutation(len(every))[:facts].tolist()])
         for count in range(facts):
-            picked = []
+            picked, clues = [], []
             for own in known:
                 score = [
                     sum(
@@ -94,8 +97,10 @@ def link(
                 ]
                 best = [at for at, reached in enumerate(score) if reached == max(score)]
                 picked.append(best[int(rng.integers(len(best)))])
-            linked[count] += picked[0] == picked[1]
-    return linked
+                clues.append(max(score))
+            refused[count] += not all(clues)
+            linked[count] += all(clues) and picked[0] == picked[1]
+    return linked, refused
 
 
 def downcode(

@@ -178,11 +178,12 @@ def _show(attack: Attack) -> None:
     _show_risks(attack)
 
 
-_RISK_HEADINGS = ("facts", "attacks", "right", "rate", "chance", "control", "risk", "95 %")
+_RISK_HEADINGS = ("facts", "right", "wrong", "none", "chance", "control", "risk", "95 %")
 _RISK_LEGEND = (
-    "right: attacks that were right; chance: how often guesses at random were",
-    "control: the same attacks on persons who are not in the release",
-    "risk: (rate - control) / (1 - control), or the rate without a control",
+    "right, wrong: attacks whose guess was; none: no clue, so no guess",
+    "chance: the share of guesses at random that were right",
+    "control: the share of right attacks on persons who are not in the release",
+    "risk: right of all attacks, r; with a control (r - control) / (1 - control)",
 )
 
 
@@ -205,12 +206,13 @@ def _show_risks(attack: Attack) -> None:
 
 
 def _risk_row(risk: MeasuredRisk) -> list[str]:
-    rates = (risk.attack_rate, risk.baseline_rate, risk.control_rate)
+    rates = (risk.baseline_rate, risk.control_rate)
     low, high = risk.ci
     return [
         str(risk.facts),
-        str(risk.n_attacks),
         str(risk.n_success),
+        str(risk.n_wrong),
+        str(risk.n_refused),
         *("-" if rate is None else _percent(rate.value) for rate in rates),
         _percent(risk.value),
         f"{100 * low:.1f} to {100 * high:.1f}",

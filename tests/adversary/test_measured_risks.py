@@ -94,6 +94,7 @@ def test_predicates_match_the_records_of_the_twin() -> None:
 
 def test_two_readers_link_as_those_of_the_twin() -> None:
     readers = (("$.town",), ("$.visits[*].code", "$.visits[*].drugs[*].drug"))
+    without_clue = 0
     for number in range(3):
         records = people(number, 14)
         shown = blurred(records, number)
@@ -106,9 +107,12 @@ def test_two_readers_link_as_those_of_the_twin() -> None:
 
         numbers = tuple([place[path] for path in own] for own in readers)
         found = measure_linkability(evidence, (numbers[0], numbers[1]), "both", 3, 100, 7)
-        expected = naive.link(shown, records, readers, 3, 7, PARENTS, order)
-        assert [own.n_success for own in found] == expected
+        linked, refused = naive.link(shown, records, readers, 3, 7, PARENTS, order)
+        assert [own.n_success for own in found] == linked
+        assert [own.n_refused for own in found] == refused
+        without_clue += sum(refused)
         assert {own.n_attacks for own in found} == {14}
+    assert without_clue
 
 
 def test_finer_values_are_guessed_as_by_the_twin() -> None:
@@ -210,6 +214,50 @@ def test_quasi_identifiers_of_classes_single_nobody_out(recoding: str) -> None:
             assert found.isolation.smallest_class >= 3
         done += 1
     assert done
+
+
+def test_an_attack_without_a_clue_makes_no_guess() -> None:
+    """Refusals by hand: nobody's values alike, a field without values, everybody alike."""
+    people = [{"town": town, "wage": wage, "ill": ill} for town, wage, ill in
+              (("a", 1, "flu"), ("b", 2, "flu"), ("c", 3, "gout"), ("d", 4, "gout"))]  # fmt: skip
+    stated = {**TABLE, "attackers": {}, "fields": {
+        "$.town": {"role": "quasi", "flat": True}, "$.wage": {"role": "sensitive"},
+        "$.ill": {"role": "sensitive"}}}  # fmt: skip
+    hidden = [{**one, "town": "*", "wage": 7} for one in people]
+    silent = [{"town": one["town"], "wage": one["wage"]} for one in people]
+    for shown, by, refused in ((people, BY_QUASI, 0), (hidden, BY_EVERYTHING, 4), (hidden, BY_STRINGS, 0)):
+        found = hierdata.attack(shown, stated, original=people, as_data=True, facts=1, victims=4)
+        (risk,) = [own for own in found.risks if own.by == by]
+        assert risk.n_refused == refused
+        assert risk.n_success + risk.n_wrong + risk.n_refused == risk.n_attacks
+        told = risk.as_dict()
+        assert told["refusal_rate"]["value"] == pytest.approx(estimate_rate(risk.n_attacks, refused).value)
+    found = hierdata.attack(silent, stated, original=people, as_data=True, facts=1, victims=4)
+    inferred = {own.on: own for own in found.risks if own.risk == "inference" and own.facts == 0}
+    assert [(own.n_attacks, own.n_refused) for own in inferred.values()] == [(4, 0), (4, 4)]
+    assert MeasuredRisk("inference", "all", 0, 0, 0, 0).refusal_rate is None
+
+
+def test_numbers_are_read_away_from_the_median_of_different_rows() -> None:
+    """As anonymeter does: equal rows count once, so of 30, 30, 30, 40, 50 the 40 is in the middle."""
+    people = [{"age": age, "town": town, "wage": 1, "ill": "flu"} for age, town in
+              ((30, "a"), (30, "a"), (30, "a"), (40, "b"), (50, "c"))]  # fmt: skip
+    evidence = evidence_of_table(people)
+    signs = [
+        own.labels[0].sign_of(own.labels[0].texts.index(40)) for own in (evidence, evidence.without_equal())
+    ]
+    assert signs == [">=", "<="]
+
+
+def evidence_of_table(people: list[dict[str, Any]]) -> Evidence:
+    """What the attacks see of a table that is published as it is."""
+    stated = {**TABLE, "attackers": {}, "fields": {
+        "$.age": {"role": "quasi", "interval": {"steps": [1, 5, 20]}},
+        "$.town": {"role": "quasi", "flat": True},
+        "$.wage": {"role": "sensitive"}, "$.ill": {"role": "sensitive"}}}  # fmt: skip
+    read = read_release(people, stated, original=people)
+    rebuilt = read.rebuilt
+    return Evidence.of(read.original, None, rebuilt.forest, rebuilt.publication, rebuilt.form)
 
 
 def test_rates_are_those_of_wilson() -> None:

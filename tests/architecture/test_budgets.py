@@ -40,7 +40,7 @@ BUDGETS: dict[str, int] = {
     "forest": 2030,
     "ground": 950,
     "judge": 5260,
-    "measurement": 5225,
+    "measurement": 5265,
     "metrics": 2880,
     "pipeline": 6680,
     "policy": 7680,

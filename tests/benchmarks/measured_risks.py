@@ -4,20 +4,25 @@ Adult (a synthetic table of its shape where it is not beside the repository), 80
 l = 2 with eight quasi-identifiers, occupation sensitive; the rest is the control. Then the table as it is,
 with nothing but its order changed. Both tools attack the same files. anonymeter has an environment of its
 own, made by pip in a folder that ``--folder`` keeps; without a package index ``--alone`` prints our figures.
-Lines agree where the intervals overlap. Controls differ: anonymeter 1.1 multiplies what the control tells
-by the quotient of the two sizes, since it counts every guess of its correction as a success.
+Lines agree where the intervals overlap. Of the table as it is every predicate that is found is right, so
+that ``expected`` is exact: how many of so many tries single out, by counting all rows and columns. Controls
+differ: anonymeter 1.1 multiplies what the control tells by the quotient of the two sizes, since it counts
+every guess of its correction as a success.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
 import tempfile
 import venv
+from itertools import combinations
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any
 
 import hierdata
@@ -29,7 +34,10 @@ from tests.benchmarks.engine import header, row
 SEED = bytes(16)
 MODELS = [{"kind": "k-anonymity", "k": 5}, {"kind": "distinct-l-diversity", "l": 2}]
 PACKAGE = "anonymeter==1.1.0"
-CELLS = ("published", "facts", "ours", "interval", "control", "anonymeter", "interval", "control", "agree")
+COLUMNS, AGE = [*adult.QUASI, adult.SENSITIVE], "age"
+TRIES = 10
+_EACH = ("interval", "control")
+CELLS = ("published", "facts", "expected", "ours", *_EACH, "anonymeter", *_EACH, "agree")
 PEER = """
 import json, sys, warnings
 warnings.simplefilter("ignore")
@@ -80,6 +88,34 @@ def python_of(folder: Path) -> Path:
     return found
 
 
+def expect(file: Path, facts: int, attacks: int) -> float:
+    """The expected share of right attacks on a table as it is: one predicate for each row and columns.
+
+    A predicate that matches one row is made of no other, so that the tries that find a new one are those of a
+    coupon collector.
+    """
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = sorted({tuple(own[name] for name in COLUMNS) for own in csv.DictReader(stream)})
+    ages = [int(own[COLUMNS.index(AGE)]) for own in rows]
+    middle = median(ages)
+    alone = made = 0
+    for columns in combinations(range(len(COLUMNS)), facts):
+        equal = [own for own in columns if COLUMNS[own] != AGE]
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for row_, age in zip(rows, ages, strict=True):
+            groups.setdefault(tuple(row_[own] for own in equal), []).append(age)
+        made += len(rows)
+        for own in groups.values():
+            if len(equal) == facts:
+                alone += len(own) == 1
+                continue
+            low, high = min(own), max(own)
+            alone += low <= middle and own.count(low) == 1
+            alone += high > middle and own.count(high) == 1
+    found = alone * (1 - (1 - 1 / made) ** (TRIES * attacks))
+    return min(found / attacks, 1.0)
+
+
 def compare(
     folder: Path,
     policy: Policy,
@@ -107,10 +143,10 @@ def compare(
             "original": str(original),
             "published": str(records),
             "control": str(control),
-            "columns": [*adult.QUASI, adult.SENSITIVE],
+            "columns": COLUMNS,
             "facts": asked.facts,
             "attacks": asked.attacks,
-            "tries": 10 * asked.attacks,
+            "tries": TRIES * asked.attacks,
         }
         ran = subprocess.run(
             [python, "-c", PEER, json.dumps(task)], capture_output=True, text=True, check=True
@@ -119,11 +155,12 @@ def compare(
     for facts in asked.facts:
         own = ours[facts]
         rates = [own.attack_rate, own.control_rate]
-        line = [name, facts, *_spell(rates[0]), _share(rates[1]), "-", "-", "-", "-"]
+        expected = f"{100 * expect(released, facts, asked.attacks):.1f} %" if released == original else "-"
+        line = [name, facts, expected, *_spell(rates[0]), _share(rates[1]), "-", "-", "-", "-"]
         if str(facts) in theirs:
             rate, other = theirs[str(facts)]
             agree = rates[0] is not None and abs(rate[0] - rates[0].value) <= rate[1] + rates[0].error
-            line[5:] = [*_spell(rate), _share(other), "yes" if agree else "NO"]
+            line[6:] = [*_spell(rate), _share(other), "yes" if agree else "NO"]
         row(*line)
         sys.stdout.flush()
 

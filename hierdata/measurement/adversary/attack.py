@@ -48,8 +48,9 @@ class Guess:
     The value is that at or below the deepest known vertex that has the attribute there, and no value that
     is a fact: those are no guesses. ``asked`` is the number of victims with such a value. ``right`` is the
     share 0..1 of them for whom the guess is a value of theirs there; ``prior`` is the share for whom the
-    value that is most frequent in the release is one. ``sure`` is the mean share of the guessed value among
-    the candidates, ``surest`` the largest.
+    value that is most frequent in the release is one. ``refused`` is the share for whom no guess was made,
+    since no candidate shows a value there. ``sure`` is the mean share of the guessed value among the
+    candidates, ``surest`` the largest.
     """
 
     path: str
@@ -57,6 +58,7 @@ class Guess:
     asked: int
     prior: float
     right: float
+    refused: float
     sure: float
     surest: float
 
@@ -305,6 +307,7 @@ def _guess_of(path: str, facts: int, tally: _Tally) -> Guess:
         asked=tally.asked,
         prior=tally.prior / asked,
         right=tally.right / asked,
+        refused=(tally.asked - len(tally.sure)) / asked,
         sure=sum(tally.sure) / max(len(tally.sure), 1),
         surest=max(tally.sure, default=0.0),
     )

@@ -102,7 +102,10 @@ class Evidence:
         return tuple(own for own, one in enumerate(self.attributes) if one.is_quasi)
 
     def without_equal(self) -> Evidence:
-        """Return the evidence with one of all equal rows, as ``anonymeter`` reads tables; trees unchanged."""
+        """Return the evidence with one of all equal rows, as ``anonymeter`` reads tables; trees unchanged.
+
+        Medians are those of the rows that are left.
+        """
         tables = [own for own in (self.published, self.original, self.control) if own is not None]
         if not all(column.is_flat for own in tables for column in own):
             return self
@@ -111,7 +114,16 @@ class Evidence:
         sizes = [len(own[0].records) for own in kept]
         control = kept[2] if self.control is not None else None
         counts = sizes[0], sizes[1], sizes[2] if control is not None else 0
-        return replace(self, published=kept[0], original=kept[1], control=control, form=form, counts=counts)
+        labels = tuple(_find_median(*own) for own in zip(self.labels, kept[0], strict=True))
+        return replace(
+            self,
+            labels=labels,
+            published=kept[0],
+            original=kept[1],
+            control=control,
+            form=form,
+            counts=counts,
+        )
 
     def is_single_published(self, facts: Sequence[PublishedFact]) -> bool:
         """Return whether a predicate matches one published record, by the labels as they are."""
@@ -216,5 +228,12 @@ def _order(known: LabelMeanings, published: LabelColumn, original: LabelColumn) 
     ordered = len(shown) > 0 and not any(np.isnan(numbers[own]).any() for own in (shown, stated) if len(own))
     if not ordered:
         return known
-    values = numbers[published.labels[np.isin(published.labels, shown)]]
-    return replace(known, numbers=numbers, is_ordered=True, median=float(np.median(values)))
+    return _find_median(replace(known, numbers=numbers, is_ordered=True), published)
+
+
+def _find_median(known: LabelMeanings, published: LabelColumn) -> LabelMeanings:
+    """Return labels that are compared by size with the median of the numbers that a table shows."""
+    if not known.is_ordered:
+        return known
+    numbers = known.numbers[published.labels[published.labels != MISSING]]
+    return replace(known, median=float(np.nanmedian(numbers)))

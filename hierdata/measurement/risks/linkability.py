@@ -24,13 +24,14 @@ def measure_linkability(
 
     ``readers`` are the numbers of the attributes that each knows, without common ones. Each picks one of the
     published records that agree with most of what is known, all equally likely; the attack is right if both
-    pick the same. Chance: two records at random.
+    pick the same. There is no guess where no published record agrees with anything that a reader knows.
+    Chance: two records at random.
     """
     rng = np.random.default_rng([draw, 2])
-    rights = _link(evidence, evidence.original, evidence.counts[1], readers, facts, victims, rng)
+    rights, guessed = _link(evidence, evidence.original, evidence.counts[1], readers, facts, victims, rng)
     control = None
     if evidence.control is not None:
-        control = _link(evidence, evidence.control, evidence.counts[2], readers, facts, victims, rng)
+        control, _ = _link(evidence, evidence.control, evidence.counts[2], readers, facts, victims, rng)
     records = evidence.counts[0]
     found = []
     for count in range(facts):
@@ -45,6 +46,7 @@ def measure_linkability(
                 int(same.sum()),
                 None if control is None else float(control[count].sum()),
                 0 if control is None else control.shape[1],
+                n_refused=int((~guessed[count]).sum()),
             )
         )
     return found
@@ -58,10 +60,11 @@ def _link(
     facts: int,
     victims: int,
     rng: np.random.Generator,
-) -> NDArray[np.bool_]:
-    """Return by number of facts and victim whether both readers pick the same record."""
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return by number of facts and victim whether both readers pick the same record, and can pick one."""
     chosen = rng.permutation(records)[:victims].tolist()
-    rights = np.zeros((facts, len(chosen)), np.bool_)
+    same = np.zeros((facts, len(chosen)), np.bool_)
+    guessed = np.ones_like(same)
     for place, victim in enumerate(chosen):
         known = [draw_values(columns, own, victim, facts, rng) for own in readers]
         scores = [np.zeros(evidence.counts[0], np.int16) for _ in readers]
@@ -70,10 +73,12 @@ def _link(
             for score, values in zip(scores, known, strict=True):
                 for attribute, code in values[count : count + 1]:
                     score[agree(evidence, attribute, code)] += 1
-                best = np.flatnonzero(score == score.max())
+                most = score.max()
+                guessed[count, place] &= most > 0
+                best = np.flatnonzero(score == most)
                 picked.append(best[int(rng.integers(len(best)))])
-            rights[count, place] = picked[0] == picked[1]
-    return rights
+            same[count, place] = picked[0] == picked[1]
+    return same & guessed, guessed
 
 
 def draw_values(

@@ -71,6 +71,7 @@ def list_inferences(attacked: Attacked, control: Attacked | None) -> Iterator[Me
     """Yield the guesses of an adversary as inference risks (Giomi 2023, section 4.3).
 
     A guess is right if it is a value of the victim there; chance is the most frequent value of the release.
+    There is no guess where no candidate shows a value.
     """
     others = attacked.guesses if control is None else control.guesses
     for guess, other in zip(attacked.guesses, others, strict=True):
@@ -85,4 +86,5 @@ def list_inferences(attacked: Attacked, control: Attacked | None) -> Iterator[Me
                 None if control is None else float(round(other.right * other.asked)),
                 0 if control is None else other.asked,
                 guess.path,
+                round(guess.refused * guess.asked),
             )

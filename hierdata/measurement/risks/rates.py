@@ -54,6 +54,7 @@ class MeasuredRisk:
 
     ``n_attacks`` were made, ``n_success`` were right, ``n_baseline`` of as many by chance alone;
     ``n_control`` of ``n_attacks_control`` against individuals who are not in the release, None without any.
+    ``n_refused`` attacks made no guess, since nothing spoke for one; the others were right or wrong.
     ``by`` says which readers: see the functions that measure. ``on`` is the attribute, where there is one.
     """
 
@@ -66,6 +67,17 @@ class MeasuredRisk:
     n_control: float | None = None
     n_attacks_control: int = 0
     on: str | None = None
+    n_refused: int = 0
+
+    @property
+    def n_wrong(self) -> int:
+        """The number of guesses that were made and wrong."""
+        return self.n_attacks - self.n_success - self.n_refused
+
+    @property
+    def refusal_rate(self) -> SuccessRate | None:
+        """The rate of attacks without a guess; None if none could be made."""
+        return estimate_rate(self.n_attacks, self.n_refused) if self.n_attacks else None
 
     @property
     def attack_rate(self) -> SuccessRate | None:
@@ -112,9 +124,11 @@ class MeasuredRisk:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, with rates and risk."""
-        rates = {name: getattr(self, name) for name in ("attack_rate", "baseline_rate", "control_rate")}
+        names = ("attack_rate", "baseline_rate", "control_rate", "refusal_rate")
+        rates = {name: getattr(self, name) for name in names}
         return {
             **asdict(self),
+            "n_wrong": self.n_wrong,
             **{name: None if rate is None else rate._asdict() for name, rate in rates.items()},
             "value": self.value,
             "ci": list(self.ci),

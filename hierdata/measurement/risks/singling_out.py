@@ -34,7 +34,7 @@ def measure_singling_out(
     this as ``anonymeter`` reads it: labels are strings, which match only values that are published as they
     are, numbers are compared by size, away from the median, and equal rows of a table count once. Chance:
     facts with random labels. Attacks are as many as asked for, at most one for each published record; where
-    fewer predicates match one published record, the others fail.
+    fewer predicates match one published record, the others make no guess.
     ``n_control`` is corrected for the size of the control.
     """
     every = tuple(range(len(evidence.attributes)))
@@ -147,6 +147,7 @@ def _evaluate(
         count(chance),
         n_control,
         attacks if controlled else 0,
+        n_refused=attacks - len(predicates),
     )
 
 
