@@ -3,7 +3,7 @@
 Listed are the places that raise or build an error with a message. While tests run, the places that were
 reached are noted: those in whose lines an error was built, or that an error passed before it was told in
 another's words. FILE gets all, each with a test that reached it. If the whole fast tier ran, the run fails
-where a place was not reached and is not in ``tests/messages_unprovoked.txt``, and where one of that list was.
+where a place was not reached.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import ast
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -35,8 +35,6 @@ from hierdata.records.mixed import MixedMisfitError
 
 PACKAGE = Path(errors.__file__).parents[1]
 _INSIDE = f"{PACKAGE}{os.sep}"
-LIST = Path(__file__).with_name("messages_unprovoked.txt")
-"""Messages that no test of the fast tier is known to provoke, one a line, below the reason ("# ...")."""
 _SILENT = {"typer.Exit", "StopIteration", "HTTPException", "AssertionError"}
 """What is raised without a message for a user."""
 _BUILDERS = {"file_error", "missing_extra"}
@@ -97,17 +95,6 @@ def _sites_of(path: Path, package: Path) -> Iterator[Site]:
     return walk(ast.parse(path.read_text("utf-8")), "")
 
 
-def read_unprovoked() -> dict[str, str]:
-    """Return the listed messages, each with the reason."""
-    reason, found = "", {}
-    for line in LIST.read_text("utf-8").splitlines():
-        if line.startswith("# "):
-            reason = line.removeprefix("# ")
-        else:
-            found[line] = reason
-    return found
-
-
 def _builds_error(call: ast.Call) -> bool:
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     kind = getattr(errors, name, None)
@@ -123,18 +110,13 @@ def _text_of(node: ast.expr) -> str:
     return f"<{ast.unparse(node)}>"
 
 
-def unprovoked(sites: Iterable[Site], reached: Iterable[Line], listed: Mapping[str, str]) -> list[str]:
-    """Return a line for each place that must be in the list and is not, or the other way round."""
+def unprovoked(sites: Iterable[Site], reached: Iterable[Line]) -> list[str]:
+    """Return a line for each place that was not reached."""
     lines = set(reached)
-    missed = [site for site in sites if not any((site.file, line) in lines for line in site.lines)]
-    stale = listed.keys() - {site.key for site in missed}
     return [
-        *(
-            f"no test provokes {one.file}:{one.lines.start} {one.text}"
-            for one in missed
-            if one.key not in listed
-        ),
-        *(f"a test provokes it, or it is gone: take it from {LIST.name}: {key}" for key in sorted(stale)),
+        f"no test provokes {one.file}:{one.lines.start} {one.text}"
+        for one in sites
+        if not any((one.file, line) in lines for line in one.lines)
     ]
 
 
@@ -258,7 +240,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if written:
         _write(Path(written), reached)
     if written and _is_whole(config) and exitstatus == pytest.ExitCode.OK:
-        config.stash[_FAULTS] = unprovoked(list_sites(), reached, read_unprovoked())
+        config.stash[_FAULTS] = unprovoked(list_sites(), reached)
         if config.stash[_FAULTS]:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -224,6 +224,15 @@ class Original(Generalization):
         return super().publish(forest, [replace(found, representative=own, nodes=forest.nodes)], order)
 
 
+class Numbered(Generalization):
+    """It publishes numbers where its judge reads records."""
+
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
+        found = super().publish(forest, partitions, order)
+        count = len([*found.parts[0].documents()])
+        return replace(found, parts=(PublishedPart("records", lambda: iter(range(count)), count),))
+
+
 class Once(Generalization):
     """Its documents can be read once."""
 
@@ -239,6 +248,7 @@ class Once(Generalization):
         (Unstated, "Unstated must state traits with a judged_as of generalization,"),
         (Mistaken, "the judge of representatives does not confirm what Mistaken publishes"),
         (Original, "the judge of generalization does not confirm what Original publishes under k-anonymity"),
+        (Numbered, "the judge of generalization cannot read what Numbered publishes"),
         (Once, "Once must return the same documents every time"),
     ],
 )
