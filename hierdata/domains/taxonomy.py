@@ -168,10 +168,8 @@ class Taxonomy(QuasiDomain):
 
     def _read(self, folder: Path) -> tuple[Tree, tuple[int, ...]]:
         """Read the tree and return for each node the finest node that may be published for it."""
-        if self.file is None:
-            tree = from_nested(self.tree, "in the policy")
-        else:
-            tree = read_tree(locate_tree(folder, self.file), self.delimiter, self.file)
+        version = _version(self, folder)
+        tree = self.read(folder) if version is None else _read(version)
         heights = tree.heights()
         if self.finest > heights[0]:
             raise PolicyError(
@@ -182,6 +180,12 @@ class Taxonomy(QuasiDomain):
         for node in range(1, len(heights)):
             floor.append(node if heights[node] >= self.finest else floor[tree.parents[node]])
         return tree, tuple(floor)
+
+    def read(self, folder: Path) -> Tree:
+        """Read the tree as it is now."""
+        if self.file is None:
+            return from_nested(self.tree, "in the policy")
+        return read_tree(locate_tree(folder, self.file), self.delimiter, self.file)
 
     def _codebook(self, tree: Tree) -> dict[str, Any]:
         """Map each child to its parent by label; a chain with one label is one entry."""
@@ -254,7 +258,12 @@ def _version(taxonomy: Taxonomy, folder: Path) -> _Version | None:
 
 
 # A run asks for the same tree again and again, for the records, the judge and the report: a large one takes
-# seconds. The tree itself is not kept, since what is made of it is.
+# seconds. What the judge looks up is made of the tree, and of nothing that the search made of it.
+@lru_cache(maxsize=8)
+def _read(version: _Version) -> Tree:
+    return version.taxonomy.read(version.folder)
+
+
 @lru_cache(maxsize=8)
 def _compile(version: _Version) -> Hierarchy:
     return version.taxonomy.build_hierarchy(version.folder)

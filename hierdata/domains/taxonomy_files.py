@@ -17,8 +17,8 @@ from hierdata.domains.number import canonical, exact
 from hierdata.ground.errors import PolicyError
 
 MAX_DEPTH = 64
-Row: TypeAlias = "tuple[int, list[str]]"
-"""The number of a line, and its cells from leaf to root."""
+Row: TypeAlias = "tuple[int, str, tuple[str, ...]]"
+"""The number of a line, its leaf, and the cells behind it up to the root, which many leaves share."""
 
 
 def _is_interval(label: str) -> bool:
@@ -29,6 +29,8 @@ def _is_interval(label: str) -> bool:
 
 class Tree:
     """Labels and parents of nodes 0..n-1, node 0 the root; a parent's number is below its children's.
+
+    A tree that was checked is not changed any more: several share it.
 
     A label names one node. The exception is a chain of single children, where a label may be repeated: such
     nodes contain the same values. Raises PolicyError, which names ``source``, as soon as this is violated.
@@ -99,19 +101,20 @@ def _from_rows(rows: Sequence[Row], source: str) -> Tree:
     an empty leaf and nothing below the root is that of the missing value, which is no leaf.
     """
     tree = Tree(source)
-    if len({row[-1] for _, row in rows}) > 1:
-        hint = "; rows go from leaf to root" if len({row[0] for _, row in rows}) == 1 else ""
+    if len({*map(_root_of, rows)}) > 1:
+        hint = "; rows go from leaf to root" if len({leaf for _, leaf, _ in rows}) == 1 else ""
         raise tree.refusal("", f"the rows end in different roots{hint}")
     above: dict[tuple[str, ...], int] = {}  # the node above the leaf, by all cells behind it
     leaves = array("q")
     lines = array("q")
-    for number, row in rows:
-        if len(row) > MAX_DEPTH + 1:
-            what = f"the row has {len(row):,} cells: a row is a leaf and at most {MAX_DEPTH} nodes above it"
+    for number, leaf, rest in rows:
+        if len(rest) > MAX_DEPTH:
+            what = (
+                f"the row has {1 + len(rest):,} cells: a row is a leaf and at most {MAX_DEPTH} nodes above it"
+            )
             raise tree.refusal(number, what)
-        rest = tuple(row[1:])
-        node = above.get(rest, 0) if row[0] else 0
-        for label in row[:1] if node else reversed(_labels_of(row, number, tree)):
+        node = above.get(rest, 0) if leaf else 0
+        for label in (leaf,) if node else reversed(_labels_of((leaf, *rest), number, tree)):
             child = tree.child(node, label)
             node = tree.add(node, label, number) if child is None else child
         if node:
@@ -125,6 +128,11 @@ def _from_rows(rows: Sequence[Row], source: str) -> Tree:
     if not leaves:
         raise tree.refusal("", "the tree has no leaf")
     return tree.check()
+
+
+def _root_of(row: Row) -> str:
+    _, leaf, rest = row
+    return rest[-1] if rest else leaf
 
 
 def _labels_of(row: Sequence[str], where: int, tree: Tree) -> list[str]:
@@ -154,24 +162,24 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
     except csv.Error:
         what = f"a label is longer than {csv.field_size_limit():,} characters: is a quote not closed?"
         raise Tree(source).refusal("", what) from None
-    rooted = [table for table in tables if table and len({row[-1] for _, row in table}) == 1]
-    ragged = [table for table in rooted if min(len(row) for _, row in table) > 1]
+    rooted = [table for table in tables if table and len({*map(_root_of, table)}) == 1]
+    ragged = [table for table in rooted if all(rest for _, _, rest in table)]
     if not ragged and delimiter is None and (families := _families(lines)):
         return _from_families(families, source)
     for table in tables:
-        widths = {len(row) for _, row in table}
-        if len(widths) == 1 and widths != {1}:
+        widths = {len(rest) for _, _, rest in table}
+        if len(widths) == 1 and widths != {0}:
             return _from_rows(table, source)
     if ragged:
         return _from_rows(ragged[0], source)
     tree = Tree(source)
     if not tables[0]:
         raise tree.refusal("", "the tree has no leaf")
-    table = max(tables, key=lambda table: len(table[0][1]))
-    width = len(table[0][1])
-    if width == 1:
+    table = max(tables, key=lambda table: len(table[0][2]))
+    width = len(table[0][2])
+    if width == 0:
         raise tree.refusal("", "no delimiter ; or , found: every row needs a leaf and a root")
-    odd = next(number for number, row in table if len(row) != width)
+    odd = next(number for number, _, rest in table if len(rest) != width)
     raise tree.refusal(
         f"line {odd}",
         "the rows differ in length, and do not all end in the same root: end each in the root; if a leaf has "
@@ -182,14 +190,14 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
 def _table(lines: list[str], delimiter: str) -> list[Row]:
     reader = csv.reader(lines, delimiter=delimiter)
     found: list[Row] = []
-    known: dict[str, str] = {}  # labels above the leaves repeat: each is kept once
+    known: dict[tuple[str, ...], tuple[str, ...]] = {}  # what is above leaves repeats: it is kept once
     for row in reader:
-        cells = [cell.strip() for cell in row]
-        cells[1:] = [known.setdefault(cell, cell) for cell in cells[1:]]
+        cells = [*map(str.strip, row)]
         while cells and not cells[-1]:
             cells.pop()
         if cells:
-            found.append((reader.line_num, cells))
+            rest = tuple(cells[1:])
+            found.append((reader.line_num, cells[0], known.setdefault(rest, rest)))
     return found
 
 

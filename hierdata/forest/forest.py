@@ -197,15 +197,16 @@ class Forest:
             return self.lm
         return tuple(
             tuple(
-                _scale_losses([weight * loss for loss in tree.lm], self.scale)
-                for weight, tree in zip(weights, own, strict=True)
+                _scale_losses(tree.lm, weight * self.scale) for weight, tree in zip(weights, own, strict=True)
             )
             for weights, own in zip(self.sought.quasi, self.hierarchies, strict=True)
         )
 
 
 def _scale_losses(losses: Sequence[Fraction], scale: int) -> NDArray[np.int64]:
-    return np.array([round(loss * scale) for loss in losses], np.int64)
+    # Nodes with as many leaves share one object; to look each fraction up by its value would take long.
+    scaled = {own: round(loss * scale) for own, loss in {id(loss): loss for loss in losses}.items()}
+    return np.array([scaled[id(loss)] for loss in losses], np.int64)
 
 
 @dataclass(frozen=True)

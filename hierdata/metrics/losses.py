@@ -84,9 +84,11 @@ def _sum_losses(publication: Publication, forest: Forest) -> _Lost:
         vertices = np.flatnonzero(kept & (forest.type == kind))
         first = forest.first_node[publication.shown[vertices]]
         for position, losses in enumerate(own):
-            counts = np.bincount(publication.measured_nodes[first + position], minlength=len(losses))
+            counts = np.bincount(publication.measured_nodes[first + position])
+            found = np.flatnonzero(counts)
             # Python integers, since the sum over all records may exceed 64 bits.
-            scaled += sum(count * loss for count, loss in zip(counts.tolist(), losses.tolist(), strict=True))
+            pairs = zip(counts[found].tolist(), losses[found].tolist(), strict=True)
+            scaled += sum(count * loss for count, loss in pairs)
     total = Fraction(scaled, forest.lm_scale) + int(forest.quasi_count[~kept].sum())
     return _Lost(total, forest.record_count, len(forest.nodes))
 

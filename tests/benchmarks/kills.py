@@ -38,12 +38,16 @@ HEADS = (
 WAYS = ("INT", "TERM", "KILL", "group", "all")
 PATIENCE = 12.0  # seconds until what is left is counted
 _SEED = 1
+SPECIALIZE = "engine specialize"
+"""The case of bounded knowledge, which is searched by this engine alone."""
+_KNOWLEDGE = {"kind": "bounded-knowledge", "k": 3, "m": 2}
 
 
 def cases() -> dict[str, Combination]:
     """Every engine on JSON Lines, every format with the engine that a policy has by default, and workers."""
     usual = Combination("tree", DEFAULT, "generalization", "jsonl", "serial", "k-anonymity", "plain")
     found = {f"engine {name}": usual._replace(search=name) for name in TREE_ENGINES}
+    found[SPECIALIZE] = usual
     for name in ROW_ENGINES:
         model = "delta-l-diversity" if name == "spread" else "k-anonymity"
         found[f"engine {name}"] = usual._replace(shape="flat", search=name, model=model)
@@ -172,7 +176,10 @@ def prepare(name: str, one: Combination, inputs: Path, folder: Path) -> Desk:
     """Write the policy of a case, and make two whole runs: the first compiles what is not compiled yet."""
     named = name.replace(" ", "-")
     stated = inputs / "policies" / f"{named}.json"
-    stated.write_text(policy(one), "utf-8")
+    asked = json.loads(policy(one))
+    if name == SPECIALIZE:
+        asked["models"] = [_KNOWLEDGE]
+    stated.write_text(json.dumps(asked), "utf-8")
     command = [sys.executable, "-m", "hierdata", "anonymize", str(inputs / source_of(one.shape, one.format))]
     command += ["--policy", str(stated), "--root", str(inputs), "--quiet", "--executor", one.executor]
     if one.executor != "serial":

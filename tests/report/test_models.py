@@ -37,7 +37,11 @@ def codebook() -> Codebook:
         fields=(
             CodebookField(path="$.id", role="identifier", published=False),
             CodebookField(
-                path="$.major", role="quasi", published=True, domain={"kind": "flat"}, missing=("", "?")
+                path="$.major",
+                role="quasi",
+                published=True,
+                domain={"kind": "flat", "of": [[], {}, {"é": []}]},
+                missing=("", "?"),
             ),
         ),
     )
@@ -60,6 +64,12 @@ EXAMPLES = {
     "verification": verification(),
     "report": steward_report(),
 }
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_files_are_indented_as_json_does_it(name: str) -> None:
+    expected = json.dumps(EXAMPLES[name].model_dump(mode="json"), ensure_ascii=False, indent=2)
+    assert dump(EXAMPLES[name]) == f"{expected}\n".encode()
 
 
 def test_every_file_has_an_example() -> None:

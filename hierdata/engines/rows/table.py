@@ -202,7 +202,8 @@ class RowLine(NamedTuple):
             place_of[in_order] = np.arange(len(occurring))
             places[:, column] = place_of[where.ravel()]
             rows = np.full((len(occurring), depth), MISSING, np.int32)
-            entries = np.array(tree.ancestors, np.int32)[occurring[in_order]]
+            entries = np.array([tree.ancestors[node] for node in occurring[in_order].tolist()], np.int32)
+            entries = entries.reshape(len(occurring), len(tree.ancestors[0]))
             rows[:, : entries.shape[1]] = np.where(entries < 0, MISSING, entries + nodes_before)
             above.append(rows)
             first.append(first[-1] + len(occurring))

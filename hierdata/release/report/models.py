@@ -334,11 +334,31 @@ def dump(model: BaseModel) -> bytes:
 
     Characters that are not seen as themselves are escaped, as JSON does it, so the file is safe to print.
     """
-    text = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2)
+    text = _indent(model.model_dump(mode="json"))
     shown = text.replace("\n", "")
     if escape_json(shown) != shown:
         text = "\n".join(map(escape_json, text.split("\n")))
     return f"{text}\n".encode()
+
+
+def _indent(value: Any, line: str = "\n") -> str:
+    """Return what ``json.dumps(value, ensure_ascii=False, indent=2)`` returns, many times faster.
+
+    With ``indent`` json encodes in Python: a codebook with 300,000 codes would take seconds. What holds no
+    other lists or objects is encoded in C, with line feeds in the separator. ``line`` begins a line outside
+    of the value.
+    """
+    if not value or not isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    inner = f"{line}  "
+    begin, end, held = ("{", "}", value.values()) if isinstance(value, dict) else ("[", "]", value)
+    if not any(isinstance(one, dict | list | tuple) for one in held):
+        text = json.dumps(value, ensure_ascii=False, separators=(f",{inner}", ": "))[1:-1]
+    elif isinstance(value, dict):
+        text = f",{inner}".join(f"{_indent(key)}: {_indent(one, inner)}" for key, one in value.items())
+    else:
+        text = f",{inner}".join(_indent(one, inner) for one in value)
+    return f"{begin}{inner}{text}{line}{end}"
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
