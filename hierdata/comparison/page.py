@@ -17,7 +17,7 @@ from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.version import __version__
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts.plots import Dot, ScatterChart
-from hierdata.release.report.names import FIGURES, METRICS
+from hierdata.release.report.names import FIGURES, METRICS, Names
 from hierdata.release.report.style import STYLE
 
 Policies = Sequence[ComparedPolicy]
@@ -65,14 +65,16 @@ def write_json(policies: Policies, costs: Sequence[PromiseCost]) -> str:
 
 
 def _render(template: str, policies: Policies, costs: Sequence[PromiseCost]) -> str:
+    names = _names(policies)
     return (
         _environment()
         .get_template(template)
         .render(
             found=policies,
             costs=costs,
-            charts=list(_charts(policies)),
+            charts=list(_charts(policies, names)),
             paths=_paths(policies),
+            name_of=lambda path: break_path(names.show(path)),
             risks=list_risks(policies),
             version=__version__,
             day=date.today().isoformat(),
@@ -83,11 +85,18 @@ def _render(template: str, policies: Policies, costs: Sequence[PromiseCost]) -> 
     )
 
 
-def _charts(policies: Policies) -> Iterator[tuple[str, Markup]]:
+def _names(policies: Policies) -> Names:
+    """Return the names of fields: the labels of the first policy, from which the others are made."""
+    fields = policies[0].policy["fields"] if policies else {}
+    return Names({path: rule["label"] for path, rule in fields.items() if rule.get("label")})
+
+
+def _charts(policies: Policies, names: Names) -> Iterator[tuple[str, Markup]]:
     """Yield the charts with their titles: all fields together, then each sensitive field."""
-    yield "All sensitive fields: the largest worst guess", _chart(policies, None, 0)
+    yield "All sensitive fields: the largest worst guess", _chart(policies, None, "", 0)
     for at, path in enumerate(_paths(policies), 1):
-        yield path, _chart(policies, path, at)
+        name = names.show(path)
+        yield name, _chart(policies, path, f" at {name}", at)
 
 
 def _paths(policies: Policies) -> list[str]:
@@ -109,11 +118,11 @@ def name_risk(risk: str) -> str:
     return METRICS[metric] + ("" if figure == "worst" else f" {FIGURES[figure]}")
 
 
-def _chart(policies: Policies, path: str | None, number: int) -> Markup:
+def _chart(policies: Policies, path: str | None, where: str, number: int) -> Markup:
     dots = _dots(policies, path)
     words = "; ".join(f"{dot.label} keeps {dot.y:.1f} % at {dot.x:.1f} %" for dot in dots)
     chart = ScatterChart(
-        "Kept against worst guess" + (f" at {path}" if path else ""),
+        f"Kept against worst guess{where}",
         "Higher and further left is better. " + (f"By policy: {words}." if words else "There is no release."),
         "worst guess, % of a class",
         "kept of the input, %",
@@ -197,6 +206,5 @@ def _environment() -> Environment:
         name_risk=name_risk,
         signed=write_difference,
         numbers=numbers,
-        break_path=break_path,
         write_lines=lambda one: write_policy(one).splitlines(),
     )

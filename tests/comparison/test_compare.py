@@ -27,7 +27,7 @@ POLICY: dict[str, Any] = {
         "$.age": {"role": "quasi", "interval": {"steps": [1, 10, 40]}},
         "$.town": {"role": "quasi", "flat": True},
         "$.ill": {"role": "sensitive"},
-        "$.pay": {"role": "sensitive"},
+        "$.pay": {"role": "sensitive", "label": "Pay, per year"},
     },
 }
 
@@ -113,6 +113,9 @@ def test_a_comparison_resumes_and_measures_what_is_missing(
     page = (desk / "out" / PAGE).read_text("utf-8")
     assert page.count("<svg") == 3  # both fields together, and each
     assert "<script" not in page
+    figures_of_page = page[: page.index("<pre")]
+    assert "Kept against worst guess at Pay, per year" in figures_of_page
+    assert "pay" not in figures_of_page
     data = json.loads((desk / "out" / DATA).read_text("utf-8"))
     assert data["policies"][0]["name"] == "as stated"
     assert data["policies"][-1]["refused"]
