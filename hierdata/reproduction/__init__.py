@@ -19,6 +19,7 @@ from hierdata.reproduction import (
     ml_figures,
     ml_tables,
     tc_census,
+    tc_suppression,
     tc_swarm,
     tc_tables,
 )
@@ -82,6 +83,7 @@ def exhibits_of_tc(study: Study) -> list[Exhibit]:
         tc_swarm.swarm(study),
         tc_tables.additional_loss(),
         suppression,
+        tc_suppression.show_suppression_over_l(study),
         *results,
     ]
 

@@ -58,13 +58,13 @@ class Adult:
         fewer than ``count``, all are returned. The order is that of the table.
         """
         places = [COLUMNS.index(name) for name in columns]
-        rows = [tuple(row[at] for at in places) for row in self.rows]
+        rows: Sequence[tuple[Value, ...]] = self.rows
         if complete:
-            rows = [row for row in rows if MISSING not in row]
+            rows = [row for row in rows if MISSING not in (row[place] for place in places)]
         if count is not None and count < len(rows):
             chosen = sorted(random.Random(seed).sample(range(len(rows)), count))  # noqa: S311
-            rows = [rows[at] for at in chosen]
-        return [dict(zip(columns, row, strict=True)) for row in rows]
+            rows = [rows[number] for number in chosen]
+        return [{name: row[place] for name, place in zip(columns, places, strict=True)} for row in rows]
 
 
 def read_adult(folder: Path) -> Adult:

@@ -47,7 +47,7 @@ BUDGETS: dict[str, int] = {
     "privacy": 3450,
     "records": 8020,
     "release": 7120,
-    "reproduction": 6_330,
+    "reproduction": 6_450,
     "sources": 4720,
     "synth": 2173,
     "studio": 3200,

@@ -61,15 +61,20 @@ def anonymize(
     environment: Mapping[str, str] | None = None,
     *,
     root: Path | None = None,
+    seed: bytes | None = None,
 ) -> Taken:
     """Anonymize a table in a new process; policy and release are written to ``folder``.
 
-    The policy names hierarchies by their place in Adult's folder, or in ``root``.
+    The policy names hierarchies by their place in Adult's folder, or in ``root``. Without a seed the command
+    draws one.
     """
     stated, out = folder / "policy.json", folder / "release"
     stated.write_text(json.dumps(policy), encoding="utf-8")
     command = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet", "--policy", str(stated)]
     command += ["--root", str(root or adult.folder()), "--out", str(out)]
+    if seed is not None:
+        (folder / "seed").write_bytes(seed)
+        command += ["--seed-file", str(folder / "seed")]
     took = watched(command, environment)
     release = json.loads((out / "steward" / "report.json").read_text(encoding="utf-8"))
     return Taken(*took, release)

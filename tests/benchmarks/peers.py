@@ -13,6 +13,7 @@ import argparse
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +101,9 @@ def stated(setting: Setting) -> dict[str, Any]:
     return plain
 
 
-def measured(setting: Setting, file: Path, place: Path) -> list[str]:
+def measured(setting: Setting, file: Path, place: Path, seed: bytes | None) -> list[str]:
     """Run the command; its figures."""
-    taken = anonymize(file, stated(setting), place)
+    taken = anonymize(file, stated(setting), place, seed=seed)
     told = taken.release
     records = told["counts"]["records"]
     reached = [
@@ -121,6 +122,7 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only", default="", help="settings whose name has this text")
     options.add_argument("--rows", type=int, help="only the first rows")
+    options.add_argument("--seeds", type=int, default=0, help="runs of each setting, with seeds 1 to this")
     return options
 
 
@@ -140,10 +142,13 @@ def main(argv: list[str] | None = None) -> None:
                 continue
             own = small if setting.factor == 1 else adult.scaled(small, setting.factor, SEED)
             own = with_copies(own) if setting.twice else own
-            place = Path(tempfile.mkdtemp(dir=temporary))
-            file = adult.write(own, place / "table.csv")
             rows = f"{len(own['age'].codes):,}"
-            row(setting.name, rows, *measured(setting, file, place), setting.bar, setting.peer)
+            for seed in range(1, asked.seeds + 1) if asked.seeds else (None,):
+                place = Path(tempfile.mkdtemp(dir=temporary))
+                file = adult.write(own, place / "table.csv")
+                drawn = None if seed is None else sha256(str(seed).encode()).digest()
+                name = setting.name if seed is None else f"{setting.name}, seed {seed}"
+                row(name, rows, *measured(setting, file, place, drawn), setting.bar, setting.peer)
 
 
 if __name__ == "__main__":

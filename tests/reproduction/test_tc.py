@@ -14,6 +14,7 @@ from hierdata.reproduction import exhibits_of_tc, tc_census
 from hierdata.reproduction.exhibit import Exhibit
 from hierdata.reproduction.study import _SHARES, EDUCATION, EFFORTS, MISSING, synthesize_adult
 from hierdata.reproduction.tc_census import SERIES
+from hierdata.reproduction.tc_suppression import attainable_rows, show_suppression_over_l, suppressed_rows
 from hierdata.reproduction.tc_swarm import second_moment, swap_distance, swarm_distance
 from hierdata.reproduction.tc_tables import (
     additional_loss,
@@ -53,9 +54,18 @@ def study_of(run: Any) -> Any:
         return [0.25 for _ in arguments]
 
     def measure_on_adult(function: Any, arguments: Sequence[Mapping[str, Any]]) -> list[Any]:
+        if function is attainable_rows:
+            return [300 - 15 * own["least"] for own in arguments]
+        if function is suppressed_rows:
+            return [20 * own["least"] for own in arguments]
         return [run(own["t"]) for own in arguments]
 
-    return SimpleNamespace(effort=EFFORTS["quick"], measure=measure, measure_on_adult=measure_on_adult)
+    return SimpleNamespace(
+        effort=EFFORTS["quick"],
+        adult=synthesize_adult(300),
+        measure=measure,
+        measure_on_adult=measure_on_adult,
+    )
 
 
 def test_the_tables_and_the_tree_are_those_of_the_golden_cases() -> None:
@@ -153,6 +163,25 @@ def test_a_run_reaches_its_t_and_tells_its_figures(distance: str) -> None:
         assert tc_census.release_figures(adult, preset, distance, "0.4", 200, 0) == found
 
 
+def test_suppression_over_l_is_near_the_fewest_rows_that_any_choice_leaves_out() -> None:
+    adult = synthesize_adult(400)
+    for least in (2, 3):
+        attainable = attainable_rows(adult, least, None, 0)
+        assert 0 < attainable < 400
+        assert (
+            400 - attainable <= suppressed_rows(adult, "MSB-KACA", least, None, 0) <= 400 - 0.9 * attainable
+        )
+    assert suppressed_rows(adult, "MSB-KACA", 9, None, 0) == 400, "no release is possible"
+
+
+def test_the_exhibit_of_suppression_has_what_was_measured() -> None:
+    found = show_suppression_over_l(cast("Any", study_of(lambda t: RUN)))
+    assert found.ours is not None
+    assert [row[0] for row in found.ours.rows] == ["l = 2", "l = 3", "l = 4"]
+    assert found.ours.rows[1] == ("l = 3", 45 / 300, 60 / 300, 60 / 300)
+    assert found.differs.startswith("Where there is a release, it has at least 91.7")
+
+
 LABELS = [
     *(
         "Section 2.5",
@@ -164,7 +193,8 @@ LABELS = [
         "Figure 3",
         "Equations 6 and 7",
     ),
-    *("Equation 8", "Equation 9", "Section 5 (a)", "Section 5 (b)", "Section 5 (c)", "Section 5 (d)"),
+    *("Equation 8", "Equation 9", "Equation 9, over l"),
+    *("Section 5 (a)", "Section 5 (b)", "Section 5 (c)", "Section 5 (d)"),
     "Section 5",
 ]
 
