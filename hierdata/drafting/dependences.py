@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
@@ -16,7 +16,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.number import exact
 from hierdata.drafting.fields import Field
 from hierdata.drafting.seen import ENOUGH, K, Proposal
-from hierdata.records.dependence import Dependence
+from hierdata.records.dependence import Dependence, count_pairs, pairs_of
 from hierdata.records.derived import DerivedField
 from hierdata.records.recognition.words import words_of
 from hierdata.records.survey import Keys
@@ -55,11 +55,15 @@ def _count(field: Field) -> int:
 
 
 def _depend(first: Field, second: Field, found: Proposals, sample: Sequence[Document]) -> Dependence:
-    missing = (frozenset(map(str, found[one.keys].rule.get("missing", ()))) for one in (first, second))
     told = Dependence()
-    for _ in told.add(sample, DerivedField(first.keys, second.keys, *missing)):
+    for _ in count_pairs(sample, _together(first, second, found), told):
         pass
     return told
+
+
+def _together(first: Field, second: Field, found: Proposals) -> DerivedField:
+    missing = (frozenset(map(str, found[one.keys].rule.get("missing", ()))) for one in (first, second))
+    return DerivedField(first.keys, second.keys, *missing)
 
 
 def _are_one_to_one(first: Field, second: Field, found: Proposals, sample: Sequence[Document]) -> bool:
@@ -72,8 +76,7 @@ def _are_one_to_one(first: Field, second: Field, found: Proposals, sample: Seque
     ):
         return False
     told = _depend(first, second, found, sample)
-    back = Counter({(second, first): count for (first, second), count in told.pairs.items()})
-    return told.is_function and Dependence(back).is_function and told.count_told(K) > 0
+    return told.is_one_to_one and told.count_told(K) > 0
 
 
 def _may_be_label(field: Field, proposal: Proposal) -> bool:
@@ -124,10 +127,9 @@ def _pair_up(source: Field, label: Field, found: Proposals) -> None:
 
 def _propose_telling(first: Field, second: Field, found: Proposals, sample: Sequence[Document]) -> None:
     """Propose a field as sensitive that determines a sensitive one."""
-    told = _depend(first, second, found, sample)
-    if told.count_told(K):
+    if _depend(first, second, found, sample).count_told(K):
         reason = f"it determines {second.path}, which is sensitive"
-    elif _correlate(told) >= _ALIKE:
+    elif _correlate(sample, _together(first, second, found)) >= _ALIKE:
         reason = f"its ranks are nearly those of {second.path}, which is sensitive"
     else:
         return
@@ -145,16 +147,16 @@ def _sensitive(field: Field, own: Proposal, reason: str) -> Proposal:
     return Proposal(rule, reason)
 
 
-def _correlate(told: Dependence) -> float:
+def _correlate(sample: Sequence[Document], fields: DerivedField) -> float:
     """Return the correlation of the ranks of two numbers; 0 where they are not numbers, or few."""
-    weights, numbers = [], []
-    for pair, count in told.pairs.items():
-        try:
-            numbers.append([float(exact(one[1])) for one in pair if isinstance(one, tuple)])
-        except Uncovered:
-            return 0.0
-        weights.append(count)
-    rows = [row for row, count in zip(numbers, weights, strict=True) for _ in range(count) if len(row) == 2]
+    rows = [[0.0, 0.0]][:0]
+    for document in sample:
+        for pair in pairs_of(document, fields):
+            try:
+                numbers = [float(exact(one)) for one in pair if one is not None]
+            except Uncovered:
+                return 0.0
+            rows += [numbers] if len(numbers) == 2 else []
     table = np.array(rows or [[0.0, 0.0]])
     if len(table) < ENOUGH or min(len(np.unique(column)) for column in table.T) < K:
         return 0.0

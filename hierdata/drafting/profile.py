@@ -12,12 +12,12 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from hierdata.documents.document import TEXT, Document, Scalar, Value
-from hierdata.drafting.determined import Determined
 from hierdata.drafting.mixed import find_mixed
 from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mix_hashes
 from hierdata.drafting.structure import Stated
 from hierdata.drafting.values import CATEGORIES, Looks, SeenHashes
 from hierdata.ground.errors import InputError
+from hierdata.records.dependence import Dependence
 from hierdata.records.identifiers.treatment import Treatment
 from hierdata.records.maps import dynamic
 from hierdata.records.mixed import REST, UNMIXED, Mixed
@@ -32,6 +32,8 @@ FIELDS = 2000
 
 _SAMPLED = 40_000
 """Approximate number of values of the records that are kept to find fields that determine others."""
+_FOLLOWED = 4096
+"""Maximum number of pairs of values that are followed to find out whether one determines the other."""
 _TOGETHER = 8
 """Number of batches of ``by_column.batches`` that are combined into one."""
 _LONGEST = 200
@@ -123,6 +125,26 @@ class FieldProfile:
 
 def _is_long(value: Scalar) -> bool:
     return isinstance(value, str) and len(value) > _LONGEST
+
+
+@dataclass
+class Determined:
+    """The fields that the field ``by`` determines in all records seen so far."""
+
+    by: Keys
+    others: dict[Keys, Dependence] = field(default_factory=dict)
+
+    def add(self, hashes: Mapping[Keys, Hashes]) -> None:
+        """Add records by the hashes of their values."""
+        own = hashes.get(self.by)
+        for keys, other in hashes.items():
+            if own is not None and keys != self.by:
+                told = self.others.setdefault(keys, Dependence(tolerated=0, most=_FOLLOWED))
+                told.add_records(own, other)
+
+    def holds(self, keys: Keys) -> bool:
+        """Return whether the other field has one value for each value of this one, as far as was seen."""
+        return keys not in self.others or not self.others[keys].is_contradicted
 
 
 @dataclass

@@ -1,17 +1,22 @@
-"""Fields that tell each other: how far the value of one field determines that of another at the same object.
+"""Functional dependence: how far the value of one field determines that of another at the same object.
 
-A value that is unique determines everything. So only values that several records share are counted, and only
-what chance does not explain.
+A value that is unique determines everything. So ``count_told`` counts only values that several records share,
+and only what chance does not explain.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
 from math import log10
 
-from hierdata.documents.document import Document
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.documents.document import Document, Scalar
 from hierdata.domains.derived import key_of
 from hierdata.records.derived import DerivedField, SeveralError, objects_at, read_single
 
@@ -20,66 +25,110 @@ _CHANCE = -6
 _EXCEPTIONS = 0.01
 """The largest share of objects that may contradict a dependence."""
 _FIRST_LOOK = 512
-_REFUTED = 0.9
-MOST_PAIRS = 50_000
-"""Limit on different pairs of values, so that memory does not grow with the data."""
+_BITS = 64
 
 
 @dataclass
 class Dependence:
-    """Which values of two fields occur together.
+    """Which values of two fields occur together, by hashes of 64 bits, 0 for a missing value.
 
-    ``pairs`` counts objects by the values of both, ``holders`` records by the value of the first; None is a
-    missing value. With more than ``MOST_PAIRS`` different pairs nothing is counted any more, nor once they
-    are ``refuted``, as most are early.
+    ``pairs`` counts objects by the values of both, ``holders`` records by the value of the first. With more
+    than ``most`` different pairs only those are followed whose first value has a hash that ends in ``level``
+    zero bits, each in all of its objects. Nothing is counted any more once the pairs are ``refuted``, as most
+    are early: more than ``tolerated``, a share of the objects, contradict them, by values of the first that
+    ``k`` records share.
+
+    >>> told = Dependence(tolerated=0)
+    >>> told.add_records(np.array([8, 8, 3], np.uint64), np.array([5, 5, 7], np.uint64))
+    >>> told.is_contradicted
+    False
+    >>> told.add_records(np.array([3], np.uint64), np.array([9], np.uint64))
+    >>> told.is_contradicted
+    True
     """
 
-    pairs: Counter[tuple[Hashable, Hashable]] = field(default_factory=Counter)
-    holders: Counter[Hashable] = field(default_factory=Counter)
+    k: int = 1
+    tolerated: float = 1
+    most: int = 50_000
+    level: int = 0
+    pairs: Counter[tuple[int, int]] = field(default_factory=Counter)
+    holders: Counter[int] = field(default_factory=Counter)
     refuted: bool = False
+    _records: int = 0
+    _due: int = _FIRST_LOOK
 
-    def add(self, documents: Iterable[Document], fields: DerivedField, k: int = 0) -> Iterator[Document]:
-        """Yield the documents, and count each; with ``k`` until values that k records share are refuted."""
-        due = _FIRST_LOOK
-        for number, document in enumerate(documents, 1):
-            if not self.refuted and len(self.pairs) <= MOST_PAIRS:
-                found = list(_pairs_of(document, fields))
-                self.pairs.update(found)
-                self.holders.update({first for first, _ in found})
-                if k and number == due:
-                    due *= 2
-                    self.refuted = self._is_refuted(k)
-            yield document
+    def add(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Count the pairs of one record."""
+        if not self.refuted:
+            followed = [pair for pair in pairs if self._follows(pair[0])] if self.level else pairs
+            self.pairs.update(followed)
+            self.holders.update({first for first, _ in followed})
+            self._grow(1)
 
-    def _groups(self, k: int) -> dict[Hashable, Counter[Hashable]]:
+    def add_records(self, firsts: NDArray[np.uint64], seconds: NDArray[np.uint64]) -> None:
+        """Count records that have one pair each."""
+        if not self.refuted:
+            followed = firsts & np.uint64((1 << self.level) - 1) == 0
+            own = firsts[followed].tolist()
+            self.pairs.update(zip(own, seconds[followed].tolist(), strict=True))
+            self.holders.update(own)
+            self._grow(len(firsts))
+
+    def _grow(self, records: int) -> None:
+        """Note more records; now and then, and before pairs are forgotten, see whether they are refuted."""
+        self._records += records
+        if self._records < self._due and len(self.pairs) <= self.most:
+            return
+        self._due = 2 * self._records
+        self.refuted = self._is_refuted()
+        while len(self.pairs) > self.most and not self.refuted:
+            self.level += 1
+            self.pairs = Counter({one: count for one, count in self.pairs.items() if self._follows(one[0])})
+            self.holders = Counter({one: count for one, count in self.holders.items() if self._follows(one)})
+            self.refuted = self.level == _BITS
+        if self.refuted:
+            self.pairs.clear()
+            self.holders.clear()
+
+    def _follows(self, first: int) -> bool:
+        return not first & ((1 << self.level) - 1)
+
+    def _groups(self, k: int) -> dict[int, Counter[int]]:
         """Return how often each second value occurs with each first one that ``k`` records share."""
-        groups: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+        groups: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for (first, second), count in self.pairs.items():
-            if first is not None and second is not None and self.holders[first] >= k:
+            if first and second and self.holders[first] >= k:
                 groups[first][second] += count
         return groups
 
-    def _is_refuted(self, k: int) -> bool:
-        groups = self._groups(k).values()
+    def _is_refuted(self) -> bool:
+        groups = self._groups(self.k).values()
         total = sum(group.total() for group in groups)
-        return total > _FIRST_LOOK and sum(max(group.values()) for group in groups) < _REFUTED * total
+        missed = total - sum(max(group.values()) for group in groups)
+        return missed > self.tolerated * max(total, _FIRST_LOOK)
 
     @property
-    def is_function(self) -> bool:
-        """Whether the first determines the second everywhere, and both are missing together."""
-        firsts = [first for first, _ in self.pairs]
-        together = all((first is None) == (second is None) for first, second in self.pairs)
-        return together and len(firsts) == len(set(firsts))
+    def is_contradicted(self) -> bool:
+        """Whether a value of the first occurs with two of the second; a missing one contradicts nothing."""
+        firsts = [first for first, second in self.pairs if first and second]
+        return self.refuted or len(firsts) > len(set(firsts))
+
+    @property
+    def is_one_to_one(self) -> bool:
+        """Whether each determines the other everywhere, and both are missing together."""
+        together = all((not first) == (not second) for first, second in self.pairs)
+        ends = (len(set(one)) for one in zip(*self.pairs, strict=True))
+        return not self.refuted and together and all(count == len(self.pairs) for count in ends)
 
     def count_told(self, k: int) -> int:
         """Return for how many values of the first, shared by ``k`` records, the second is determined.
 
-        0 where some are not, or where that may be chance.
+        0 where some are not, or where that may be chance. Only values that were followed are counted.
         """
-        groups = {} if self.refuted else self._groups(k)
-        every: Counter[Hashable] = sum(groups.values(), Counter())
+        groups = self._groups(k)
+        every: Counter[int] = sum(groups.values(), Counter())
         total = every.total()
-        if len(every) < 2 or len(self.pairs) > MOST_PAIRS:
+        if len(every) < 2:
             return 0
         missed = 1 - sum(max(group.values()) for group in groups.values()) / total
         by_guess = 1 - max(every.values()) / total
@@ -90,18 +139,34 @@ class Dependence:
         return len(groups)
 
 
-def _pairs_of(document: Document, fields: DerivedField) -> Iterator[tuple[Hashable, Hashable]]:
+def pairs_of(document: Document, fields: DerivedField) -> Iterator[tuple[Scalar, Scalar]]:
+    """Yield the values of both fields of each object of a record; None is a missing one."""
+    gone = fields.source_missing, fields.label_missing
     for item in objects_at(document, fields.shared):
         try:
-            first, second = read_single(item, fields.source_steps), read_single(item, fields.label_steps)
+            found = read_single(item, fields.source_steps), read_single(item, fields.label_steps)
         except SeveralError:
             continue
-        gone = fields.source_missing, fields.label_missing
-        values = (
-            None if value is None or str(value) in missing else key_of(value)
-            for value, missing in zip((first, second), gone, strict=True)
+        first, second = (
+            None if value is None or str(value) in missing else value
+            for value, missing in zip(found, gone, strict=True)
         )
-        yield next(values), next(values)
+        yield first, second
+
+
+def count_pairs(documents: Iterable[Document], fields: DerivedField, told: Dependence) -> Iterator[Document]:
+    """Yield the documents, and count in ``told`` the pairs of each."""
+    for document in documents:
+        if not told.refuted:
+            told.add([(_hash(first), _hash(second)) for first, second in pairs_of(document, fields)])
+        yield document
+
+
+@lru_cache(maxsize=1 << 13, typed=True)
+def _hash(value: Scalar) -> int:
+    if value is None:
+        return 0
+    return int.from_bytes(blake2b(repr(key_of(value)).encode(), digest_size=8).digest(), "little") or 1
 
 
 def _log_equal(shares: Iterable[float], count: int) -> float:

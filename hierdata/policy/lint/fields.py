@@ -22,7 +22,7 @@ from hierdata.domains.sensitive import ALL_DIFFER, Sameness
 from hierdata.ground.errors import HierdataError
 from hierdata.policy.checks.sensitive import class_size, is_limited, resolve_readings
 from hierdata.policy.policy import Policy
-from hierdata.records.dependence import Dependence
+from hierdata.records.dependence import Dependence, count_pairs
 from hierdata.records.derived import DerivedField
 from hierdata.records.identifiers.base import text_of
 from hierdata.records.survey import Keys, Survey
@@ -234,11 +234,11 @@ def count_dependences(
     documents: Iterable[Document], policy: Policy, found: Dependences
 ) -> Iterator[Document]:
     """Yield the documents; count in ``found`` which values of fields of one object occur together."""
-    k = class_size(policy)
+    k = max(class_size(policy), 2)
     for own, other in islice(_pairs(policy), _MOST):
         missing = (frozenset(policy.rules_by_keys[keys][1].missing) for keys in (own, other))
-        found[own, other] = Dependence()
-        documents = found[own, other].add(documents, DerivedField(own, other, *missing), max(k, 2))
+        told = found[own, other] = Dependence(k, tolerated=0.1)
+        documents = count_pairs(documents, DerivedField(own, other, *missing), told)
     yield from documents
 
 
