@@ -76,7 +76,7 @@ def _looks_like(seen: SeenField) -> str | None:
     looks = seen.looks
     for name, what in _FORMATS.items():
         if looks.mostly(name):
-            return None if name == "url" and _is_vocabulary(seen) else what
+            return None if name == "url" and not _is_own_address(seen) else what
     if looks.mostly(*_REACH) and not _is_vocabulary(seen):
         return "ways to reach a person"
     if seen.distinct > 1:
@@ -84,6 +84,12 @@ def _looks_like(seen: SeenField) -> str | None:
             if looks.share_like(name) >= 0.9:
                 return what
     return None
+
+
+def _is_own_address(seen: SeenField) -> bool:
+    """Return whether web addresses are of single things or persons: of no vocabulary, or ids with numbers."""
+    is_numbered_id = seen.hint == "reference" and seen.looks.share_like("address") >= _MOSTLY
+    return not _is_vocabulary(seen) or (is_numbered_id and seen.distinct > 1)
 
 
 def _is_vocabulary(seen: SeenField) -> bool:

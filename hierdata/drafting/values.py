@@ -17,7 +17,7 @@ from hierdata.domains.date_formats import parse_day
 from hierdata.domains.number import Number, exact
 from hierdata.drafting.dates import DateLooks
 from hierdata.drafting.spectrum import Hashes
-from hierdata.records.recognition.contents import number_of_person, shape_of_name
+from hierdata.records.recognition.contents import is_numbered_address, number_of_person, shape_of_name
 
 MISSING = frozenset({"", "?", "-", "--", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"})
 """Texts that almost certainly mean a missing value."""
@@ -169,6 +169,8 @@ class Looks:
         name = _format(value)
         if shape := number_of_person(value) or (shape_of_name(value) if name in ("text", "code") else ""):
             self.persons[shape] += 1
+        elif name == "url" and is_numbered_address(value):
+            self.persons["address"] += 1
         if name == "number":
             self.padded |= _ZEROS.fullmatch(value) is not None
             self._number(value, bits)

@@ -92,6 +92,18 @@ def number_of_person(text: str) -> str | None:
     return "national" if any(test(text) for test in _NATIONAL) else None
 
 
+_NUMBERED = re.compile(r"https?://[^/?#\s]+(?=[/?#])\S*[/=#:][^/=#:\s]*[0-9][^/=#:\s]*/?")
+
+
+def is_numbered_address(text: str) -> bool:
+    """Return whether a web address ends in a part with digits, as those of single things and persons do.
+
+    >>> [is_numbered_address(f"http://x.example/{end}") for end in ("17", "?id=A3", "verbs/sent")]
+    [True, True, False]
+    """
+    return _NUMBERED.fullmatch(text) is not None
+
+
 def _is_account(text: str) -> bool:
     """Check an IBAN (ISO 13616): the remainder by 97 of its letters as numbers is 1."""
     moved = text[4:] + text[:4]
