@@ -7,6 +7,7 @@ from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.documents.scalars import NOT_FINITE
 from hierdata.drafting.dependences import relate_fields
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, listed_paths, vertex_types
@@ -108,19 +109,28 @@ def input_keys(
 
 
 def ruleless_policy(stated: dict[str, Any]) -> Policy:
-    """Return a policy that gives the path of the records, and no rules for their fields."""
+    """Return a policy that gives the path of the records, and no rules for their fields.
+
+    It reads NaN and infinity, which a draft says are missing.
+    """
     place = stated.get("records", "$")
-    individual = stated.get("individual")
-    nothing = f"{place}/hierdata" if place.startswith("/") else "$.hierdata"
+    rules: dict[str, Any] = {}
+    individual, nest = stated.get("individual"), None
     if individual is not None:
         by = individual if isinstance(individual, str) else individual["by"]
-        nothing = by if isinstance(by, str) else by[0]
+        nest = None if isinstance(individual, str) else individual.get("nest")
+        rules[by if isinstance(by, str) else by[0]] = {"action": "drop", "optional": True}
+    if (nest or place).startswith("/"):
+        nothing = f"{nest or place}/hierdata"
+    else:
+        nothing = f"{nest}[*].hierdata" if nest else "$.hierdata"
+    rules[nothing] = {"role": "sensitive", "optional": True, "missing": list(NOT_FINITE)}
     return from_data(
         {
             "version": 1,
             "unlisted": "drop",
             "models": [{"kind": "k-anonymity", "k": 1}],
-            "fields": {nothing: {"action": "drop", "optional": True}},
+            "fields": rules,
             **stated,
         }
     )

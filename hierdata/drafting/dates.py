@@ -22,7 +22,7 @@ _DAYS = (
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S", " %H:%M:%S.%f")
 _PARTIAL = ("%Y-%m", "%Y", "%m/%Y", "%b %Y", "%B %Y", "%Y/%m")
 _YEARS = (1850, 2100)
-"""Years that a value without a day must be in, since codes are spelled like that too."""
+"""Years that a value without a day, or of digits alone, must be in: codes are spelled like that too."""
 _FORMATS = (ISO, *(day + time for time, day in product(_TIMES, _DAYS)), *_PARTIAL)
 _PLAUSIBLE = re.compile(r"(?=.*[0-9])[0-9A-Za-z][0-9A-Za-z .,:/+\[\]_-]{3,60}", re.ASCII)
 _STEPS = ("day", "month", "year", "decade")
@@ -106,7 +106,8 @@ class DateLooks:
                 continue
             else:
                 year = date_of(first)[0]
-                if name not in _PARTIAL or (_YEARS[0] <= year <= _YEARS[1] and len(text) != _LOINC):
+                is_like_codes = name in _PARTIAL or text.isdigit()
+                if not is_like_codes or (_YEARS[0] <= year <= _YEARS[1] and len(text) != _LOINC):
                     read.add(name)
         return frozenset(read), frozenset(impossible - set(_PARTIAL))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hierdata.drafting.seen import ENOUGH, FEW, K, Proposal, SeenField
 from hierdata.records.recognition.persons import Meaning, is_called_thing
-from hierdata.records.recognition.words import PARTS_ALONE
+from hierdata.records.recognition.words import DEED_ENDS, PARTS_ALONE, words_of
 
 _FORMATS = {
     "email": "e-mail addresses",
@@ -47,7 +47,7 @@ def propose_identifier(seen: SeenField) -> Proposal | None:
     if meaning is not None and meaning.kind == "bare":
         return _propose_name(seen)
     if meaning is None or not meaning.identifies:
-        return _propose_full_names(seen)
+        return _propose_subject(seen) or _propose_full_names(seen)
     if meaning.kind == "key" and meaning.whose == "unknown":
         return _propose_full_names(seen)
     if _is_no_identifier(seen, meaning):
@@ -59,6 +59,15 @@ def propose_identifier(seen: SeenField) -> Proposal | None:
         and seen.unique < 0.5
     )
     return Proposal({"role": "identifier"}, meaning.reason, _REPEATS if keyed else "")
+
+
+def _propose_subject(seen: SeenField) -> Proposal | None:
+    """Decide whether ``subject`` holds keys of persons, by their form; it may also be that of a lesson."""
+    own = words_of(seen.of.names[0]) if seen.of.names else []
+    if own in (["subject"], ["individual"]) and seen.looks.mostly("code") and seen.distinct > 2:
+        doubt = "are they keys of persons? If they are codes of a field of study, use `role: quasi`"
+        return Proposal({"role": "identifier"}, "the values look like keys of subjects", doubt)
+    return None
 
 
 def describe_thing(seen: SeenField) -> str:
@@ -155,5 +164,7 @@ def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:
         return meaning.kind != "number" and not of_somebody and looks.spread() < 100
     short = looks.only("text", "boolean") and looks.words_each <= 1 and looks.longest <= _LONGEST_CODE
     if meaning.kind == "person":
+        if not DEED_ENDS.isdisjoint(meaning.word.split()):
+            return False  # ``entered_by``: initials and codes of staff
         return short and looks.share_like("word", "given", "named", "titled", "full") == 0
     return short

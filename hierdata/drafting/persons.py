@@ -29,6 +29,7 @@ _SELDOM = 5
 """Of so many names one may repeat by chance."""
 _ATTRIBUTES = 2
 """A field whose name says nothing of persons is a key of them if it determines as many facts of persons."""
+_MOSTLY = 0.8
 _LISTS = ("entries", "rows", "documents")
 
 
@@ -145,7 +146,7 @@ def _is_name(keys: Keys, named: Mapping[Keys, PersonField]) -> bool:
 
 def _is_of_persons(keys: Keys, profile: Profile, named: Mapping[Keys, PersonField]) -> bool:
     one = named.get(keys)
-    if one is not None and one.whose == "subject":
+    if one is not None and (one.whose == "subject" or _holds_names(keys, profile)):
         return True
     own = profile.attributes[keys].records
     surplus = own.total - own.distinct
@@ -156,6 +157,15 @@ def _is_of_persons(keys: Keys, profile: Profile, named: Mapping[Keys, PersonFiel
         return False
     told = [other for other in _of_persons(profile, named) if other != keys and determined.holds(other)]
     return len(told) >= (1 if one is not None else _ATTRIBUTES)
+
+
+def _holds_names(keys: Keys, profile: Profile) -> bool:
+    """Return whether a field that is called a name, of whatever, has full names that repeat."""
+    attribute = profile.attributes[keys]
+    meaning = meaning_of([key.removeprefix("@") for key in reversed(keys)])
+    is_name = meaning is not None and meaning.kind == "bare" and len(words_of(keys[-1])) == 1
+    full = attribute.looks.share_like("named", "titled", "full")
+    return is_name and full >= _MOSTLY and _is_no_chance(attribute.records)
 
 
 def _of_persons(profile: Profile, named: Mapping[Keys, PersonField]) -> Iterator[Keys]:

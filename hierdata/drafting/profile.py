@@ -136,11 +136,13 @@ class Determined:
 
     def add(self, hashes: Mapping[Keys, Hashes]) -> None:
         """Add records by the hashes of their values."""
-        own = hashes.get(self.by)
-        for keys, other in hashes.items():
-            if own is not None and keys != self.by:
-                told = self.others.setdefault(keys, Dependence(tolerated=0, most=_FOLLOWED))
-                told.add_records(own, other)
+        if self.by not in hashes:
+            return
+        own = hashes[self.by].tolist()
+        for keys in hashes.keys() - {self.by}:
+            told = self.others.setdefault(keys, Dependence(tolerated=0, most=_FOLLOWED))
+            if not told.refuted:
+                told.add_records(own, hashes[keys].tolist())
 
     def holds(self, keys: Keys) -> bool:
         """Return whether the other field has one value for each value of this one, as far as was seen."""

@@ -108,6 +108,8 @@ def _free_text(seen: SeenField) -> Proposal | None:
 def _date(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     is_born = bool(seen.of.names) and tells_birth(seen.of.names[0])
+    if is_clinical_code(seen.of.names):
+        return None
     if looks.only("date", "compact_date"):
         if is_born:
             born = {"date": {"steps": _DATE_STEPS[1:]}}
@@ -139,7 +141,8 @@ def _propose_format(reading: DateReading, *, is_born: bool) -> Proposal:
     if is_born:
         reason += "; days of birth nearly identify: months at most"
         domain |= {"steps": [step for step in reading.steps if step != "day"]}
-    return Proposal({"role": "quasi", "date": domain}, reason)
+    doubt = _CENTURY if is_born and any("%y" in name for name in reading.formats) else ""
+    return Proposal({"role": "quasi", "date": domain}, reason, doubt)
 
 
 def _unique(seen: SeenField) -> Proposal | None:
@@ -243,6 +246,7 @@ def _category(seen: SeenField) -> Proposal | None:
 
 
 _MAP = "or are they names of fields? Then give each field a rule"
+_CENTURY = "years of two digits are read as 1969 to 2068: write four digits if somebody was born earlier"
 _DOUBT = "can an adversary know it (quasi), or must it remain unknown (sensitive)?"
 
 _JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (

@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 
 from hierdata.documents.document import Scalar
-from hierdata.documents.scalars import Binary, DateTime, ObjectId, Timestamp, Uuid
+from hierdata.documents.scalars import NOT_FINITE, Binary, DateTime, ObjectId, Timestamp, Uuid
 from hierdata.domains.base import Uncovered
 from hierdata.domains.date_formats import parse_day
 from hierdata.domains.number import Number, exact
@@ -19,7 +19,7 @@ from hierdata.drafting.dates import DateLooks
 from hierdata.drafting.spectrum import Hashes
 from hierdata.records.recognition.contents import is_numbered_address, number_of_person, shape_of_name
 
-MISSING = frozenset({"", "?", "-", "--", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"})
+MISSING = frozenset({"", "?", "-", "--", "NA", "N/A", "n/a", "#N/A", "nan", "NULL", "null", *NOT_FINITE})
 """Texts that almost certainly mean a missing value."""
 
 CATEGORIES = 100

@@ -13,9 +13,6 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import log10
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hierdata.documents.document import Document, Scalar
 from hierdata.domains.derived import key_of
 from hierdata.records.derived import DerivedField, SeveralError, objects_at, read_single
@@ -39,10 +36,10 @@ class Dependence:
     ``k`` records share.
 
     >>> told = Dependence(tolerated=0)
-    >>> told.add_records(np.array([8, 8, 3], np.uint64), np.array([5, 5, 7], np.uint64))
+    >>> told.add_records([8, 8, 3], [5, 5, 7])
     >>> told.is_contradicted
     False
-    >>> told.add_records(np.array([3], np.uint64), np.array([9], np.uint64))
+    >>> told.add_records([3], [9])
     >>> told.is_contradicted
     True
     """
@@ -65,13 +62,13 @@ class Dependence:
             self.holders.update({first for first, _ in followed})
             self._grow(1)
 
-    def add_records(self, firsts: NDArray[np.uint64], seconds: NDArray[np.uint64]) -> None:
+    def add_records(self, firsts: Sequence[int], seconds: Sequence[int]) -> None:
         """Count records that have one pair each."""
         if not self.refuted:
-            followed = firsts & np.uint64((1 << self.level) - 1) == 0
-            own = firsts[followed].tolist()
-            self.pairs.update(zip(own, seconds[followed].tolist(), strict=True))
-            self.holders.update(own)
+            pairs = zip(firsts, seconds, strict=True)
+            followed = [pair for pair in pairs if self._follows(pair[0])]
+            self.pairs.update(followed)
+            self.holders.update(first for first, _ in followed)
             self._grow(len(firsts))
 
     def _grow(self, records: int) -> None:

@@ -31,13 +31,13 @@ PERSONS = {
     """,
     "key subject": """
         patient_id patid EmpID Kundennummer id_paciente subject_id user_id participant_code
-        client_no
+        client_no subjid bene_id mbr_no
     """,
     "key other": "managerID staff_id household_id teacher_nr",
-    "person subject": "customer respondent alumno Patientin",
+    "person subject": "customer respondent alumno Patientin subj Versuchsperson",
     "person other": """
         manager requested_by assigned_to guardian next_of_kin Arzt bill_to referring_physician
-        docente
+        docente admitted_by seen_by Betreuungsperson
     """,
     "thing unknown": """
         course_name Kursname Schulname hospital_name drug_name city_name company_name

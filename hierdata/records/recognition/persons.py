@@ -146,13 +146,18 @@ def is_called_thing(name: str) -> bool:
 def are_of_person(names: Iterable[str]) -> bool:
     """Return whether some of the names of one object are of what only persons have: an age, a surname.
 
+    So are those of one object with a key of persons, unless it has something of a thing too.
+
     >>> are_of_person(["Name", "Vorname"]), are_of_person(["name", "price"])
     (True, False)
+    >>> are_of_person(["NAME1", "KUNDENNR"]), are_of_person(["name", "customer_id", "product_id"])
+    (True, False)
     """
-    return any(
-        not OF_PERSONS.isdisjoint(words_of(name)) or any(sense == "part" for _, sense in _senses(name))
-        for name in names
-    )
+    senses = {name: {sense for _, sense in _senses(name)} for name in names}
+    if any(not OF_PERSONS.isdisjoint(words_of(name)) or "part" in own for name, own in senses.items()):
+        return True
+    is_keyed = any({"subject", "key"} <= own or "number" in own for own in senses.values())
+    return is_keyed and not any("thing" in own for own in senses.values())
 
 
 _COUNTED = frozenset({"num", "number", "no", "nr", "nb", "n", "numero", "nombre", "anzahl", "count", "qty"})

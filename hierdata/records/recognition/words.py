@@ -26,11 +26,12 @@ def word_set(words: str) -> frozenset[str]:
 _SENSES: dict[Sense, str] = {
     # Whom a record may be about.
     "subject": """
-        applicant attendee beneficiary candidate citizen claimant client consumer customer cust defendant
-        donor emp employee enrollee guest individual inmate insured learner member participant
+        applicant attendee bene beneficiary candidate citizen claimant client consumer customer cust defendant
+        donor emp employee enrollee mbr subj guest individual inmate insured learner member participant
         passenger pat patient person persona player policyholder prisoner proband pt pupil registrant
         resident respondent stud student subscriber suspect tenant trainee traveler traveller user victim
         visitor volunteer voter worker
+        probandin studienteilnehmer studienteilnehmerin versuchsperson
         angestellte antragsteller antragstellerin arbeitnehmer befragte befragter benutzer besucher
         bewerber
         bewerberin bewohner buerger gast kd klient klientin kunde kundin mieter mitarbeiter mitarbeiterin
@@ -64,7 +65,9 @@ _SENSES: dict[Sense, str] = {
         addressee advisor adviser agent approver assignee attending attorney author biller billing billto
         boss brother buyer caregiver carer child clerk clinician coach colleague consignee consultant
         contact
-        counselor counsellor coworker creator daughter dentist director doctor driver editor emergency
+        counselor counsellor coworker dependant dependent nok bezugsperson begleitperson betreuungsperson
+        vertrauensperson
+        coworker creator daughter dentist director doctor driver editor emergency
         father friend gp guardian household husband informant inspector instructor interviewer judge kin
         aunt cousin creditor godfather godmother grandfather grandmother grantor guarantor lender nephew niece
         payer stepfather stepmother trustee uncle
@@ -158,7 +161,7 @@ _SENSES: dict[Sense, str] = {
         legalname
         ln lname maidenname middlename mname mononym nickname preferredname surname username login loginname
         screenname displayname
-        familienname geburtsname kuenstlername maedchenname nachname rufname vorname vornamen zuname
+        familienname geburtsname kuenstlername maedchenname nachname rufname zweitname vorname vornamen zuname
         nomdefamille nomfamille nomnaissance patronyme prenom prenoms pseudo
         apellido apellidos
         cognome nominativo
@@ -182,12 +185,13 @@ _SENSES: dict[Sense, str] = {
         adresse anschrift autokennzeichen foto festnetz handy hausnr hausnummer kennzeichen konto kontonr
         kontonummer mobil mobilnr mobilnummer postanschrift strasse telefon unterschrift wohnadresse
         compte courriel coordonnees immatriculation mel portable rue telephone voie
-        calle correo correoelectronico cuenta direccion domicilio firma movil telefono
+        domicile calle correo correoelectronico cuenta direccion domicilio firma movil telefono
         cellulare conto indirizzo pec targa
         adres emailadres gsm huisnummer kenteken mobiel rekening rekeningnummer straat telefoon
         conta endereco morada rua telefone telemovel
     """,
     "number": """
+        enrolid ktnr kunnr ptid respid respno subjectno usubjid vpn vpnr
         codicefiscale cpf curp insurancenumber insuranceid policynumber policyno dni driverlicense
         driverslicense hic icn ihi insuranceno licence license medicaid
         medicare mrn nationalid nhs nhsno nhsnumber nie nif nin nino nir nisn nric npi passport passportno
@@ -249,6 +253,8 @@ PARTS_ALONE = word_set("first last middle maiden given family surname forename")
 DEEDS = word_set(
     """
     created modified updated changed edited entered requested reported approved assigned prepared
+    admitted discharged examined interviewed collected administered dispensed diagnosed seen attended
+    registered uploaded completed transcribed
     reviewed signed written submitted ordered prescribed referred treated performed recorded sent
     received sold taken authored verified erstellt geaendert bearbeitet erfasst cree creado creato
     criado aangemaakt modifie modificado modificato issued opened closed handled owned logged resolved

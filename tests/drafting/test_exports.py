@@ -1,0 +1,113 @@
+"""What exports hold that names alone do not tell: keys of subjects, numbered names, codes like dates, NaN."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import hierdata
+from hierdata.drafting.draft import Draft
+from tests.cases import for_each, naming
+
+ILLS = ("flu", "asthma", "ulcer", "gout")
+GIVEN = ("GUNDULA", "HEINER", "WIEBKE", "OTTMAR", "SILKE")
+SURNAMES = ("Hoekstra", "Zeilmaker", "Wiersma", "Terpstra", "Kuipers", "Baas")
+
+
+def roles(draft: Draft) -> dict[str, str]:
+    return {one.path: one.proposal.role for one in draft.fields}
+
+
+def rows(**fields: Any) -> list[dict[str, Any]]:
+    """Return 48 records; each field is a function of their numbers."""
+    return [{name: make(n) for name, make in fields.items()} for n in range(48)]
+
+
+@for_each(
+    "field, make",
+    [
+        ("subj", lambda n: f"S{n % 8:03}"),
+        ("subject", lambda n: f"S{n % 8:03}"),
+        ("admitted_by", lambda n: f"sb{n % 3}"),
+        ("seen_by", lambda n: ("KM", "TR", "WO")[n % 3]),
+        ("id", lambda n: f"https://people.example/staff/{n % 4}"),
+        ("wert", lambda n: f"https://people.example/u?id={n}"),
+    ],
+)
+def test_keys_are_identifiers_however_few(field: str, make: Any) -> None:
+    records = rows(**{field: make}, ward=lambda n: "abc"[n % 3], age=lambda n: 20 + n % 7)
+    assert roles(hierdata.init(records))[f"$.{field}"] == "identifier"
+
+
+@for_each(
+    "field, make",
+    [
+        ("subject", lambda n: ("Latin", "Greek", "Music")[n % 3]),
+        ("id", lambda n: f"https://terms.example/verbs/{'abcd'[n % 4]}"),
+        ("system", lambda n: f"https://terms.example/{n % 2}"),
+    ],
+)
+def test_names_of_things_are_kept(field: str, make: Any) -> None:
+    found = roles(hierdata.init(rows(**{field: make}, age=lambda n: 20 + n % 7)))
+    assert found[f"$.{field}"] == "quasi"
+
+
+def test_names_beside_a_key_of_persons_are_theirs() -> None:
+    """In capitals, numbered, of no list of given names; beside a thing they may be its names."""
+    fields = {"NAME1": lambda n: GIVEN[n % 5], "PLZ": lambda n: f"101{n % 3}5", "AREA": lambda n: "NS"[n % 2]}
+    assert roles(hierdata.init(rows(**fields, KUNDENNR=lambda n: 70000 + n)))["$.NAME1"] == "identifier"
+    things = {"name": lambda n: ("Red", "Green", "Blue")[n % 3], "product_id": lambda n: n % 3}
+    assert roles(hierdata.init(rows(**things, customer_id=lambda n: 70000 + n)))["$.name"] == "quasi"
+
+
+def test_rows_with_a_bare_name_are_those_of_a_person() -> None:
+    """If its values are full names, and repeat; the draft asks."""
+    fields = {"datum": lambda n: f"2024-0{n % 9 + 1}-11", "diagnose": lambda n: ILLS[n % 4]}
+    draft = hierdata.init(rows(naam=lambda n: f"Sjoerd {SURNAMES[n % 6]}", **fields))
+    assert draft.records == 6
+    assert draft.persons is not None
+    assert draft.persons.is_name
+    unlike = hierdata.init(rows(naam=lambda n: f"Room {n % 6}", **fields))
+    assert unlike.records == 48
+
+
+def test_codes_of_digits_are_no_dates() -> None:
+    """SNOMED's are as long as a day; years tell, and the names around."""
+    codes = rows(part=lambda n: f"3834{10 + n % 3}0{n % 9 + 1}", age=lambda n: 20 + n % 7)
+    assert "date" not in {one.path: one.proposal.rule for one in hierdata.init(codes).fields}["$.part"]
+    clinical = rows(
+        code=lambda n: {"coding": [{"system": "http://s.example", "code": f"2001010{n % 3 + 1}"}]}
+    )
+    assert roles(hierdata.init(clinical))["$.code.coding[*].code"] == "sensitive"
+
+
+def test_births_in_years_of_two_digits_are_asked() -> None:
+    """Somebody born in 1960 would be born in 2060."""
+    draft = hierdata.init(
+        rows(born=lambda n: f"{n % 28 + 1}.{n % 12 + 1}.{60 + n % 30}", ill=lambda n: ILLS[n % 4])
+    )
+    (born, _) = draft.fields
+    assert "1969 to 2068" in born.proposal.confirm
+
+
+def test_numbers_that_are_none_are_drafted_as_missing(tmp_path: Path) -> None:
+    """The draft is a policy that reads them, of rows that are united too."""
+    for key in ("n", "patient_id"):
+        for word in ("NaN", "-Infinity"):
+            records = rows(weight=lambda n: n % 5 + 0.5, ill=lambda n: ILLS[n % 2])
+            if key == "patient_id":
+                records = [{**record, key: n // 4} for n, record in enumerate(records)]
+            lines = "".join(f"{json.dumps(record)}\n" for record in records)
+            source = tmp_path / f"{key}{word}.jsonl"
+            source.write_text(lines.replace("4.5", word))
+            with naming(key=key, word=word):
+                draft = hierdata.init(source)
+                (weight,) = (one for one in draft.fields if one.path.endswith("weight"))
+                assert weight.proposal.rule["missing"] == [word]
+                release = hierdata.anonymize(source, draft.confirmed(), seed=bytes(16))
+                assert (
+                    release.report.counts.records.input
+                    == draft.records
+                    == (12 if key == "patient_id" else 48)
+                )
