@@ -343,7 +343,7 @@ def random_collections(random: Random, count: int) -> Iterator[list[dict[str, An
 VALUES = {".s": "$.s", "c.g": "$.c[*].g", "e.h": "$.c[*].e[*].h"}
 
 
-@with_worlds(8, 150)
+@with_worlds(5, 150)
 def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """On small collections, in parts of any size; the parts of arrays are made small in turn."""
     random = Random(19)

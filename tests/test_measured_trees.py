@@ -218,6 +218,7 @@ def test_keyed_tables_need_their_policy() -> None:
         measure(FIXTURES / "students" / "tables", keys=["$.major"], sensitive=GRADE)
 
 
+@pytest.mark.full
 def test_a_release_of_keyed_tables_is_measured(tmp_path: Path) -> None:
     students, policy = FIXTURES / "students" / "tables", FIXTURES / "policies" / "students-tables.yaml"
     release = hierdata.anonymize(students, policy, seed=bytes(16))

@@ -15,7 +15,7 @@ from hierdata.ground.errors import PolicyError, TargetError
 from hierdata.synth.fhir import write_fhir
 from hierdata.synth.fhir.write import MEANS, MEGABYTES, ORGANIZATIONS, PRACTITIONERS
 
-PATIENTS = 150
+PATIENTS = 100
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from hierdata.pipeline.resources import Resources
 from tests.adversary.test_attack import SEED
 from tests.adversary.test_measured_risks import TABLE, rows
 
-POLICY: dict[str, Any] = {**TABLE, "control": {"share": 0.25}}
+POLICY: dict[str, Any] = {**TABLE, "control": {"share": 0.5}}
 
 
 def written(folder: Path, records: list[dict[str, Any]]) -> Path:
@@ -30,11 +30,11 @@ def held_out(out: Path) -> dict[str, Any]:
 
 def test_those_held_out_are_no_part_of_the_release(tmp_path: Path) -> None:
     """One who is held out has values that nobody else has: they are nowhere, and no domain is wider."""
-    records = rows(0, 1700)
+    records = rows(0, 850)
     file, out = written(tmp_path, records), tmp_path / "release"
     release = hierdata.anonymize(file, POLICY, out=out, seed=SEED)
     told = held_out(out)
-    assert told["records"] == 1700
+    assert told["records"] == 850
     assert 330 < len(told["ordinals"]) < 520
     assert len(set(told["digests"])) == len(told["ordinals"])
     outside = [records[place] for place in told["ordinals"]]
@@ -123,7 +123,7 @@ def gate(metric: str, figure: str, value: str) -> dict[str, Any]:
 
 
 def test_gates_limit_what_attacks_achieve_beyond_the_control(tmp_path: Path) -> None:
-    file, out = written(tmp_path, rows(0, 1700)), tmp_path / "release"
+    file, out = written(tmp_path, rows(0, 850)), tmp_path / "release"
     gates = [gate("singling_out", "quasi_identifiers", "0.05"), gate("linkability", "worst", "0.2")]
     release = hierdata.anonymize(file, {**POLICY, "gates": gates}, out=out, seed=SEED)
     assert [own.passed for own in release.report.gates] == [True, True]
@@ -139,7 +139,7 @@ def test_gates_limit_what_attacks_achieve_beyond_the_control(tmp_path: Path) -> 
         hierdata.anonymize(file, failing, out=tmp_path / "none", seed=SEED)
     assert not (tmp_path / "none").exists()
     with pytest.raises(InputError, match=r"the control has .* individuals"):
-        hierdata.anonymize(rows(0, 900), {**POLICY, "gates": gates}, seed=SEED)
+        hierdata.anonymize(rows(0, 450), {**POLICY, "gates": gates}, seed=SEED)
 
 
 def test_a_policy_asks_for_risks_without_a_limit(tmp_path: Path) -> None:

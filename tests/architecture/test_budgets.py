@@ -35,7 +35,7 @@ BUDGETS: dict[str, int] = {
     "documents": 6130,
     "domains": 4740,
     "drafting": 4300,
-    "engines": 21730,
+    "engines": 21740,
     "executors": 1840,
     "forest": 2030,
     "ground": 950,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,8 +58,13 @@ def names(node: ast.AST) -> Iterator[str]:
                 yield from names(key)
 
 
-def named_members(nodes: Iterable[ast.AST], members: Collection[str]) -> Iterator[str]:
-    """Members of a family that are compared by name, or listed, at least two of them."""
+@cache
+def listed_names(file: Path) -> list[tuple[int, frozenset[str], int]]:
+    """The line of each comparison and list of texts, the texts, and how many members of a family tell."""
+    return [*_listed_names(sources.nodes(file))]
+
+
+def _listed_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, frozenset[str], int]]:
     for node in nodes:
         found: list[str] = []
         least = 1
@@ -67,9 +74,18 @@ def named_members(nodes: Iterable[ast.AST], members: Collection[str]) -> Iterato
             found = [*names(node.value)]
         elif isinstance(node, ast.Tuple | ast.List | ast.Set | ast.Dict):  # Literal["a", "b"] has a tuple
             found, least = [*names(node)], 2
-        known = {name for name in found if name in members}
+        if found:
+            yield getattr(node, "lineno", 0), frozenset(found), least
+
+
+def named_members(
+    listed: Iterable[tuple[int, frozenset[str], int]], members: Collection[str]
+) -> Iterator[str]:
+    """Members of a family that are compared by name, or listed, at least two of them."""
+    for line, found, least in listed:
+        known = found.intersection(members)
         if len(known) >= least:
-            yield f"line {getattr(node, 'lineno', 0)}: {', '.join(sorted(known))}"
+            yield f"line {line}: {', '.join(sorted(known))}"
 
 
 def asked_classes(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, Any]]:
@@ -104,7 +120,7 @@ def test_nobody_compares_the_names_of_members(family: str) -> None:
         f"{path}, {found}"
         for path, file in SOURCES.items()
         if not path.startswith((f"{family}/", *MAY_NAME)) and (family, path) not in OTHER_MEANINGS
-        for found in named_members(sources.nodes(file), NAMED[family])
+        for found in named_members(listed_names(file), NAMED[family])
     }
     assert told == set()
 
@@ -142,7 +158,7 @@ def test_the_traits_of_a_recoding_are_looked_up_by_one_function() -> None:
     ],
 )
 def test_every_way_to_compare_a_name_is_found(source: str) -> None:
-    assert [*named_members(ast.walk(ast.parse(source)), RECODINGS)]
+    assert [*named_members(_listed_names(ast.walk(ast.parse(source))), RECODINGS)]
 
 
 @pytest.mark.parametrize(

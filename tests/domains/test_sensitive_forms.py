@@ -98,7 +98,8 @@ def scales() -> list[LevelScale]:
     ]
 
 
-def test_a_bin_has_the_most_sensitive_level_of_its_numbers() -> None:
+@pytest.mark.parametrize("numbers", [40, pytest.param(400, marks=pytest.mark.full)])
+def test_a_bin_has_the_most_sensitive_level_of_its_numbers(numbers: int) -> None:
     """The twin looks at many numbers of the bin, its beginning and what is written just below its end."""
     for scale, spec in product(scales(), ({"interval": "0.7"}, {"round": "0.7"}, {"interval": 2})):
         own = form(spec, scale)
@@ -109,7 +110,7 @@ def test_a_bin_has_the_most_sensitive_level_of_its_numbers() -> None:
         assert bins
         for published in bins:
             low, high, closed = own.extent(published)  # type: ignore[attr-defined]
-            steps = 400 if not closed else int(high - low)
+            steps = numbers if not closed else int(high - low)
             inside = [low + Fraction(high - low) * at / steps for at in range(steps + closed)]
             shown = set()
             for one in inside:

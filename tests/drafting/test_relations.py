@@ -34,6 +34,7 @@ def joins(tables: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.full
 def test_the_bundled_tables_are_joined_as_their_policy_says() -> None:
     folder = FIXTURES / "students" / "tables"
     draft = hierdata.init(folder)

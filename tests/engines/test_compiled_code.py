@@ -194,6 +194,7 @@ with event.install_listener("numba:compile", Note()):
 """
 
 
+@pytest.mark.full
 def test_kernels_called_by_symbol_are_compiled_once_and_found_again(tmp_path: Path) -> None:
     """Where a callee was compiled again its symbol is another one, and its callers are compiled again too."""
     (tmp_path / "by_symbol.py").write_text(BY_SYMBOL)

@@ -65,7 +65,7 @@ def outcome(data: Encoded, *steps: Engine) -> tuple[float, int]:
     return float(loss.value), int((partition.equivalence_class < 0).sum())
 
 
-@pytest.mark.parametrize("each", [20, 60])
+@pytest.mark.parametrize("each", [20, pytest.param(60, marks=pytest.mark.full)])
 def test_those_who_may_not_be_a_class_by_themselves_join_others_together(tmp_path: Path, each: int) -> None:
     data = copies(tmp_path, each)
     published = outcome(data, *data.prepared.policy.steps)

@@ -249,7 +249,7 @@ def test_by_level_and_by_assignment_alone_are_the_same(
         assert by_level.pair_losses(record, everybody).tolist() == expected
 
 
-@pytest.mark.parametrize("most", [5, 40, 80])
+@pytest.mark.parametrize("most", [5, 40, pytest.param(80, marks=pytest.mark.full)])
 @pytest.mark.parametrize("children", [1, 2, 3])
 @pytest.mark.parametrize("name", ["level alpha", "values near each other"])
 def test_long_lists_of_families(name: str, children: int, most: int) -> None:

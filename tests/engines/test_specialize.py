@@ -193,7 +193,7 @@ def _leave_as_is(mended: Mended, _: BoundedKnowledge) -> Mended:
     return mended
 
 
-@with_worlds(2, 20)
+@with_worlds(1, 20)
 def test_classes_unite_only_where_that_loses_less(worlds: int) -> None:
     """Without it as much or more is lost; values of the record must weigh little for it to pay."""
     rng, less = Random(2), 0
@@ -215,7 +215,7 @@ def test_classes_unite_only_where_that_loses_less(worlds: int) -> None:
     assert worlds < 7 or less > 2 * worlds // 20
 
 
-@with_worlds(2, 20)
+@with_worlds(1, 20)
 def test_classes_are_split_further_only_where_that_loses_less(worlds: int) -> None:
     """No two of the new classes are published by one root vector, so that none has fewer records than k."""
     rng, less, most = Random(3), 0, "hierdata.engines.specialize.division_search._MOST_SPLIT"
@@ -320,7 +320,7 @@ def test_what_is_published_keeps_the_promise(worlds: int) -> None:
     assert published_something > 60 * worlds // 80
 
 
-@with_worlds(2, 20)
+@with_worlds(1, 20)
 def test_what_all_records_delete_is_shown_again_where_enough_of_them_have_it(worlds: int) -> None:
     """Records delete one after the other, and what all of them delete may be what enough of them have."""
     rng, less = Random(4), 0

@@ -46,7 +46,7 @@ assert release.report.passed and KERNELS
 """
 
 
-QUICK = ("clustree", "mondrian", "spread")
+QUICK = ("mondrian", "spread")
 """Engines that take little time as Python functions."""
 
 

@@ -139,7 +139,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory, toy_site: Path) -> Site:
         "fields: {$.name: {role: quasi, flat: true}}\n"
     )
     desk = Site(folder, toy_site)
-    ran = desk.run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "release", *SPREAD)
+    ran = desk.run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "release")
     assert ran.code == 0, ran.err
     return desk
 

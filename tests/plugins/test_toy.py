@@ -24,7 +24,7 @@ def test_all_members_are_listed_used_and_judged(desk: Site) -> None:
     listed, linted, again, *judged = desk.run_all(
         ["plugins", "--json"],
         ["lint", "policy.yaml", "--data", "in.numbered"],
-        ["anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "again", "--executor", "serial"],
+        ["anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "again", *SPREAD],
         *(["verify", published, "--policy", "policy.yaml"] for published in PUBLISHED),
     )
     assert listed.code == 0

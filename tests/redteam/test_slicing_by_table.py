@@ -6,6 +6,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from math import factorial, prod
 from pathlib import Path
@@ -57,6 +58,7 @@ def fits(person: dict[str, Any], record: dict[str, Any]) -> bool:
     return record["zip"] in (person["zip"], "*")
 
 
+@cache
 def small_releases() -> list[tuple[hierdata.Release, Rows]]:
     """Releases of few people and few worlds, each with those who are published."""
     found = []

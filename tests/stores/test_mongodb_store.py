@@ -449,6 +449,7 @@ def test_a_server_that_is_gone(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.full
 def test_wrong_credentials_and_passwords_that_nobody_sees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -473,6 +474,7 @@ def test_wrong_credentials_and_passwords_that_nobody_sees(
         store.close()
 
 
+@pytest.mark.full
 def test_a_user_who_may_read_and_write_is_enough_and_one_who_may_not_is_told(tmp_path: Path) -> None:
     roles = [{"role": "read", "db": "one"}, {"role": "readWrite", "db": "two"}]
     with serving(tmp_path / "data") as (address, _), pymongo.MongoClient(address) as client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class Exchange:
         rng: np.random.Generator,
     ) -> None:
         self._vectors: list[list[int]] = vectors.tolist()
-        self._holder = np.full((len(groups), count), -1, np.int64)
+        self._held = np.zeros((len(groups), count), np.bool_)
+        self._row_with: list[dict[int, int]] = [{} for _ in groups]
         self.groups: list[set[int]] = [set() for _ in groups]
         self._rng = rng
         for number, own in enumerate(groups):
@@ -43,17 +45,16 @@ class Exchange:
     def put(self, row: int) -> bool:
         """Put a row into a group, the smallest that has room; return whether any has or could make it."""
         vector = self._vectors[row]
-        held = self._holder[:, vector] >= 0
+        held = self._held[:, vector]
         met = held.sum(axis=1)
         free = np.flatnonzero(met == 0).tolist()
         if free:
             self._add(row, min(free, key=lambda own: len(self.groups[own])))
             return True
         for number, other in self._pairs(held, met):
-            moved = self._component(number, other, self._meet(number, vector))
-            arriving = (self._vectors[own] for own in moved & self.groups[other])
-            if all(coordinate not in vector for own in arriving for coordinate in own):
-                self._change_sides(number, other, moved)
+            sides = self._component(number, other, self._meet(number, vector), self._meet(other, vector))
+            if sides is not None:
+                self._change_sides(number, other, *sides)
                 self._add(row, number)
                 return True
         return False
@@ -74,10 +75,9 @@ class Exchange:
             rows = sorted(self.groups[number])
             if rows and number != other:
                 begun = rows[int(self._rng.integers(len(rows)))]
-                moved = self._component(number, other, {begun})
-                leaving = len(moved & self.groups[number])
-                if 2 * leaving == len(moved):
-                    self._change_sides(number, other, moved)
+                leaving, arriving = self._component_of(number, other, begun)
+                if len(leaving) == len(arriving):
+                    self._change_sides(number, other, leaving, arriving)
 
     def _level(self, small: int, large: int, size: int) -> None:
         """Let components that even out two groups change sides."""
@@ -85,14 +85,14 @@ class Exchange:
         for row in sorted(self.groups[large]):
             if row in seen or row not in self.groups[large]:
                 continue
-            moved = self._component(large, small, {row})
-            seen |= moved
-            gain = len(moved & self.groups[large]) - len(moved & self.groups[small])
+            leaving, arriving = self._component_of(large, small, row)
+            seen |= leaving | arriving
+            gain = len(leaving) - len(arriving)
             few, many = len(self.groups[small]), len(self.groups[large])
             before = max(0, size - few)
             after = max(0, size - few - gain) + max(0, size - many + gain)
             if after < before:
-                self._change_sides(large, small, moved)
+                self._change_sides(large, small, leaving, arriving)
 
     def _pairs(self, held: NDArray[np.bool_], met: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         """Yield groups in which the row meets few others, each with groups that lack what it meets there."""
@@ -104,31 +104,48 @@ class Exchange:
                 if other != number:
                     yield number, other
 
-    def _meet(self, number: int, vector: list[int]) -> set[int]:
-        """Return the rows of a group that share a coordinate with this vector."""
-        return {own for own in self._holder[number, vector].tolist() if own >= 0}
+    def _meet(self, number: int, coordinates: Iterable[int]) -> set[int]:
+        """Return the rows of a group that have one of the coordinates."""
+        row_with = self._row_with[number]
+        return {row_with[coordinate] for coordinate in coordinates if coordinate in row_with}
 
-    def _component(self, number: int, other: int, begun: set[int]) -> set[int]:
-        """Return all rows of two groups that are linked to some rows of them."""
-        found, todo = set(begun), list(begun)
-        while todo:
-            row = todo.pop()
-            facing = other if row in self.groups[number] else number
-            fresh = self._meet(facing, self._vectors[row]) - found
-            found |= fresh
-            todo += fresh
-        return found
+    def _component_of(self, number: int, other: int, row: int) -> tuple[set[int], set[int]]:
+        sides = self._component(number, other, {row}, set())
+        assert sides is not None
+        return sides
 
-    def _change_sides(self, number: int, other: int, moved: set[int]) -> None:
-        leaving, arriving = moved & self.groups[number], moved & self.groups[other]
+    def _component(
+        self, number: int, other: int, begun: set[int], staying: set[int]
+    ) -> tuple[set[int], set[int]] | None:
+        """Return the rows of a group and of another that are linked to some rows of the first.
+
+        None where one of those that stay in the other is linked.
+        """
+        leaving, arriving, fresh = set(begun), set[int](), begun
+        while fresh:
+            fresh = self._meet(other, chain.from_iterable(map(self._vectors.__getitem__, fresh))) - arriving
+            if not fresh.isdisjoint(staying):
+                return None
+            arriving |= fresh
+            fresh = self._meet(number, chain.from_iterable(map(self._vectors.__getitem__, fresh))) - leaving
+            leaving |= fresh
+        return leaving, arriving
+
+    def _change_sides(self, number: int, other: int, leaving: set[int], arriving: set[int]) -> None:
         for own, where in ((leaving, number), (arriving, other)):
-            self.groups[where] -= own
             for row in own:
-                self._holder[where, self._vectors[row]] = -1
+                self._remove(row, where)
         for own, where in ((leaving, other), (arriving, number)):
             for row in own:
                 self._add(row, where)
 
     def _add(self, row: int, number: int) -> None:
         self.groups[number].add(row)
-        self._holder[number, self._vectors[row]] = row
+        self._held[number, self._vectors[row]] = True
+        self._row_with[number].update(dict.fromkeys(self._vectors[row], row))
+
+    def _remove(self, row: int, number: int) -> None:
+        self.groups[number].remove(row)
+        self._held[number, self._vectors[row]] = False
+        for coordinate in self._vectors[row]:
+            del self._row_with[number][coordinate]
