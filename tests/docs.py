@@ -170,7 +170,7 @@ def write(page: Path, shown: Sequence[Shown]) -> list[str]:
     return gone
 
 
-ON_SERVERS = ("mongodb.md", "postgresql.md")
+ON_SERVERS = ("mongodb.md", "fhir-in-mongodb.md", "postgresql.md")
 """Pages whose examples need a server: tests/stores runs them."""
 EXAMPLES = [
     page

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hierdata.documents.document import Document
+from hierdata.documents.fhir.elements import is_resource
 from hierdata.drafting.build import ruleless_policy
 from hierdata.drafting.fhir.draft import FhirDraft, NoPatientError, draft_resources
 from hierdata.drafting.fhir.seen import read_resources
@@ -41,10 +42,10 @@ def init_fhir(
 ) -> FhirDraft:
     """Read resources once, and propose a policy by what FHIR R4 says of their elements.
 
-    ``source`` is a file or a folder of NDJSON or of Bundles, or a store of Bundles; ``stated`` are keys of
-    the policy on the format of files, ``earliest`` is as of FhirDraft. ``weighed`` says what each promise
-    keeps, by searches of a sample. Raises InputError for what is no resource, and NoPatientError where no
-    patient is.
+    ``source`` is a file or a folder of NDJSON or of Bundles, or a store of Bundles or of resources in tables
+    by type; ``stated`` are keys of the policy on the format of files, ``earliest`` is as of FhirDraft.
+    ``weighed`` says what each promise keeps, by searches of a sample. Raises InputError for what is no
+    resource, and NoPatientError where no patient is.
     """
     documents = count_items(_documents(source, stated or {}), "reading", None, progress or silent)
     draft = draft_resources(read_resources(documents), earliest)
@@ -79,7 +80,7 @@ def _documents(source: object, stated: dict[str, Any]) -> Iterator[Document]:
         yield from read_documents(Path(source), ruleless_policy(stated))
         return
     try:
-        yield from store.documents()
+        yield from store.rows(is_resource)
     finally:
         if store is not source:
             store.close()

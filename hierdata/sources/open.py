@@ -58,8 +58,13 @@ def fetch_source(
             raise PolicyError("`encoding` is for files, but the records are on a server: remove it")
         with PrivateFolder(beside, SECOND_READING) as folder:
             listed = {path.document_keys[0] for path, _ in policy.rules_by_keys.values()}
-            tables = policy.joined_tables if policy.standard is None else ()  # Bundles are whole records
-            exported = store.export(folder, tables=tables, published=published, listed=listed)
+            # Bundles are whole records.
+            has_tables = store.holds_tables or policy.standard is None
+            tables = policy.joined_tables if has_tables else ()
+            lookups = tuple(one.name for one in policy.lookups) if has_tables and not published else ()
+            exported = store.export(
+                folder, tables=tables, lookups=lookups, published=published, listed=listed
+            )
             yield AtHand(exported.path, policy, store, exported.limitations)
     finally:
         if store is not source:

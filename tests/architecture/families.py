@@ -112,6 +112,7 @@ FAMILIES = {
         Store,
         {
             "mongodb_reading": "one pass over a collection",
+            "mongodb_database": "a database of MongoDB, whose collections are keyed tables",
             "mongodb_server": "how MongoDB is found and asked, and what its refusals mean",
             "mongodb_target": "a collection in the making, and its validator",
             "postgresql_reading": "one pass over rows, in one snapshot",

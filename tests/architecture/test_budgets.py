@@ -48,7 +48,7 @@ BUDGETS: dict[str, int] = {
     "records": 8060,
     "release": 7120,
     "reproduction": 6_450,
-    "sources": 4720,
+    "sources": 4850,
     "synth": 2173,
     "studio": 3200,
     "testing": 1480,

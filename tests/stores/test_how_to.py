@@ -91,3 +91,27 @@ def test_the_page_on_mongodb(
     finally:
         client.drop_database(research)
         client.close()
+
+
+@pytest.mark.full
+def test_the_page_on_fhir_in_mongodb(
+    mongodb: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HIERDATA_SEED", SEED)
+    hospital, research = database.name, f"{database.name}_research"
+    words = {
+        "mongodb://localhost:27017/hospital": f"{mongodb}/{hospital}",
+        "mongodb://localhost:27017/research": f"{mongodb}/{research}",
+        "mongodb://localhost:27017": mongodb,
+        "client.hospital": f"client.{hospital}",
+    }
+    known = follow(DOCS / "how-to" / "fhir-in-mongodb.md", words, tmp_path)
+    client: pymongo.MongoClient[Any] = known["client"]
+    try:
+        assert client[research].bundles.count_documents({"resourceType": "Bundle"}) == 60
+        by_type = tmp_path / "by-type" / "public" / "records"
+        assert {file.name for file in by_type.iterdir()} == {"Patient.ndjson", "Condition.ndjson"}
+    finally:
+        client.drop_database(research)
+        client.close()

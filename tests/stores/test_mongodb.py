@@ -393,7 +393,7 @@ CASES: dict[str, tuple[int, str, Case]] = {
     "empty": (5, "the collection is empty", lambda own: (own("none"), own("release"))),
     "no collection": (
         2,
-        "must name a database and a collection",
+        "the address names a database: name a collection",
         lambda own: (own("people").partition("?")[0].rpartition("/")[0], own("release")),
     ),
     "unknown scheme": (2, "an address must begin with", lambda own: (own("people"), "mysql://h/a")),

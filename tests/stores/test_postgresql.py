@@ -504,6 +504,31 @@ def test_keyed_tables_are_published_as_keyed_tables(address: str) -> None:
     assert hierdata.verify(f"{address}/release", KEYED, original=address, witness=witness_of(release)).passed
 
 
+def test_a_table_of_rows_that_belong_to_nobody_is_looked_up(address: str) -> None:
+    ask(address, "CREATE TABLE people AS SELECT n AS id, n % 2 AS age FROM generate_series(1, 6) n")
+    ask(
+        address,
+        "CREATE TABLE visits AS SELECT n AS person, 'w' || n % 2 AS ward FROM generate_series(1, 6) n",
+    )
+    ask(address, "CREATE TABLE wards AS SELECT 'w' || n AS code, n AS floor FROM generate_series(0, 1) n")
+    policy: dict[str, Any] = {
+        "version": 1,
+        "models": [{"kind": "k-anonymity", "k": 3}],
+        "unlisted": "drop",
+        "tables": {
+            "people": {"key": "id"},
+            "visits": {"parent": "people", "on": "person"},
+            "wards": {"lookup": {"visits.ward": {"floor": "floor"}}, "key": "code"},
+        },
+        "fields": {
+            "$.age": {"role": "quasi", "flat": True},
+            "$.visits[*].floor": {"role": "quasi", "flat": True},
+        },
+    }
+    found = list(hierdata.anonymize(address, policy, seed=bytes(32)).records())
+    assert sorted((one["age"], one["visits"][0]["floor"]) for one in found) == [(0, 0)] * 3 + [(1, 1)] * 3
+
+
 # Round trips
 
 

@@ -41,7 +41,7 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
         return source
     if isinstance(source, str):
         found = _ADDRESS.match(source)
-        return None if found is None else _kind(found[1])(source, batch, options or {})
+        return None if found is None else _kind(found[1]).at(source, batch, options or {})
     for kind in dict.fromkeys(STORES.values()):
         if kind.recognizes(source):
             return kind(source, batch, options or {})

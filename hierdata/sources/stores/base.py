@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,12 +78,13 @@ class Store(ABC):
     """Records on a server.
 
     ``place`` is the readable address, without a password. ``format`` is the format of the release folder for
-    such a store (None: that of the input). Errors of the server are raised as TargetError, errors in its
-    records as InputError. No message quotes a value, and no error of the driver, which may quote one, is kept
-    as context.
+    such a store (None: that of the input); one that ``holds_tables`` has no records of its own. Errors of the
+    server are raised as TargetError, errors in its records as InputError. No message quotes a value, and no
+    error of the driver, which may quote one, is kept as context.
     """
 
     format: ClassVar[str | None] = None
+    holds_tables: ClassVar[bool] = False
     place: str
 
     @abstractmethod
@@ -94,6 +95,11 @@ class Store(ABC):
         """
 
     @classmethod
+    def at(cls, address: str, batch: int, options: Mapping[str, str]) -> Store:
+        """Return the store of an address. Raises PolicyError as the constructor does."""
+        return cls(address, batch, options)
+
+    @classmethod
     @abstractmethod
     def recognizes(cls, source: object) -> bool:
         """Return whether something is a live object of this store's library, without importing it."""
@@ -102,18 +108,24 @@ class Store(ABC):
     def documents(self) -> Iterator[Document]:
         """Return the records, in one pass and in batches."""
 
+    def rows(self, is_table: Callable[[str], bool]) -> Iterator[Document]:
+        """Return the records, or the rows of those tables of a store that ``holds_tables``, by name."""
+        return self.documents()
+
     @abstractmethod
     def export(
         self,
         folder: Path,
         *,
         tables: tuple[Table, ...] = (),
+        lookups: tuple[str, ...] = (),
         published: bool = False,
         listed: Collection[str] = (),
     ) -> Exported:
         """Export the records in one pass to a new file in a private folder, keeping types.
 
-        With ``tables`` it is a folder with a file for each. A field that the server requires (MongoDB's
+        With ``tables`` it is a folder with a file for each, and for each table of rows that belong to nobody
+        (``lookups``). A field that the server requires (MongoDB's
         ``_id``) is dropped unless the policy lists it (``listed``). In a release (``published``) it is
         dropped only if it reveals nothing; otherwise it is kept, so that it is judged.
         """

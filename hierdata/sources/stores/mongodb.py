@@ -30,6 +30,17 @@ class MongoStore(Store):
 
     format: ClassVar[str | None] = "bson"
 
+    @classmethod
+    def at(cls, address: str, batch: int, options: Mapping[str, str]) -> Store:
+        """Return the store of an address, which may name a database alone (see Store.at)."""
+        from hierdata.sources.stores.mongodb_server import read_address
+
+        if read_address(address).collection:
+            return cls(address, batch, options)
+        from hierdata.sources.stores.mongodb_database import MongoDatabase
+
+        return MongoDatabase(address, batch, options)
+
     def __init__(self, source: object, batch: int, options: Mapping[str, str]) -> None:
         from hierdata.sources.stores.mongodb_server import (
             connect,
@@ -75,6 +86,7 @@ class MongoStore(Store):
         folder: Path,
         *,
         tables: tuple[Table, ...] = (),
+        lookups: tuple[str, ...] = (),
         published: bool = False,
         listed: Collection[str] = (),
     ) -> Exported:
@@ -83,7 +95,8 @@ class MongoStore(Store):
 
         if tables:
             raise PolicyError(
-                "`tables` joins keyed tables, but a MongoDB collection has whole records: remove it"
+                "`tables` joins keyed tables, but a MongoDB collection has whole records: remove it, or name "
+                "the database alone, whose collections are tables"
             )
         path = folder / "records.bson"
         ids: Ids = "numbered" if published else "kept" if "_id" in listed else "dropped"

@@ -60,7 +60,10 @@ _PASSING = frozenset(
 
 @dataclass(frozen=True)
 class Address:
-    """The parts of an address: ``uri`` for pymongo, and ``place``, which may be shown."""
+    """The parts of an address: ``uri`` for pymongo, and ``place``, which may be shown.
+
+    ``collection`` is empty where it names a database alone.
+    """
 
     uri: str
     database: str
@@ -69,14 +72,18 @@ class Address:
 
 
 def read_address(uri: str) -> Address:
-    """Parse ``mongodb://host/database/collection?options``. Raises PolicyError, which never shows it."""
+    """Parse ``mongodb://host/database/collection?options``, also without a collection.
+
+    Raises PolicyError, which never shows it.
+    """
     try:
         found = urlsplit(uri)
         names = [unquote(name) for name in found.path.removeprefix("/").split("/")]
-        if len(names) != 2 or not all(names) or "@" in found.path or found.fragment:
+        if len(names) > 2 or not all(names) or "@" in found.path or found.fragment:
             raise PolicyError(
-                "the address must name a database and a collection (mongodb://host/database/collection); in "
-                "a password / and other special characters are percent-encoded"
+                "the address must name a database and a collection (mongodb://host/database/collection), or "
+                "the database alone where `tables` are its collections; in a password / and other special "
+                "characters are percent-encoded"
             )
         database = found.path.removeprefix("/").partition("/")[0]
         options = f"?{found.query}" if found.query else ""
@@ -86,7 +93,8 @@ def read_address(uri: str) -> Address:
         pass
     else:
         hosts = found.netloc.rpartition("@")[2]
-        return Address(connected, names[0], names[1], f"{found.scheme.lower()}://{hosts}/{'/'.join(names)}")
+        place = f"{found.scheme.lower()}://{hosts}/{'/'.join(names)}"
+        return Address(connected, names[0], "".join(names[1:]), place)
     raise PolicyError(
         "pymongo cannot use the address: it has an unknown option, or special characters in user or password "
         "that are not percent-encoded, or its hosts cannot be found"
@@ -107,6 +115,15 @@ def connect(address: Address) -> MongoClient[Raw]:
     except (errors.PyMongoError, ValueError, TypeError):
         pass
     raise PolicyError(f"pymongo cannot use the options, or the user, of the address of {address.place}")
+
+
+def find_database(client: MongoClient[Raw], address: Address) -> Database[Raw]:
+    """Return the database of an address, which returns documents as dicts. Raises PolicyError."""
+    try:
+        return client[address.database].with_options(codec_options=_DICTS)
+    except errors.InvalidName:
+        client.close()
+    raise PolicyError("the address has a name that MongoDB does not allow for a database or a collection")
 
 
 def find_collection(client: MongoClient[Raw], address: Address) -> Collection[Raw]:

@@ -90,6 +90,7 @@ class PostgresStore(Store):
         folder: Path,
         *,
         tables: tuple[Table, ...] = (),
+        lookups: tuple[str, ...] = (),
         published: bool = False,
         listed: Collection[str] = (),
     ) -> Exported:
@@ -101,7 +102,8 @@ class PostgresStore(Store):
             self._refuse_one()
             path.mkdir(mode=0o700)
         with snapshot(self._server) as connection:
-            for table in tables or (None,):
+            beside = tuple(Table(name, parent=tables[0].name) for name in lookups)
+            for table in (*tables, *beside) or (None,):
                 name = None if table is None else table.name
                 found = relation(connection, self._server, self._source(table), self._column)
                 self._relations[name] = found
