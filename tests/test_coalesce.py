@@ -179,7 +179,7 @@ def bind_presence(built: Collection, model: PrivacyModel, within: Any, *, tied: 
     )
 
 
-@with_worlds(3, 20)
+@with_worlds(2, 20)
 @pytest.mark.parametrize("model", PRESENCE, ids=str)
 @pytest.mark.parametrize("within", ["place", "record"])
 def test_gives_up_what_the_twin_gives_up_by_presence(model: PrivacyModel, within: Any, worlds: int) -> None:

@@ -469,7 +469,7 @@ XML = {"/list/item/" + ("@" if name in ("zip", "ill") else "") + name: rule for 
 @pytest.mark.parametrize(
     "write", [in_json, in_jsonl, in_csv, in_parquet, in_xml], ids=lambda one: one.__name__
 )
-@pytest.mark.parametrize("tables", [None, 2])
+@pytest.mark.parametrize("tables", [None, pytest.param(2, marks=pytest.mark.full)])
 def test_every_format_is_written_read_and_judged(
     write: Callable[[Path], Path], tables: int | None, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import hierdata
 from hierdata.release.witness import WITNESS_FILE
-from tests.cases import with_worlds
+from tests.cases import first_few, with_worlds
 from tests.naive_witness import HEAD, Shape, Tree, is_true, words
 
 TOWNS = {"*": {"north": ["oslo", "bergen"], "south": ["rome", "bari"]}}
@@ -107,7 +107,7 @@ RECODINGS = ("generalization", "sets_and_ranges", "representatives", "anatomy")
 
 
 @pytest.mark.parametrize("recoding", RECODINGS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first_few(2, range(6)))
 def test_a_true_release_is_true_to_both(recoding: str, seed: int, tmp_path: Path) -> None:
     originals = people(Random(seed), 24)
     release = hierdata.anonymize(originals, policy(recoding), seed=bytes(16)).save(tmp_path / "out")

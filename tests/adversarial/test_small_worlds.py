@@ -132,7 +132,7 @@ def with_values(rng: random.Random, vertex: Shown) -> Shown:
     return vertex._replace(values=values, children=tuple(with_values(rng, one) for one in vertex.children))
 
 
-@with_worlds(400, 1500)
+@with_worlds(200, 1500)
 def test_no_value_is_guessed_where_alpha_holds(worlds: int) -> None:
     rng = random.Random(23)
     kept: Counter[Any] = Counter()

@@ -92,7 +92,7 @@ each_engine = for_each(
     [(name, setting) for name, own in SETTINGS.items() for setting in own],
     member=lambda name, _: str(name),
 )
-few_or_all = with_worlds(2, ALL_WORLDS)
+few_or_all = with_worlds(1, ALL_WORLDS)
 each_pair = for_each("name, setting, model", PAIRS, member=lambda name, *_: str(name), few=10)
 
 

@@ -73,7 +73,7 @@ def test_a_format_keeps_the_contract(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("packed", ["", pytest.param(".gz", marks=pytest.mark.full)])
 def test_the_bundled_students_survive(name: str, packed: str, tmp_path: Path) -> None:
     source = ROOT / "fixtures/students" / BUNDLED[name]
     chosen = FORMATS[name]()

@@ -88,10 +88,13 @@ PRESENCE = {
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("setting", PRESENCE)
 @pytest.mark.parametrize("depth", [2, *(pytest.param(depth, marks=pytest.mark.full) for depth in (3, 4))])
-def test_engine_and_twin_agree_on_records_that_show_a_value(setting: str, depth: int, pairing: str) -> None:
+@with_worlds(4, 24)
+def test_engine_and_twin_agree_on_records_that_show_a_value(
+    setting: str, depth: int, pairing: str, worlds: int
+) -> None:
     """Over siblings without quasi-identifiers a value counts once for each record."""
     otherwise = 0
-    for seed in range(8):
+    for seed in range(worlds):
         built = collection(seed + 1000 * depth, records=16, depth=depth, most=4)
         result, partition = both(built, PRESENCE[setting], seed, 50, pairing, bool(seed % 3), presence=True)
         assert_same(built, result, partition)

@@ -45,12 +45,12 @@ def partitioned(built: Collection, model: PrivacyModel, **parameters: int) -> Pa
 @pytest.mark.parametrize(
     ("depth", "weighted", "seeds"),
     [
-        (1, False, (0, 1)),
+        (1, False, (1,)),
         (2, True, (2,)),
         *(
             pytest.param(*own, marks=pytest.mark.full)
             for own in (
-                (1, False, (2,)),
+                (1, False, (0, 2)),
                 (2, True, (0, 1)),
                 (2, False, range(3)),
                 (3, False, range(3)),

@@ -16,6 +16,7 @@ from hierdata.engines.local_search.kernel_moves import GAIN
 from hierdata.engines.local_search.run import ExchangedClasses
 from hierdata.privacy import TCloseness
 from hierdata.privacy.base import ClassView
+from tests.cases import with_worlds
 from tests.engines.test_local_search import clustered, judged
 from tests.promises import bind
 from tests.random_collections import Collection, collection
@@ -52,9 +53,10 @@ def open_values(
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.distance} {model.t}")
-def test_open_values_are_those_with_which_the_models_hold(model: TCloseness) -> None:
+@with_worlds(10, 72)
+def test_open_values_are_those_with_which_the_models_hold(model: TCloseness, worlds: int) -> None:
     seen = Counter[str]()
-    for _, classes in searches(model, range(9000, 9024)):
+    for _, classes in searches(model, range(9000, 9000 + worlds)):
         checks = classes._data.checks
         size = min(4, classes.largest) if checks.words else 0
         for first in range(0, 14 - size if size else 0, 2):
@@ -141,10 +143,11 @@ def gains_by_hand(classes: ExchangedClasses, record: int) -> tuple[list[int], li
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.distance} {model.t}")
-def test_no_swap_gains_more_than_the_exchange_that_is_found(model: TCloseness) -> None:
+@with_worlds(4, 36)
+def test_no_swap_gains_more_than_the_exchange_that_is_found(model: TCloseness, worlds: int) -> None:
     """Each exchange is made as it was weighed; which moves are weighed is a matter of an estimate."""
     made = 0
-    for built, classes in searches(model, range(9100, 9112)):
+    for built, classes in searches(model, range(9100, 9100 + worlds)):
         for record in range(built.forest.record_count):
             swaps, moves = gains_by_hand(classes, record)
             before, classes._found[0, GAIN] = classes.total_saving(), 0

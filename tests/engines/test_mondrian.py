@@ -24,6 +24,7 @@ from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import FrequencyCaps, PrivacyModel
+from tests.cases import with_worlds
 from tests.engines.test_mondrian_twin import COLUMNS
 from tests.small_tables import Table, table
 
@@ -165,11 +166,12 @@ REDEALT: list[list[PrivacyModel]] = [
 
 @pytest.mark.parametrize("models", REDEALT, ids=lambda models: models[-1].kind)
 @pytest.mark.parametrize("below", [False, True])
+@with_worlds(30, 90)
 def test_classes_are_dealt_where_that_loses_less_and_keeps_every_model(
-    models: list[PrivacyModel], below: bool
+    models: list[PrivacyModel], below: bool, worlds: int
 ) -> None:
     divided = 0
-    for seed in range(30):
+    for seed in range(worlds):
         rng = random.Random(seed)
         rows = rng.randint(8, 60)
         owners = sorted(rng.randrange(rows) for _ in range(rows)) if below else None

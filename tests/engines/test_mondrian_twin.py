@@ -91,7 +91,7 @@ def regions_of(own: Table, constraints: Constraints) -> tuple[list[naive_tables.
     )
 
 
-@with_worlds(3, 40)
+@with_worlds(2, 40)
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @pytest.mark.parametrize("below", [False, True])
 @pytest.mark.parametrize("missing", [False, True])

@@ -164,10 +164,11 @@ def test_where_no_label_is_left_a_class_is_lost() -> None:
 
 
 @pytest.mark.parametrize("l", ["3/2", "5/2", "7/3"])
-def test_the_bound_holds_where_l_is_not_whole(l: str) -> None:  # noqa: E741
+@with_worlds(15, 120)
+def test_the_bound_holds_where_l_is_not_whole(l: str, worlds: int) -> None:  # noqa: E741
     rng = random.Random(l)
     gap = total = 0
-    for seed in range(40):
+    for seed in range(worlds):
         values, delta = draw(rng)
         own = of_values(values, seed)
         found = check(run(own, diversity(delta, l)), values, delta, l)

@@ -26,6 +26,7 @@ from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 from tests.benchmarks import adult
+from tests.cases import with_worlds
 from tests.engines.test_mondrian_twin import random_table
 from tests.small_tables import Table, table
 
@@ -143,8 +144,9 @@ def test_loops_ask_once_for_each_content() -> None:
     ],
     ids=lambda models: models[-1].kind,
 )
-def test_no_more_is_lost_than_by_cuts_alone(models: list[PrivacyModel]) -> None:
-    for seed in range(4):
+@with_worlds(2, 12)
+def test_no_more_is_lost_than_by_cuts_alone(models: list[PrivacyModel], worlds: int) -> None:
+    for seed in range(worlds):
         own = crowd(400, seed)
         scope = Scope.of(own.forest)
         cuts = Mondrian().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))

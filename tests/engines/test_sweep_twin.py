@@ -100,7 +100,7 @@ def test_rows_are_gathered_as_by_the_twin(setting: Setting, missing: bool, below
 
 
 @each_table
-@with_worlds(4, 36)
+@with_worlds(2, 36)
 def test_passes_change_what_the_twin_changes(missing: bool, below: bool, worlds: int) -> None:
     changed = 0
     for seed, setting in enumerate(worlds * SETTINGS):

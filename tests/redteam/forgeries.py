@@ -10,7 +10,7 @@ import csv
 import json
 import shutil
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -323,6 +323,21 @@ def worlds(
     return found
 
 
+def meetings(forges: Iterable[Callable[..., None]], worlds: Sequence[Any]) -> list[Any]:
+    """Each forgery with each world as parameters; in the fast tier with a third of its worlds, in turn."""
+    fast = [world for world in worlds if not world.marks]
+    return [
+        pytest.param(
+            forge,
+            *world.values,
+            marks=[] if world in fast and (turn + fast.index(world)) % 3 == 0 else pytest.mark.full,
+            id=f"{world.id}-{forge.__qualname__}",
+        )
+        for turn, forge in enumerate(forges)
+        for world in worlds
+    ]
+
+
 def is_possible(recoding: str, format: str) -> bool:
     """Whether a recoding can be published in a format."""
     flat = ("csv", "parquet", "tables")
@@ -340,4 +355,4 @@ def alike(world: World, documents: list[Tree]) -> Iterator[list[Tree]]:
     yield from sorted(found.values(), key=len, reverse=True)
 
 
-__all__ = ["Forged", "World", "alike", "forged", "people", "worlds"]
+__all__ = ["Forged", "World", "alike", "forged", "meetings", "people", "worlds"]

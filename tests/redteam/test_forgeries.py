@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from tests.redteam.forgeries import BY_GROUP, BY_RECORD, Forged, Tree, World, alike, forged, worlds
+from tests.redteam.forgeries import BY_GROUP, BY_RECORD, Forged, Tree, World, alike, forged, meetings, worlds
 
 LABEL = "does not generalize that of its original|no label of its domain|not one that the policy's domain"
 SENSITIVE = "published sensitive value is not that of its original"
@@ -180,8 +180,7 @@ OF_VISITS: dict[Callable[[World, list[Tree]], None], str] = {
 }
 
 
-@pytest.mark.parametrize("forge", OF_RECORDS, ids=lambda forge: forge.__qualname__)
-@pytest.mark.parametrize("world", worlds(BY_RECORD))
+@pytest.mark.parametrize(("forge", "world"), meetings(OF_RECORDS, worlds(BY_RECORD)))
 def test_forged_records(
     forge: Callable[[World, list[Tree]], None], world: World, place: Path, tmp_path: Path
 ) -> None:
@@ -197,8 +196,7 @@ def test_forged_records(
     refuse(release, OF_RECORDS[forge])
 
 
-@pytest.mark.parametrize("forge", OF_VISITS, ids=lambda forge: forge.__name__)
-@pytest.mark.parametrize("world", worlds(BY_RECORD, nested=True))
+@pytest.mark.parametrize(("forge", "world"), meetings(OF_VISITS, worlds(BY_RECORD, nested=True)))
 def test_forged_vertices(
     forge: Callable[[World, list[Tree]], None], world: World, place: Path, tmp_path: Path
 ) -> None:
@@ -344,8 +342,9 @@ OF_WITNESSES: dict[Callable[[Forged], None], str] = {
 }
 
 
-@pytest.mark.parametrize("forge", OF_WITNESSES, ids=lambda forge: forge.__name__)
-@pytest.mark.parametrize("world", worlds(formats=("json", "csv", "tables")))
+@pytest.mark.parametrize(
+    ("forge", "world"), meetings(OF_WITNESSES, worlds(formats=("json", "csv", "tables")))
+)
 def test_forged_witnesses(forge: Callable[[Forged], None], world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
     forge(release)

@@ -6,6 +6,7 @@ No model has a field for a raw value, a seed, an input path or a time.
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
@@ -349,16 +350,22 @@ def _indent(value: Any, line: str = "\n") -> str:
     of the value.
     """
     if not value or not isinstance(value, dict | list | tuple):
-        return json.dumps(value, ensure_ascii=False)
+        return _encoder().encode(value)
     inner = f"{line}  "
     begin, end, held = ("{", "}", value.values()) if isinstance(value, dict) else ("[", "]", value)
     if not any(isinstance(one, dict | list | tuple) for one in held):
-        text = json.dumps(value, ensure_ascii=False, separators=(f",{inner}", ": "))[1:-1]
+        text = _encoder(inner).encode(value)[1:-1]
     elif isinstance(value, dict):
         text = f",{inner}".join(f"{_indent(key)}: {_indent(one, inner)}" for key, one in value.items())
     else:
         text = f",{inner}".join(_indent(one, inner) for one in value)
     return f"{begin}{inner}{text}{line}{end}"
+
+
+@cache
+def _encoder(line: str = " ") -> json.JSONEncoder:
+    """Return an encoder that begins a line after each comma; json makes one for each call otherwise."""
+    return json.JSONEncoder(ensure_ascii=False, separators=(f",{line}", ": "))
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
