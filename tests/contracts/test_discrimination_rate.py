@@ -35,7 +35,13 @@ BLOCKS = {"low": VALUES[:3], "high": VALUES[3:]}
 PARTITION = SemanticPartition(blocks=BLOCKS)
 BUILT = collections()
 
-each_collection = pytest.mark.parametrize("built", BUILT, ids=range(len(BUILT)))
+each_collection = pytest.mark.parametrize(
+    "built",
+    [
+        pytest.param(built, id=str(number), marks=pytest.mark.full if number % 2 else [])
+        for number, built in enumerate(BUILT)
+    ],
+)
 
 
 def published(built: Collection, together: bool) -> Publication:

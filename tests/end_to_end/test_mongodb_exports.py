@@ -227,7 +227,8 @@ def test_folders_that_are_no_dump_of_one_collection(tmp_path: Path) -> None:
 
 def test_extended_json_under_the_name_of_json_lines_is_recognized(tmp_path: Path) -> None:
     file = tmp_path / "students.jsonl"
-    shutil.copy(EXPORTS / "canonical.ejson", file)
+    lines = (EXPORTS / "canonical.ejson").read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:150]))
     assert hierdata.anonymize(file, POLICY).report.passed
     stated = hierdata.load_policy(POLICY).model_copy(update={"format": "jsonl"})
     with pytest.raises(PolicyError, match="`format: extended-json`"):
