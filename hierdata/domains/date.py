@@ -31,6 +31,7 @@ from hierdata.domains.bins import bins_around, line_up, nest_bins
 from hierdata.domains.bounds import Name
 from hierdata.domains.date_formats import (
     ISO,
+    UNTIL,
     NoSuchDay,
     Period,
     check_formats,
@@ -116,12 +117,18 @@ class Date(QuasiDomain):
         default=None, description="the year that earlier dates count as, so that it means: or earlier"
     )
 
+    until: Annotated[int, Field(ge=100, le=9999)] | None = Field(
+        default=None, description="the last year that a year of two digits (%y) means; by default 2068"
+    )
+
     @model_validator(mode="after")
     def _ascending(self) -> Date:
         places = [_ORDER.index(step) for step in self.steps]
         if not places or any(a >= b for a, b in pairwise(places)):
             raise ValueError(f"steps must be some of {', '.join(_ORDER)}, in this order")
         check_formats(self.format)
+        if self.until is not None and not any("%y" in form for form in self.format):
+            raise ValueError("until needs a format with a year of two digits (%y)")
         if self.earliest is not None and self.steps[0] not in _YEARS:
             raise ValueError("earliest needs steps of years: year, decade, century")
         return self
@@ -171,7 +178,7 @@ class Date(QuasiDomain):
         return {} if self.earliest is None else {"earliest": self.earliest}
 
     def _period_of(self, value: Scalar) -> Period:
-        first, last = read_period(value, self.format)
+        first, last = read_period(value, self.format, UNTIL if self.until is None else self.until)
         if self.earliest is None:
             return first, last
         least = day_of(self.earliest, 1, 1)

@@ -64,8 +64,8 @@ _PARTS = {
 }
 _WHOLE = {part: text.replace("{1,2}", "{2}").replace("{1,3}", "{3}") for part, text in _PARTS.items()}
 """The parts where no sign separates them from their neighbours: with all their digits."""
-_CENTURY_FROM = 69
-"""Years of two digits from this one on are of the 20th century, as in ``strptime``."""
+UNTIL = 2068
+"""The last year that two digits mean, as in ``strptime``: 69 is 1969."""
 MIDNIGHT_PARTS = {
     **{"H": "00", "I": "12", "M": "00", "S": "00", "f": "000000"},
     **{"p": "AM", "z": "+0000", "Z": "UTC"},
@@ -109,15 +109,16 @@ class DateFormat:
             raise ValueError(f"the format {text!r} has a part twice") from None
         return cls(text, pattern, _precision_of(pattern.groupindex.keys(), text))
 
-    def read(self, text: str) -> Period | None:
-        """Return the days that a text may mean, None if it has another form. Raises NoSuchDay."""
+    def read(self, text: str, until: int = UNTIL) -> Period | None:
+        """Return the days that a text may mean, None if it has another form. Raises NoSuchDay.
+
+        Years of two digits are the last ones up to ``until``.
+        """
         match = self.pattern.fullmatch(text)
         if match is None:
             return None
         found = match.groupdict()
-        year = int(found["Y"]) if "Y" in found else int(found["y"])
-        if "y" in found:
-            year += 1900 if year >= _CENTURY_FROM else 2000
+        year = int(found["Y"]) if "Y" in found else until - (until - int(found["y"])) % 100
         name = found.get("b") or found.get("B")
         month = _MONTH_OF[name.lower()] if name else int(found.get("m") or 1)
         try:
@@ -231,16 +232,16 @@ def format_of(text: str) -> DateFormat:
     return DateFormat.of(text)
 
 
-def read_period(value: Scalar, formats: Sequence[str]) -> Period:
+def read_period(value: Scalar, formats: Sequence[str], until: int = UNTIL) -> Period:
     """Return the days that a value may mean (see ``find_format``).
 
     >>> read_period("4.3.2001", ["%d.%m.%Y"]) == read_period("2001-03-04", [])
     True
     """
-    return find_format(value, formats)[1]
+    return find_format(value, formats, until)[1]
 
 
-def find_format(value: Scalar, formats: Sequence[str]) -> tuple[str, Period]:
+def find_format(value: Scalar, formats: Sequence[str], until: int = UNTIL) -> tuple[str, Period]:
     """Return the first of the formats that a value has, and the days that it may mean; without any, ISO.
 
     A whole number is read as its digits, a typed date as it is. Raises NoSuchDay where it has the form of one
@@ -255,7 +256,7 @@ def find_format(value: Scalar, formats: Sequence[str]) -> tuple[str, Period]:
             if name == ISO or not isinstance(text, str):
                 day = parse_day(value)
                 return ISO, (day, day)
-            if (found := format_of(name).read(text)) is not None:
+            if (found := format_of(name).read(text, until)) is not None:
                 return name, found
         except NoSuchDay:
             refused = NoSuchDay

@@ -135,7 +135,7 @@ def _repeats(keys: Keys, profile: Profile) -> bool:
 def _is_unique_key(keys: Keys, profile: Profile, named: Mapping[Keys, PersonField]) -> bool:
     """Return whether a field is a key of the subject that never repeats: each record is a person."""
     one, own = named.get(keys), profile.attributes[keys]
-    is_key = one is not None and one.is_key and one.whose == "subject"
+    is_key = one is not None and one.tells_persons
     # Of many values a sample is counted, each value with all of its records.
     return is_key and own.holders == profile.records and own.records.largest == 1
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from math import floor, log10
 from typing import Any
@@ -21,7 +22,7 @@ from hierdata.records.recognition.field_names import is_clinical_code, tells_bir
 _FEWEST = 5
 _RARE = "hardly any record has it: its presence may identify the record, and its name may be data"
 _LONG_TEXT = 80
-_LONG_DIGITS = 10
+_LONG_DIGITS = 9
 _GRADES = ("note", "notes")
 """Words for remarks that are grades, in French and German, where the values are numbers."""
 _WORDS = 5
@@ -141,8 +142,9 @@ def _propose_format(reading: DateReading, *, is_born: bool) -> Proposal:
     if is_born:
         reason += "; days of birth nearly identify: months at most"
         domain |= {"steps": [step for step in reading.steps if step != "day"]}
-    doubt = _CENTURY if is_born and any("%y" in name for name in reading.formats) else ""
-    return Proposal({"role": "quasi", "date": domain}, reason, doubt)
+        if any("%y" in name for name in reading.formats):
+            domain |= {"until": date.today().year}
+    return Proposal({"role": "quasi", "date": domain}, reason)
 
 
 def _unique(seen: SeenField) -> Proposal | None:
@@ -246,7 +248,6 @@ def _category(seen: SeenField) -> Proposal | None:
 
 
 _MAP = "or are they names of fields? Then give each field a rule"
-_CENTURY = "years of two digits are read as 1969 to 2068: write four digits if somebody was born earlier"
 _DOUBT = "can an adversary know it (quasi), or must it remain unknown (sensitive)?"
 
 _JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (

@@ -150,7 +150,8 @@ def _build(collection: Collection, notation: Notation, stated: dict[str, Any], p
     rule = None if draft.persons is None else draft.persons.rule
     if rule is None or ("tables" in stated and isinstance(rule, str)):
         return draft
-    stated = {**stated, "individual": rule}
+    named = {key: draft.stated[key] for key in ("namespaces",) if key in draft.stated}
+    stated = {**stated, **named, "individual": rule}
     with shape_collection(collection, ruleless_policy(stated)) as united:
         documents = count_items(united, "reading", None, progress)
         return build_draft(documents, notation, stated, None, draft.persons)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import hierdata
+from hierdata.domains.date import Date
 from hierdata.drafting.draft import Draft
 from tests.cases import for_each, naming
 
@@ -82,13 +84,18 @@ def test_codes_of_digits_are_no_dates() -> None:
     assert roles(hierdata.init(clinical))["$.code.coding[*].code"] == "sensitive"
 
 
-def test_births_in_years_of_two_digits_are_asked() -> None:
-    """Somebody born in 1960 would be born in 2060."""
+def test_nobody_is_born_in_the_future() -> None:
+    """A year of two digits is that of a birth before the draft, not 2060."""
     draft = hierdata.init(
         rows(born=lambda n: f"{n % 28 + 1}.{n % 12 + 1}.{60 + n % 30}", ill=lambda n: ILLS[n % 4])
     )
     (born, _) = draft.fields
-    assert "1969 to 2068" in born.proposal.confirm
+    until = born.proposal.rule["date"]["until"]
+    assert until == date.today().year
+    domain = Date(steps=("year",), format=("%d.%m.%y",), until=until)
+    tree = domain.compile({f"1.1.{year:02}": 1 for year in range(100)}, Path())
+    years = [int(tree.labels[tree.node_of(f"1.1.{year:02}")]) for year in range(100)]
+    assert sorted(years) == [*range(until - 99, until + 1)]
 
 
 def test_numbers_that_are_none_are_drafted_as_missing(tmp_path: Path) -> None:
@@ -111,3 +118,36 @@ def test_numbers_that_are_none_are_drafted_as_missing(tmp_path: Path) -> None:
                     == draft.records
                     == (12 if key == "patient_id" else 48)
                 )
+
+
+def test_a_number_of_each_user_makes_equal_names_those_of_different_persons() -> None:
+    """The field is called as the user is (``n.º utente``); lint and the draft agree."""
+    records = rows(
+        nUtente=lambda n: f"{300000000 + n * 977}",
+        nomeUtente=lambda n: f"Leonor {SURNAMES[n % 6]}",
+        ort=lambda n: "ab"[n % 2],
+    )
+    draft = hierdata.init(records)
+    assert draft.persons is None
+    assert hierdata.anonymize(records, draft.confirmed(), seed=bytes(16)).report.counts.records.input == 48
+
+
+@for_each("field", ["contactoTelef", "medicoBase", "medicoFamilia", "telf"])
+def test_compounds_of_persons(field: str) -> None:
+    made = {"telf": lambda n: 910000000 + n, "contactoTelef": lambda n: 910000000 + n}.get(field)
+    records = rows(**{field: made or (lambda n: SURNAMES[n % 6]), "ort": lambda n: "ab"[n % 2]})
+    assert roles(hierdata.init(records))[f"$.{field}"] == "identifier"
+
+
+def test_rows_of_elements_with_prefixes_are_united(tmp_path: Path) -> None:
+    """The key and the nested rows are named with the prefixes of the file."""
+    people = "".join(
+        f"<o:visit><patient>Leonor {SURNAMES[n % 6]}</patient><ward>w{n // 6}</ward></o:visit>"
+        for n in range(48)
+    )
+    source = tmp_path / "visits.xml"
+    source.write_text(f'<o:list xmlns:o="urn:o" xmlns="urn:d">{people}</o:list>')
+    draft = hierdata.init(source)
+    assert draft.records == 6
+    policy = draft.confirmed()
+    assert hierdata.anonymize(source, policy, seed=bytes(16)).report.counts.records.input == 6

@@ -64,7 +64,7 @@ def find_repeating_persons(
     }
     subjects = [one for one, own in found.items() if one.whose == "subject" and not _is_chance(one, own)]
     keyed = any(
-        one.is_key and one.whose == "subject" and own.present == own.distinct == survey.records
+        one.tells_persons and own.present == own.distinct == survey.records
         for one, own in survey.persons.items()
     )
     return [

@@ -19,52 +19,69 @@ _FULL_NAME = re.compile(
 """Two to five capitalized words, with particles and titles before and between them, or a comma."""
 _GIVEN = word_set(
     """
-    aaron adam adrian agnes ahmed alain alan albert alejandro alessandro alex alexander alexandra ali
-    alice alicia amanda amelia amy ana andre andrea andreas andres andrew angela anita ann anna anne
-    annie antonio arthur astrid barbara beatriz ben benjamin bernard bernd birgit brian bruno camille
-    carla carlos carmen carol caroline catherine cecile charles charlotte chiara chloe christian
-    christina christine christopher claire clara claudia clara cristina daan daniel daniela david diana
-    diego dieter diogo dirk dominik donald dorothy edward elena eleni eline elisabeth elise elizabeth
-    ella elsa emily emma eric erik ernst esther eva fatima felix fernando filippo florian francesca
-    francesco francisco francois frank frederic fritz gabriel george georg gerard gerhard giovanni
-    giulia giuseppe grace greta guido gustav hanna hannah hannes hans harry heike heinz helen helena
-    helga henri henrik henry hugo ian ines inga ingrid irene isabel isabella jack jacob jacques jakob
-    james jan jana jane jason javier jean jennifer jens jessica jesus joan joana joao johan johann
-    johannes john jonas jonathan jorge jose josef joseph juan juana judith julia julian julie juliette
-    jurgen karen karin karl kate katharina kathrin kevin klaas klaus koen lara lars laura laurent lea
-    lena leo leon leonie lisa lotte louis louise luca lucas lucia lucie lucy luigi luis luisa lukas luis
-    maja manfred manon manuel marc marco marcos margaret maria mariam marie mario marion mark markus
-    marta martha martin martina mary mateo matteo matthew matthias max maya megan mehmet melanie mia
-    michael michel miguel mohamed mohammed monica monika nadia nathalie nicolas nicole nina nora norbert
-    olga oliver olivia oscar otto pablo paolo pascal patricia patrick paul paula paulo pedro peter petra
-    philipp philippe pierre pieter rachel rafael ralf raquel raul rebecca renate rene ricardo richard
-    rita robert roberto rosa ruben ruth ryan sabine samuel sandra sanne sara sarah sebastian sergio
-    silvia simon simone sofia sophie stefan stefanie stephan stephen steven susan susanne sven sylvie
-    tanja teresa theo thomas tiago tim tobias tom ulrich ursula uwe valentina vera victor victoria
-    vincent walter werner willem william wolfgang xavier yves zoe
-    agnes agnieszka aisha ahmet akira ali amit amir ananya anders anil anita anjali anton ansel arjun
-    arvid asa
-    astrid ayse balazs bilal bjorn bogdan burak chen cristian danuta deepa deepak dimitris dmitri dmitry
-    elif emre
-    erika eva ewa fatma fatih gabor georgios giorgos grzegorz gustaf hakan halina hasan hassan hiroshi
-    huseyin
-    ibrahim ilona istvan ivan ivana jadwiga jaroslav jerzy jin jing jiri joanna johannes jozef jun
-    justyna jyoti
-    kamal katalin katarzyna kavita kemal kenji khadija kjell krzysztof ladislav lakshmi lars laszlo
-    layla leila
-    lei linh linnea ludmila magdalena malgorzata manish marek mariusz marketa matti mei meera mihai
-    mikael milan
-    ming minh mirjam miroslav mohammad monica mustafa neha nguyen nikos nils nisha olaf ole oleg olga
-    omar pavel
-    pawel pedro piotr pooja prakash priya qiang rahul raj rajesh rakesh ravi renata sakura samir sandeep
-    sanjay
-    sergei sergey sinan sofie stanislaw sunil sunita suresh svetlana tatiana tomas tomasz ulla vaclav
-    vijay vikram
-    vladimir wei wojciech xin yan yasmin yuki yuri yusuf zeynep zofia zoltan zsuzsa anu ritu salma tariq
-    zainab
-    анна иван мария дмитрии ольга сергеи елена павел александр наталья татьяна андреи алексеи михаил
-    светлана
-    γιωργος μαρια ελενη νικος κωστας σοφια πετρος δημητρης γιαννης
+    aaron abigail adam adele adrian adriana agnes agnieszka ahmed ahmet aidan aileen aisha akira alain alan
+    alba albert alberto alejandro alessandro alessia alex alexander alexandra alfonso alfred alfredo ali
+    alice alicia alina alison allison alma alvaro amanda amelia amelie amir amit amy ana ananya anders andre
+    andrea andreas andreia andres andrew angela anil anita anja anjali anke ann anna anne anneke annette
+    annie anouk ansel antje antoine anton antonia antonio anu arianna arjun arnaud arno arnold arthur arvid
+    asa ashley astrid aurelie aurora axel ayse balazs barbara bastian beata beatrice beatriz belen ben
+    benedikt benjamin benoit bernadette bernard bernd bert berta bettina bianca bilal birgit bjarne bjorn
+    blanca bogdan bram brian brigitte britta bruna bruno bryan burak caio camilla camille candela carina
+    carla carlos carlotta carmela carmen carol carole carolina caroline carsten catherine cecile cecilia
+    celia celine cesar chantal charles charlotte chen chiara chloe chris christa christel christiaan
+    christian christina christine christophe christopher ciara cindy claire clara clarisse claudia clemens
+    clement colin concetta connor corinna corinne cornelia cornelis craig cristian cristiano cristina
+    cynthia daan damien daniel daniela danuta dario david debora deborah deepa deepak delphine denis denise
+    dennis derek detlef diana diego dieter dimitris dina diogo dirk dmitri dmitry dolores domenico dominik
+    donald doris dorothea dorothy duarte dylan edith edmund edoardo eduard eduardo edward edwin eileen elena
+    eleni elif eline elisa elisabeth elise elizabeth elke ella ellen elodie eloise elsa elvira emanuele emil
+    emilia emilie emilio emily emma emre enrico enrique enzo eric erich erik erika ernst erwin esteban
+    estelle esther ettore eugenia eugenio eva evelyn ewa fabian fabio fabrice fatih fatima fatma federica
+    federico felix femke ferdinand fernando filippo fiona flavia flavio florian floris francesca francesco
+    francisco franco francois frank franziska frederic frieda friedrich fritz gabor gabriel gabriela
+    gabriele gabriella gaston gavin gemma georg george georgina georgios gerald gerard gerardo gerhard
+    gerrit gertrud giacomo gianluca gilbert gilles gina ginevra giorgia giorgio giorgos giovanni gisela
+    gisele giulia giuseppe gloria gonzalo gordon grace graham gregor gregory greta grzegorz guido guillaume
+    guillermo gundula gunter gunther gustaf gustav guus hadrien hakan halina hanna hannah hannes hans harald
+    harriet harry hartmut hasan hassan hedwig heidi heike heiko heiner heinz helen helena helene helga
+    helmut hendrik henri henriette henrik henry herbert hermann hilde hildegard hiroshi holger horst hubert
+    hugo huseyin ian ibrahim iker ilaria ilona ilse imanol ines inga ingeborg ingrid inmaculada irene irina
+    irma isaac isabel isabella isabelle isidro istvan ivan ivana jaap jack jacob jacques jadwiga jaime jakob
+    james jan jana jane janine jaroslav jasmin jason jasper javier jean jeanne jeffrey jelle jennifer jens
+    jeremy jerome jerzy jessica jesus jin jing jiri joachim joan joana joanna joao joel joelle johan johann
+    johanna johannes john jolanda jonas jonathan joost jorge joris jose josef josefina josep joseph
+    josephine joshua jozef juan juana judith juergen julia julian julie juliette jun jurgen justyna jutta
+    jyoti kamal karen karin karina karl karsten katalin katarzyna kate katharina kathrin katja kavita keith
+    kemal kenji kenneth kerstin kevin khadija kjell klaas klara klaus koen kristin krzysztof kurt kyle
+    ladislav laetitia lakshmi lara larissa lars laszlo laura laurent layla lea leandro lei leila leire lena
+    leo leon leonardo leonie leonor leopold liam lieke liesbeth lilian liliana linh linnea lionel lisa
+    loredana lorena lorenzo lorraine lothar lotte louis louise luca lucas lucia luciano lucie lucy ludmila
+    ludwig luigi luis luisa lukas lutz lydia maarten maartje madeleine maelle magda magdalena maike maja
+    malgorzata malte manfred manish manon manuel manuela marc marcel marcelo marco marcos marek margaret
+    margarida margarita margot marguerite maria mariam marianne marie mario marion marit mariusz mark
+    marketa markus marlene marlies marta martha martin martina martine mary mateo mathieu mathilde matilde
+    matteo matthew matthias matti mattia maurice mauricio maurizio max maximilian maya meera megan mehmet
+    mei melanie melissa mercedes mia micaela michael michaela michel michele miguel mihai mikael mikel milan
+    ming minh mireille miriam mirjam mirko miroslav mohamed mohammad mohammed monica monika moritz mustafa
+    nadia nancy natalia natalie natasha nathalie neha nelson nerea nguyen nico nicolas nicole nigel nikos
+    nils nina nisha noah noelia nora norbert norma nuno nuria odette odile olaf ole oleg olga oliver olivia
+    olivier omar ornella oscar osvaldo ottmar otto pablo pamela paolo pascal pasquale patricia patrick
+    patrizia paul paula pauline paulo pavel pawel pedro penelope peter petra philipp philippe pierre pieter
+    pilar piotr pippa pooja prakash priya qiang quentin rachel rafael rahul raimund rainer raj rajesh rakesh
+    ralf raphael raquel raul ravi rebecca regina reinhard remy renata renate renato rene ricardo richard
+    rita ritu robert roberto rodrigo roger roland rolf romain ronald rosa rosalia rosario ruben rudolf
+    rupert ruth ryan sabine sabrina sakura salma salvatore samir samuel sandeep sander sandra sanjay sanne
+    sara sarah scott sean sebastian serena sergei sergey sergio severin shirley siegfried sigrid silke
+    silvia simon simona simone sinan sjoerd sofia sofie solange sonia sonja sophie soren stanislaw stefan
+    stefania stefanie stefano stella stephan stephen steve steven stuart sunil sunita suresh susan susana
+    susanne sven svenja svetlana sylvie tamara tanja tariq tatiana tatjana teresa thea theo theodor theresa
+    therese thibault thierry thomas thorsten tiago tilman tim timo tobias tom tomas tomasz torsten trudy
+    ulla ulrich ursula ute uwe vaclav valentin valentina valerie vanessa vasco vera veronica veronika
+    veronique vicente victor victoria vijay vikram viktor vincent viola vito vittoria vladimir volker walter
+    wei wendy werner wiebke wietske wilfried wilhelm willem willi william wilma winfried wojciech wolfgang
+    wolfram wouter xavier xin yan yannick yasmin yolanda yuki yuri yusuf yves yvette yvonne zainab zeynep
+    zoe zofia zoltan zsuzsa γιαννης γιωργος δημητρης ελενη κωστας μαρια νικος πετρος σοφια александр алексеи
+    андреи анна дмитрии елена иван мария михаил наталья ольга павел светлана сергеи татьяна
     """
 )
 """Given names that are frequent in the languages of ``words``: enough to tell lists of people from others."""

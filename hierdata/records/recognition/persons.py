@@ -328,6 +328,11 @@ class PersonField:
     is_vague: bool = False
     beside: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def tells_persons(self) -> bool:
+        """Whether each record is a person if no value repeats: a key, or called as a person is."""
+        return self.whose == "subject" and (self.is_key or self.is_vague)
+
 
 @dataclass(frozen=True)
 class ValueRepeats:

@@ -185,7 +185,8 @@ _SENSES: dict[Sense, str] = {
         adresse anschrift autokennzeichen foto festnetz handy hausnr hausnummer kennzeichen konto kontonr
         kontonummer mobil mobilnr mobilnummer postanschrift strasse telefon unterschrift wohnadresse
         compte courriel coordonnees immatriculation mel portable rue telephone voie
-        domicile calle correo correoelectronico cuenta direccion domicilio firma movil telefono
+        domicile fono telef telf tfno tlf tlm
+        calle correo correoelectronico cuenta direccion domicilio firma movil telefono
         cellulare conto indirizzo pec targa
         adres emailadres gsm huisnummer kenteken mobiel rekening rekeningnummer straat telefoon
         conta endereco morada rua telefone telemovel
@@ -232,6 +233,7 @@ _SENSES: dict[Sense, str] = {
         data lien soort aantal parentesco quantidade
     """,
     "filler": """
+        base cabecera familia
         a al an and by d da das de del dell della der des di die do door dos du e el en for from in info
         its
         information l la le of par per por por primary rel secondary son the to used und van von work home
