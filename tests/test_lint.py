@@ -144,7 +144,17 @@ def test_models_and_sensitive_attributes_that_do_not_meet() -> None:
         ("error", "$.a"),
         ("error", "$.b"),
     ]
-    assert messages(found, "$.c") == [UNLIMITED + OTHERS_LIMITED]
+    assert messages(found, "$.c") == [UNLIMITED.format(nor="") + OTHERS_LIMITED]
+
+
+def test_fields_without_a_model_are_listed_once() -> None:
+    """By the first; of many the first five others."""
+    for count, nor in ((1, ""), (2, ", nor of $.s1"), (3, ", nor of $.s1 and $.s2"), (9, ", nor of ")):
+        fields = {f"$.s{n}": {"role": "sensitive"} for n in range(count)}
+        (found,) = [one for one in lint(policy(fields)) if "no model limits" in one.message]
+        assert found.path == "$.s0"
+        nor = f"{nor}$.s1, $.s2, $.s3, $.s4, $.s5 and 3 more" if count == 9 else nor
+        assert found.message == UNLIMITED.format(nor=nor)
 
 
 def test_files_that_cannot_be_used_are_errors(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
     from hierdata.privacy import BoundedKnowledge
 
-ONCE = "does not repeat, so there is nothing to count: name a list, such as $.visits[*]"
+ONCE = (
+    "does not repeat, so there is nothing to count: name a list, such as $.visits[*], or in XML an element "
+    "that repeats"
+)
 NO_FACTS = (
     "has no facts below the record, so m bounds nothing: take k-anonymity, or state `root: counted`, which "
     "counts the values of the record itself"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -60,9 +60,11 @@ class Finding:
 
 NOTHING = "every field is dropped: a release would consist of empty records, which keep any promise"
 UNLIMITED = (
-    "no model limits what can be guessed of this sensitive field: add a model such as frequency-l-diversity, "
-    "or drop the field"
+    "no model limits what can be guessed of this sensitive field{nor}: add a model such as "
+    "frequency-l-diversity, or drop the field"
 )
+_LISTED = 5
+"""The most fields that one finding lists by their paths."""
 OTHERS_LIMITED = "; or add it to the `on` of a model that has one"
 
 
@@ -163,8 +165,21 @@ def _models(policy: Policy) -> Iterator[Finding]:
         except PolicyError as error:
             yield Finding("error", error.path or "models", str(error).removeprefix(f"{error.path}: "))
     some = any(model.on is not None for model in policy.models)
-    for keys in find_unlimited(policy):
-        yield Finding("warning", _text(policy, keys), UNLIMITED + (OTHERS_LIMITED if some else ""))
+    if unlimited := [_text(policy, keys) for keys in find_unlimited(policy)]:
+        message = UNLIMITED.format(nor=_list_others(unlimited[1:]))
+        yield Finding("warning", unlimited[0], message + (OTHERS_LIMITED if some else ""))
+
+
+def _list_others(paths: Sequence[str]) -> str:
+    """Return the words for more fields of which the same is said."""
+    listed = list(paths[:_LISTED])
+    if more := len(paths) - len(listed):
+        listed.append(f"{more} more")
+    return (
+        f", nor of {' and '.join([', '.join(listed[:-1]), listed[-1]] if listed[1:] else listed)}"
+        if listed
+        else ""
+    )
 
 
 def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:
