@@ -8,7 +8,7 @@ policy's types, and have the texts that their filter compares.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -102,26 +102,37 @@ class MixedKey:
             raise MixedMisfitError(self.kinds[0].path, reason)
 
     def _place_items(self, items: Sequence[Any], document: dict[str, Any]) -> None:
-        """Put the items into lists of an object, by the key of the filter that selects each.
-
-        Most filters compare one field of the item, or of an object in it: this is done for every item.
-        """
-        rest = self.name + REST
-        if self._by_text is None or len(self._by_text[0]) > 2:
-            for item in items:
-                document.setdefault(self._key_of(item) or rest, []).append(item)
+        """Put the items into lists of an object, by the key of the filter that selects each."""
+        rest, place = self.name + REST, self._place_by_text
+        if place is not None:
+            place(items, document)
             return
-        (first, *others), table = self._by_text
-        last = others[0] if others else None
         for item in items:
-            try:
-                key = table[item[first] if last is None else item[first][last]]
-            except (KeyError, TypeError):  # no such field, or no text
-                key = rest
-            if key in document:
-                document[key].append(item)
-            else:
-                document[key] = [item]
+            document.setdefault(self._key_of(item) or rest, []).append(item)
+
+    @cached_property
+    def _place_by_text(self) -> Callable[[Sequence[Any], dict[str, Any]], None] | None:
+        """What places items, where all filters compare one field of the item or of an object in it.
+
+        Most filters do, and this is done for every item. None for others.
+        """
+        if self._by_text is None or len(self._by_text[0]) > 2:
+            return None
+        (first, *others), table = self._by_text
+        last, rest = others[0] if others else None, self.name + REST
+
+        def place(items: Sequence[Any], document: dict[str, Any]) -> None:
+            for item in items:
+                try:
+                    key = table[item[first] if last is None else item[first][last]]
+                except (KeyError, TypeError):  # no such field, or no text
+                    key = rest
+                if key in document:
+                    document[key].append(item)
+                else:
+                    document[key] = [item]
+
+        return place
 
     def _key_of(self, item: Value) -> str | None:
         """Return the key of the kind whose filter selects an item, None if none does."""
@@ -280,11 +291,16 @@ def open_mixed(documents: Sequence[Document], mixed: Sequence[MixedKey]) -> None
     """Separate the mixed keys of some objects, in place. Raises MixedMisfitError."""
     for one in mixed:
         made, name, place = one.made_keys, one.name, one.place
+        by_text = one._place_by_text if one.is_filtered else None
         for document in documents:
             if not made.isdisjoint(document):
                 raise MixedMisfitError(one.kinds[0].path, "a field has the name of a filter: rename it")
             if name in document:
-                place(document.pop(name), document)
+                value = document.pop(name)
+                if by_text is not None and type(value) is list:
+                    by_text(value, document)
+                else:
+                    place(value, document)
 
 
 def _open(node: _MixedNode, objects: Sequence[Document]) -> None:
