@@ -61,6 +61,23 @@ def test_a_confirmed_draft_is_published_without_anything_that_names(run: Run, tm
     assert '"1953"' in public or "[1950-01-01" in public
 
 
+def test_every_promise_of_the_draft_says_what_it_keeps(tmp_path: Path) -> None:
+    """Bounded knowledge must be told which elements repeat: the draft names those of published fields."""
+    folder = write_documents(tmp_path / "in", 100)
+    for file in sorted(folder.iterdir())[::2]:
+        text = file.read_text()
+        entry = text[text.index("<entry>") : text.index("</entry>") + len("</entry>")]
+        file.write_text(text.replace(entry, 2 * entry))
+    draft = init_cda(f"{folder}/*.xml")
+    told = [path for path, rule in draft.policy()["fields"].items() if rule.get("vertex")]
+    assert told == ["/ClinicalDocument/component/structuredBody/component/section/entry"]
+    assert [(name, kept is None) for name, kept in draft.kept.items()] == [
+        ("draft", False),
+        ("knowledge", False),
+        ("facts", False),
+    ]
+
+
 def test_roles_are_those_of_hl7(tmp_path: Path) -> None:
     draft = init_cda(f"{write_documents(tmp_path / 'in', 3)}/*.xml")
     roles = {one.path.removeprefix("/ClinicalDocument/"): one for one in draft.list_roles()}

@@ -79,10 +79,14 @@ def judge_path(steps: Sequence[str]) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class CdaDraft(StandardDraft):
-    """A policy proposed for C-CDA (see StandardDraft). ``seen`` are the paths that documents have."""
+    """A policy proposed for C-CDA (see StandardDraft).
+
+    ``seen`` are the paths that documents have, ``repeated`` those of elements that occur several times.
+    """
 
     count: int
     seen: tuple[tuple[str, ...], ...]
+    repeated: frozenset[tuple[str, ...]]
 
     standard: ClassVar[str] = "c-cda"
     called: ClassVar[str] = "HL7"
@@ -138,6 +142,11 @@ class CdaDraft(StandardDraft):
         }
 
     def _fields(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        above = {steps[:end] for steps in self.seen if judge_path(steps)[1] for end in range(len(steps))}
+        for steps in sorted(
+            self.repeated & above
+        ):  # bounded knowledge needs to be told which elements repeat
+            yield _spell(steps), {"vertex": True}
         for steps in self.seen:
             role, rule, _ = judge_path(steps)
             if rule == "date":
@@ -166,24 +175,29 @@ def _spell(steps: Sequence[str]) -> str:
 
 def draft_documents(documents: Iterable[Document]) -> CdaDraft:
     """Return the draft for documents of C-CDA. Raises InputError where there is no patient in them."""
-    count, seen = 0, dict[tuple[str, ...], None]()
+    count, seen, repeated = 0, dict[tuple[str, ...], None](), set[tuple[str, ...]]()
     for document in documents:
         count += 1
-        seen.update(dict.fromkeys(_walk(document, ())))
+        seen.update(dict.fromkeys(_walk(document, (), repeated)))
     if not any(steps[:2] == ("recordTarget", "patientRole") for steps in seen):
         raise InputError("there is no recordTarget with a patientRole: these are no documents of C-CDA")
-    return CdaDraft({}, count, tuple(sorted(seen)))
+    return CdaDraft({}, count, tuple(sorted(seen)), frozenset(repeated))
 
 
-def _walk(value: Value, steps: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of values by local names; what is in other namespaces is left out by every policy."""
+def _walk(value: Value, steps: tuple[str, ...], repeated: set[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of values by local names; what is in other namespaces is left out by every policy.
+
+    Note the paths of elements that are repeated.
+    """
     if isinstance(value, list):
+        if len(value) > 1:
+            repeated.add(steps)
         for item in value:
-            yield from _walk(item, steps)
+            yield from _walk(item, steps, repeated)
     elif isinstance(value, dict):
         for key, inner in value.items():
             name = key.removeprefix(f"{{{HL7}}}")
             if "{" not in name:
-                yield from _walk(inner, (*steps, name))
+                yield from _walk(inner, (*steps, name), repeated)
     else:
         yield steps
