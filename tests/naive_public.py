@@ -298,22 +298,26 @@ def statement(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> str
     Here all lists have quasi-identifiers, and so values are counted.
     """
     told = distances(model, paths, classes) or {model.promise(apart=False): []}
-    said = " ".join(
-        f"At {' and '.join(own)}: {sentence}" if len(told) > 1 else sentence for sentence, own in told.items()
-    )
+    plain, exactly = [], []
+    for sentence, own in told.items():
+        where = f"At {' and '.join(own)}: " if len(told) > 1 else ""
+        one, _, other = sentence.partition(" Exactly: ")
+        plain.append(f"{where}{one}")
+        exactly += [f"{where}{other}"] if other else []
+    said = " ".join(plain)
     if several := [path for path in paths if repeats(path)]:
         where = " and ".join(several)
         if model.kind in ("alpha-k", "frequency-l-diversity"):
             said += (
                 f" Where a person may have several values at {where}, this is said of one of the values, not "
-                "of the person. All persons of a class may have one value in common."
+                "of the person. People who cannot be told apart may all have one value in common."
             )
         else:
             said += (
-                f" Where a person may have several values at {where}, all persons of a class may have one of "
-                "them in common."
+                f" Where a person may have several values at {where}, people who cannot be told apart may "
+                "all have one of them in common."
             )
-    return said
+    return f"{said} Exactly: {' '.join(exactly)}" if exactly else said
 
 
 def finding(model: Any) -> str:

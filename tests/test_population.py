@@ -312,3 +312,38 @@ def test_more_people_than_the_population_has_are_refused_with_their_number(tmp_p
     }
     with pytest.raises(PromiseError, match="has 7 rows: no larger k can work"):
         hierdata.anonymize([{"a": "x"}] * 3, stated)
+
+
+@pytest.mark.parametrize("recoding", ["full_domain", "generalization"])
+def test_who_lacks_a_value_is_counted_row_by_row_in_every_recoding(tmp_path: Path, recoding: str) -> None:
+    """A missing value fits a cell that is empty, or all cells where it is published as ``*``."""
+    parents = {"a": "n", "b": "n", "c": "s", "d": "s"}
+    tree = {"tree": {"*": {"n": ["a", "b"], "s": ["c", "d"]}}}
+    missing = 0
+    for number in range(6):
+        draw = random.Random(number)
+        share = (number % 3) / 3
+
+        def value(draw: random.Random = draw, share: float = share) -> str | None:
+            return None if draw.random() < share else draw.choice("abcd")
+
+        people = [{"town": value(), "job": value()} for _ in range(12)]
+        rows = [{"town": value() or "", "job": value() or ""} for _ in range(40)]
+        policy = {
+            "version": 1,
+            "recoding": recoding,
+            "population": {"file": str(table(tmp_path, rows))},
+            "models": [{"kind": "k-map", "k": 3}],
+            "fields": {f"$.{name}": {"role": "quasi", "taxonomy": tree} for name in ("town", "job")},
+        }
+        records: list[Any] = list(hierdata.anonymize(people, policy, seed=SEED).records())
+
+        def fits(row: dict[str, str], record: dict[str, Any]) -> bool:
+            return all(
+                record.get(name) in ("*", row[name] or None, parents.get(row[name], "*")) for name in row
+            )
+
+        assert records
+        assert all(sum(fits(row, one) for row in rows) >= 3 for one in records)
+        missing += sum(one.get(name) is None for one in records for name in ("town", "job"))
+    assert missing or recoding == "full_domain"

@@ -14,6 +14,7 @@ from hierdata.cli.terminal import WIDTH, draw_bar, fold, line_width
 from hierdata.ground.escaping import quote
 from hierdata.release.report.knowledge import MORE_MAY_FIND
 from hierdata.release.report.names import Names
+from hierdata.release.report.plain import split_sentences
 from hierdata.release.report.wording import (
     certain_guesses,
     describe_outcome,
@@ -30,7 +31,6 @@ from hierdata.release.report.wording import (
     plural,
     publishes_nothing,
     share,
-    split_sentences,
     state_unlimited,
     verdict,
 )

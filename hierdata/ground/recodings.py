@@ -128,8 +128,8 @@ TRAITS: dict[str, RecodingTraits] = {
     ),
     "sets_and_ranges": RecodingTraits(
         judged_as="sets_and_ranges",
-        limitation=f"{TOGETHER} Each value in a set, and both ends of a range, belong to some record in the "
-        "class, in the finest form that the policy allows; a reader learns that no record in the class has a "
+        limitation=f"{TOGETHER} Values in sets, and both ends of ranges, belong to some record in the "
+        "class, in the finest form that the policy allows. A reader learns that no record in the class has a "
         "value outside the set or range.",
         labels="set",
         quasi_identifiers="published by the values of its class ({kind})",

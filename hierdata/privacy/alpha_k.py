@@ -21,8 +21,10 @@ from hierdata.privacy.base import (
     Share,
     among,
     chance,
+    finder,
     guess,
     require_domain,
+    share_at_place,
 )
 from hierdata.privacy.grouping import GroupingModel, protected_codes
 from hierdata.privacy.presence import GroupPresence, Within, limit_persons
@@ -90,12 +92,12 @@ class AlphaK(GroupingModel):
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         which = self.count_noun() if self.values is None else "protected value"
-        return f"{among(self.k, apart)} {guess(which, self.alpha)}"
+        return f"{among(self.k, apart)} {guess(which, self.alpha, apart)} {share_at_place(which)}"
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         which = self.count_noun() if self.values is None else "protected value"
-        limited = limit_persons(self.alpha, f"have the same {which}", within, tied)
+        limited = limit_persons(self.alpha, f"have the same {which}", within, tied, apart)
         return f"{among(self.k, apart)} {limited}"
 
 
@@ -215,21 +217,22 @@ class LevelAlphaK(PrivacyModel):
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         return (
-            f"{among(self.k, apart)} Someone who finds a person's class can guess the level of one entry "
-            f"with a limited chance. The chance is at most {self._by_level()}."
+            f"{among(self.k, apart)} {finder(apart)} can guess one entry's level with a chance of at "
+            f"most {self._by_level()}. {share_at_place('level')}"
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         (most, share), *_ = reversed([*enumerate(self.alpha, 1)])
-        limited = limit_persons(share, f"have a value of level {most}, the most sensitive one", within, tied)
-        return f"{among(self.k, apart)} {limited} By level the share is at most {self._by_level()}."
+        have = f"have one of level {most}, the most sensitive"
+        limited = limit_persons(share, have, within, tied, apart)
+        return f"{among(self.k, apart)} {limited} By level it is at most {self._by_level()}."
 
     def _by_level(self) -> str:
         """Return the share of each level, from the most sensitive one."""
         (most, share), *others = reversed([*enumerate(self.alpha, 1)])
-        rest = "".join(f", {chance(own)} for {level}" for level, own in others)
-        return f"{chance(share)} for level {most} (most sensitive){rest}"
+        rest = "".join(f", {chance(own)} ({level})" for level, own in others)
+        return f"{chance(share)} (level {most}, most sensitive){rest}"
 
 
 class _LevelAlphaK(Constraint):

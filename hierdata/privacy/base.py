@@ -316,7 +316,9 @@ class PrivacyModel(ABC, BaseModel):
 
     @abstractmethod
     def promise(self, *, apart: bool = False) -> str:
-        """Return the sentences that state the promise to a reader of the report.
+        """Return the sentences that state the promise to a reader of the report: plain ones, then exact ones.
+
+        The exact ones begin with ``EXACTLY``, if there are any.
 
         ``apart``: sensitive values are published separately from the records, joined by group. Those of
         ``promise_finding`` come first.
@@ -398,14 +400,36 @@ def chance(share: Fraction) -> str:
     return f"1 in {share.denominator}" if share.numerator == 1 else str(share)
 
 
-def guess(what: str, most: Fraction) -> str:
+EXACTLY = "Exactly: "
+"""What stands between the plain sentences of a promise and the exact ones."""
+
+
+_GROUP, _RECORDS = "a person's group", "the records that look like a person's"
+
+
+def finder(apart: bool) -> str:
+    """Return who may learn something: the beginning of plain sentences (see PrivacyModel.promise)."""
+    return f"Someone who finds {_GROUP if apart else _RECORDS}"
+
+
+def alike(apart: bool) -> str:
+    """Return among whom something is as frequent as promised."""
+    return "in a group" if apart else "among records that look alike"
+
+
+def guess(what: str, most: Fraction, apart: bool) -> str:
     """Return the promise that something, such as a value, can be guessed with a limited chance."""
-    return f"Someone who finds a person's class can guess a {what} with a chance of at most {chance(most)}."
+    return f"{finder(apart)} can guess a {what} with a chance of at most {chance(most)}."
+
+
+def share_at_place(what: str) -> str:
+    """Return the exact sentence below ``guess``."""
+    return f"{EXACTLY}of the values that a class shows at one place, no {what} has a larger share."
 
 
 def among(size: int, apart: bool) -> str:
     """Return the promise of a class of at least ``size`` records (see PrivacyModel.promise)."""
     if apart:
-        return f"Each sensitive value may be that of any person in a group of at least {size}."
+        return f"Each sensitive value could be that of any of at least {size} people."
     others = "1 other" if size == 2 else f"{size - 1} others"
     return f"Every record looks like at least {others} in everything that others may know."

@@ -10,11 +10,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor, log
+from math import ceil, exp, floor, log
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, NotNegative, Positive, PrivacyModel
+from hierdata.privacy.base import (
+    EXACTLY,
+    ClassView,
+    Constraint,
+    FrequencyCaps,
+    NotNegative,
+    Positive,
+    PrivacyModel,
+    alike,
+)
 from hierdata.privacy.reference import decide_exactly, largest_below, least_room, require_original
 
 _STEPS = 1_000_000
@@ -22,6 +31,10 @@ _SAFE = 1e-3
 """Far above the rounding error of such logarithms in steps (under 1e-7), far below a step."""
 _VACUOUS = 50
 """e^50 > 10^21 exceeds any ratio of two shares of fewer than 10^20 values: larger deltas change nothing."""
+
+
+_LARGEST_SPELLED = 5
+"""Up to this delta e^delta is said as a number."""
 
 
 class BasicBetaLikeness(PrivacyModel):
@@ -54,8 +67,8 @@ class BasicBetaLikeness(PrivacyModel):
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         return (
-            f"No sensitive value is more than {float(1 + self.beta):g} times as frequent in a class as in "
-            "the whole collection."
+            f"No sensitive value is more than {float(1 + self.beta):g} times as frequent {alike(apart)} as "
+            "in the whole collection."
         )
 
 
@@ -95,8 +108,9 @@ class EnhancedBetaLikeness(PrivacyModel):
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         return (
-            f"No sensitive value is more than {float(1 + self.beta):g} times as frequent in a class as in "
-            "the whole collection. The more frequent it is there, the less it may gain."
+            f"No sensitive value is more than {float(1 + self.beta):g} times as frequent {alike(apart)} as "
+            f"in the whole collection. {EXACTLY}a value of which the collection has the share p gains at "
+            f"most the share min({float(self.beta):g}, -ln p) of p."
         )
 
 
@@ -202,10 +216,12 @@ class DeltaDisclosure(PrivacyModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        absent = "" if self.absent == "refuse" else " that occurs in a class"
+        absent = "" if self.absent == "refuse" else ", if it occurs there,"
+        factor = f"e^{float(self.delta):g}"
+        times = f"{ceil(100 * exp(self.delta)) / 100:g}" if self.delta <= _LARGEST_SPELLED else factor
         return (
-            f"The share of every sensitive value{absent} differs between a class and the whole collection by "
-            f"a factor below e^{float(self.delta):g}, in either direction."
+            f"No sensitive value{absent} is {times} times as frequent, or as rare, {alike(apart)} as in the "
+            f"whole collection. {EXACTLY}the shares differ by a factor below {factor}."
         )
 
 

@@ -10,10 +10,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_PARTS, Count, PathName
-from hierdata.domains.number import plain
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share
+from hierdata.privacy.base import EXACTLY, ClassView, Constraint, PrivacyModel, Share, chance
 
 MOST_FACTS = 3
 """The largest m: up to three facts, their labels and the depths of pairs tell patterns apart."""
@@ -172,10 +171,11 @@ class BoundedKnowledge(PrivacyModel):
     def _state_shares(self, sentence: str) -> str:
         if self.alpha is None:
             return sentence
-        which = "no value" if self.values is None else "none of the named values"
+        value = "sensitive value" if self.values is None else "named value"
         several = (
-            f"{sentence} Among the records that fit the same published facts and show a sensitive value "
-            f"there, {which} has a share above {plain(self.alpha)}. That is so in the record as a whole, at "
+            f"{sentence} Someone who finds the records that fit the facts as published can guess a {value} "
+            f"there with a chance of at most {chance(self.alpha)}. {EXACTLY}among those of them that show a "
+            f"sensitive value there, no {value} has a larger share. That is so in the record as a whole, at "
             "the entries of the facts, and at those above them. A record with several values there is "
             "divided among them, or counts in full where presence is asked for."
         )

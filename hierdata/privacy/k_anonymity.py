@@ -18,7 +18,16 @@ from pydantic import model_validator
 
 from hierdata.domains.bounds import Count
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share, among, require_domain
+from hierdata.privacy.base import (
+    ClassView,
+    Constraint,
+    PrivacyModel,
+    Share,
+    among,
+    chance,
+    finder,
+    require_domain,
+)
 
 
 class KAnonymity(PrivacyModel):
@@ -101,7 +110,7 @@ class PSensitiveKAnonymity(PrivacyModel):
         """Return one sentence for the reader."""
         return (
             f"{among(self.k, apart)} "
-            f"Wherever a class shows sensitive values, it shows at least {self.p} different ones."
+            f"{finder(apart)} sees at least {self.p} different sensitive values there, or none."
         )
 
 
@@ -168,7 +177,7 @@ class KMap(PrivacyModel):
 
     def promise_finding(self, *, apart: bool = False) -> str:
         """Return the sentence on who could find a person."""
-        return f"What is published of a record as a whole fits at least {self.k} people of the population."
+        return f"Every published record, taken as a whole, fits at least {self.k} people of the population."
 
 
 class _KMap(Constraint):
@@ -238,10 +247,10 @@ class DeltaPresence(PrivacyModel):
 
     def promise_finding(self, *, apart: bool = False) -> str:
         """Return the sentence on who could find a person."""
-        least = f"at least {float(self.delta_min):g} and " if self.delta_min else ""
+        least = f"at least {chance(self.delta_min)} and " if self.delta_min else ""
         return (
-            "For each person of the population whom a class fits, the chance to be in the collection is "
-            f"{least}at most {float(self.delta_max):g}."
+            "Someone of the population whom a published record fits is in the collection with a chance of "
+            f"{least}at most {chance(self.delta_max)}."
         )
 
 

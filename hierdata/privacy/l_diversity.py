@@ -21,13 +21,16 @@ from typing import ClassVar, Literal
 from hierdata.domains.bounds import Count
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import (
+    EXACTLY,
     ClassView,
     Constraint,
     Diversity,
     FrequencyCaps,
     Positive,
+    finder,
     guess,
     require_domain,
+    share_at_place,
 )
 from hierdata.privacy.grouping import GroupingModel
 from hierdata.privacy.presence import GroupPresence, Within, limit_persons
@@ -60,8 +63,8 @@ class DistinctLDiversity(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        what = self.count_noun(many=True)
-        return f"Wherever a class shows sensitive values, it shows at least {self.l} different {what}."
+        what = "sensitive values" if self.by == "value" else self.count_noun(many=True)
+        return f"{finder(apart)} sees at least {self.l} different {what} there, or none."
 
 
 class _Distinct(Constraint):
@@ -120,11 +123,11 @@ class FrequencyLDiversity(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        return guess(self.count_noun(), 1 / self.l)
+        return f"{guess(self.count_noun(), 1 / self.l, apart)} {share_at_place(self.count_noun())}"
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
-        return limit_persons(1 / self.l, f"have the same {self.count_noun()}", within, tied)
+        return limit_persons(1 / self.l, f"have the same {self.count_noun()}", within, tied, apart)
 
 
 class _Frequency(Constraint):
@@ -179,9 +182,12 @@ class EntropyLDiversity(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        what = "they" if self.by == "value" else f"their {self.count_noun(many=True)}"
+        what = "the sensitive value" if self.by == "value" else f"its {self.count_noun()}"
         likely = f"{self.l} equally likely ones"
-        return f"Wherever a class shows sensitive values, {what} are as uncertain as {likely}."
+        return (
+            f"{finder(apart)} is at least as unsure of {what} as with {likely}. {EXACTLY}where a class shows "
+            f"values at a place, their entropy is at least log {self.l}."
+        )
 
 
 class _Entropy(Constraint):
@@ -269,10 +275,12 @@ class RecursiveCLDiversity(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        what = "one" if self.by == "value" else self.count_noun()
+        what = "value" if self.by == "value" else self.count_noun()
         return (
-            f"Wherever a class shows sensitive values, the most frequent {what} occurs less than {self.c} "
-            f"times as often as all but the {self.l - 1} most frequent together."
+            f"{finder(apart)} sees the commonest {what} less than {self.c} times as often as the rarer ones "
+            "together. "
+            f"{EXACTLY}at each place of a class, less than {self.c} times as often as all but the "
+            f"{self.l - 1} most frequent together."
         )
 
 

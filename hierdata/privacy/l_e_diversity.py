@@ -17,8 +17,10 @@ from hierdata.privacy.base import (
     FrequencyCaps,
     NotNegative,
     PrivacyModel,
+    finder,
     guess,
     require_domain,
+    share_at_place,
 )
 from hierdata.privacy.presence import ApartPresence, GroupPresence, Within, limit_persons
 
@@ -92,22 +94,22 @@ class LEDiversity(PrivacyModel):
         """Return one sentence for the reader."""
         if self.repeats == "forbid":
             return (
-                f"Wherever a class shows sensitive values, it shows at least {self.l}, all different and any "
-                f"two of them more than {plain(self.e)} apart in the taxonomy."
+                f"{finder(apart)} sees at least {self.l} different sensitive values there, or none. Any two "
+                f"of them are more than {plain(self.e)} apart in the taxonomy."
             )
         return (
-            f"Wherever a class shows sensitive values, any two different ones are more than {plain(self.e)} "
-            f"apart in the taxonomy. {guess('sensitive value', Fraction(1, self.l))}"
+            f"{guess('sensitive value', Fraction(1, self.l), apart)} Any two different ones there are more "
+            f"than {plain(self.e)} apart in the taxonomy. {share_at_place('sensitive value')}"
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         if self.repeats == "forbid":
             return (
-                f"At least {self.l} persons of a class show values wherever it shows any. Values of two "
-                f"persons are more than {plain(self.e)} apart in the taxonomy."
+                f"{finder(apart)} sees values of at least {self.l} people there, or none. Values of two "
+                f"people are more than {plain(self.e)} apart in the taxonomy."
             )
-        limited = limit_persons(Fraction(1, self.l), "have values of one group", within, tied)
+        limited = limit_persons(Fraction(1, self.l), "have values of one group", within, tied, apart)
         return f"{limited} A group is values linked by steps of at most {plain(self.e)} in the taxonomy."
 
 

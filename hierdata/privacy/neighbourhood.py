@@ -24,6 +24,7 @@ from hierdata.privacy.base import (
     NotNegative,
     PrivacyModel,
     chance,
+    finder,
     require_domain,
 )
 from hierdata.privacy.presence import NearPresence, Within, limit_persons
@@ -89,14 +90,15 @@ class DeltaLDiversity(PrivacyModel):
         """Return one sentence for the reader."""
         near = plain(2 * self.delta)
         return (
-            f"Someone who finds a person's class can guess a sensitive value to within {near} with a chance "
-            f"of at most {chance(1 / self.l)}. That is said of guesses at values that the class shows."
+            f"{finder(apart)} can guess a sensitive value to within {near} with a chance of at most "
+            f"{chance(1 / self.l)}. This is said of guesses at values that are shown there."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         near = plain(2 * self.delta)
-        return limit_persons(1 / self.l, f"have one within {near} of any one shown there", within, tied)
+        have = f"have one within {near} of any one shown there"
+        return limit_persons(1 / self.l, have, within, tied, apart)
 
 
 def safe_to_merge(values: Sequence[Number], delta: Fraction, l: Fraction) -> bool:  # noqa: E741
@@ -170,14 +172,15 @@ class EpsilonMAnonymity(PrivacyModel):
         """Return one sentence for the reader."""
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
         return (
-            f"Someone who finds a person's class can guess a sensitive value to within {near} with a chance "
-            f"of at most {chance(1 / self.m)}. That is said of guesses at values that the class shows."
+            f"{finder(apart)} can guess a sensitive value to within {near} with a chance of at most "
+            f"{chance(1 / self.m)}. This is said of guesses at values that are shown there."
         )
 
     def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
         """Return one sentence for the reader."""
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
-        return limit_persons(1 / self.m, f"have one within {near} of any one shown there", within, tied)
+        have = f"have one within {near} of any one shown there"
+        return limit_persons(1 / self.m, have, within, tied, apart)
 
 
 class _Uncrowded(Constraint):

@@ -215,11 +215,11 @@ class ApartPresence(PresenceConstraint):
         return {"l": Fraction(total)} if total and self._are_apart(records) else {}
 
 
-def limit_persons(most: Fraction, have: str, within: Within, tied: bool) -> str:
-    """Return the promise that a limited share of the persons who show a value ``have`` something."""
-    limited = f"At most {chance(most)} of the persons of a class who show any value"
-    if not tied:
-        return f"{limited} {have}. These are taken to be the fewest persons that the published counts allow."
-    if within == "record":
-        return f"{limited} {have}. Here all places of a record taken together are one."
-    return f"{limited} at a place {have}."
+def limit_persons(most: Fraction, have: str, within: Within, tied: bool, apart: bool) -> str:
+    """Return the promise that a limited share of the people who show a value ``have`` something."""
+    whose = "the people of a group who" if apart else "people whose records look alike and"
+    where = "" if not tied else " anywhere" if within == "record" else " at the same place"
+    limited = f"Among {whose} show a value{where}, at most {chance(most)} {have}."
+    if tied:
+        return limited
+    return f"{limited} These are taken to be the fewest people that the published counts allow."

@@ -11,11 +11,13 @@ from pydantic import Field, model_validator
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import (
+    EXACTLY,
     ClassView,
     Constraint,
     FrequencyCaps,
     PrivacyModel,
     Share,
+    finder,
     require_domain,
 )
 from hierdata.privacy.earth_mover import (
@@ -117,8 +119,9 @@ class TCloseness(GroupingModel):
         if stated is None:
             distance = "hierarchical distance with a taxonomy, ordered for numbers, else equal"
         return (
-            f"In every class, the {what} are distributed nearly as in the whole collection. The earth "
-            f"mover's distance of the two is at most {float(self.t):g}, from 0 (equal) to 1 ({distance})."
+            f"{finder(apart)} sees {what} there that are spread nearly as in the whole collection. The "
+            f"difference is at most {float(self.t):g} on a scale from 0 (equal) to 1. {EXACTLY}it is the "
+            f"earth mover's distance of the two ({distance})."
         )
 
     @property

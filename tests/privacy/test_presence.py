@@ -233,7 +233,7 @@ def test_the_sentence_speaks_of_persons(model: PrivacyModel, tied: bool) -> None
     for within in ("place", "record"):
         said = model.promise_presence(within, tied=tied)  # type: ignore[arg-type]
         assert said.endswith(".")
-        assert "persons" in said
+        assert "people" in said
         assert "guessed" not in said
 
 

@@ -6,18 +6,23 @@
 from __future__ import annotations
 
 import ast
+import html
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import hierdata
 from hierdata.ground.recodings import TRAITS
+from hierdata.judge.rules import Judgement
+from hierdata.policy.presets import PRESETS
 from hierdata.privacy import MODELS, BoundedKnowledge, PrivacyModel
 from hierdata.release.report import knowledge, sentences
+from hierdata.release.report.plain import split_plain
 
 TESTS = Path(__file__).parents[1]
 HERE = "redteam/test_sentences.py"
@@ -75,6 +80,13 @@ TESTED: dict[str, tuple[str, ...]] = {
     "_TIMED": ("redteam/test_moved_dates.py::test_the_time_of_day_links_nobody",),
     "_CERTAIN": (f"{HERE}::test_a_class_that_shows_one_value_is_named",),
     "_UNLIMITED": (f"{HERE}::test_a_field_that_no_model_limits_may_have_one_value_in_a_class",),
+    "_MAY_LACK": (f"{HERE}::test_counts_of_a_release_are_lower_bounds",),
+    "_LOWER_BOUND": (f"{HERE}::test_counts_of_a_release_are_lower_bounds",),
+    "_BIASED": (f"{HERE}::test_shares_of_a_release_are_biased",),
+    "_ALL_RECORDS": (f"{HERE}::test_bounded_knowledge_leaves_out_no_record",),
+    "_COARSER": (f"{HERE}::test_finer_counts_miss_what_was_made_coarser",),
+    **{f"related by {home}": (f"{HERE}::test_values_can_be_related_as_the_summary_says",)
+       for home in sentences._RELATED},
     "_RESPELLED": ("redteam/test_spelling.py::test_a_policy_may_keep_spellings_with_a_reason",),
     "_OVER_VALUES": ("redteam/test_sets.py::test_by_value_these_shares_are_larger_than_promised",),
     "_ALL_MAY_SHARE": ("redteam/test_sets.py::test_models_without_presence_say_that_all_may_share_a_value",),
@@ -162,6 +174,7 @@ def origins() -> Iterator[str]:
             yield name
     yield from (f"_ALWAYS[{at}]" for at, _ in enumerate(sentences._ALWAYS))
     yield from (f"recoding {name}" for name in TRAITS)
+    yield from (f"related by {home}" for home in sentences._RELATED)
     for kind, model in MODELS.items():
         yield f"promise {kind}"
         if "bind_presence" in vars(model):
@@ -260,28 +273,59 @@ def test_two_groups_of_one_person_tell_more_than_each() -> None:
     assert any("groups of one person" in sentence for sentence in release.report.limitations)
 
 
-def test_promises_are_short_sentences() -> None:
-    """At most 25 words each, and no word of the field that a reader would have to look up first."""
-    for model in [*stated_models(), *stated_knowledge()]:
-        texts = [model.promise(), model.promise(apart=True)]
+def test_plain_sentences_have_at_most_25_words() -> None:
+    """Those of every promise in every recoding; the exact sentences below them may be longer."""
+    said = {text for model in stated_models() for text in state_everywhere(model)}
+    for preset in PRESETS.values():
+        said |= {text for model in preset.models for text in state_everywhere(MODELS[model["kind"]](**model))}
+    for model in stated_knowledge():
+        said |= {part for part in sentences.state_promise(model, []) if part}
+    plain = [split_plain(text)[0] for text in said]
+    plain += [text for name in ("_OVER_VALUES", "_ALL_MAY_SHARE", "_IDS_APART", "_UNLIMITED")
+              for text in [getattr(sentences, name).format(paths="$.a and $.b")]]  # fmt: skip
+    assert len(said) > 80
+    for sentence in (one for text in plain for one in split(text)):
+        assert count_words(sentence) <= 25, sentence
+        assert not re.search(r"quasi-identifier|equivalence|tuple|its share|class", sentence), sentence
+
+
+def test_what_is_exact_stands_below_what_is_plain() -> None:
+    """A caveat is no small print: it stands before the exact sentence."""
+    (model,) = [one for one in stated_models() if one.kind == "frequency-l-diversity"]
+    judged = [Judgement("", "$.ill", True, {}, 0, repeats=True)]
+    plain, exact = split_plain(sentences.state_promise(model, judged).learning)
+    assert "Where a person may have several values at $.ill" in plain
+    assert exact.startswith("of the values that a class shows")
+    assert "Exactly" not in plain + exact
+
+
+def state_everywhere(model: PrivacyModel) -> Iterator[str]:
+    """Both parts of the promise of a model, by all readings and in all recodings."""
+    for traits in TRAITS.values():
+        apart = traits.partitions_each_type
+        for by_root in (False, True):
+            ids = traits.groups_each_table
+            yield from filter(None, sentences.state_promise(model, [], apart=apart, ids=ids, by_root=by_root))
         if "bind_presence" in vars(type(model)):
-            texts += [
-                model.promise_presence(within, tied=tied)
-                for within in ("place", "record")
-                for tied in (True, False)
-            ]
-        for sentence in (one for text in texts for one in re.split(r"(?<=[.:]) (?=[A-Z])", text)):
-            words = re.findall(r"[A-Za-z][\w'-]*", sentence)
-            assert len(words) <= 25, sentence
-            assert not re.search(r"quasi-identifier|equivalence|tuple|its share", sentence), sentence
+            for within, tied in product(("place", "record"), (True, False)):
+                yield model.promise_presence(within, apart=apart, tied=tied)  # type: ignore[arg-type]
+
+
+def split(text: str) -> list[str]:
+    """Sentences, and what stands before a colon."""
+    return re.split(r"(?<=[.:]) (?=[A-Z])", text)
+
+
+def count_words(sentence: str) -> int:
+    return len(re.findall(r"[A-Za-z][\w'-]*", sentence))
 
 
 def test_what_is_not_promised_is_said_in_short_sentences() -> None:
-    texts = [*sentences._ALWAYS, sentences._CERTAIN, sentences._GUARDED, sentences._AS_PUBLISHED]
-    texts += [own.limitation for own in TRAITS.values()]
-    texts += [model.limitation for model in MODELS.values()]
+    texts = [text for own in (sentences, knowledge) for name, text in vars(own).items()
+             if name[0] == "_" and name.isupper() and isinstance(text, str)]  # fmt: skip
+    texts += [*sentences._ALWAYS, *(own.limitation for own in (*TRAITS.values(), *MODELS.values()))]
     for sentence in (one for text in texts for one in re.split(r"(?<=[.:;]) (?=[A-Za-z])", text)):
-        assert len(re.findall(r"[A-Za-z][\w'-]*", sentence)) <= 27, sentence
+        assert count_words(sentence) <= 25, sentence
 
 
 def stated_models() -> Iterator[PrivacyModel]:
@@ -306,6 +350,91 @@ def stated_knowledge() -> Iterator[BoundedKnowledge]:
             values=None if alpha is None or m == 1 else {"$.gpa": ("low",)},
         )  # fmt: skip
         yield model.of_rows() if rows else model
+
+
+def summary_of(people: list[Person], fields: Any, **more: Any) -> tuple[list[Any], str]:
+    """The published records, and what the summary for recipients says."""
+    release = hierdata.anonymize(people, {"version": 1, "fields": fields, **more}, seed=bytes(16))
+    page = (release.folder / "public" / "summary.html").read_text("utf-8")
+    return list(release.records()), html.unescape(page)
+
+
+TREE: dict[str, Any] = {"*": {"north": ["a", "b"], "south": ["c", "d"]}}
+TOWNS: dict[str, Any] = {"role": "quasi", "taxonomy": {"tree": TREE}}
+
+
+def test_counts_of_a_release_are_lower_bounds() -> None:
+    """Of every value at most as many are published as there are, whatever was left out."""
+    fields = {"$.town": TOWNS, "$.ill": SENSITIVE}
+    fewer = 0
+    for number in range(4):
+        draw = Random(number)
+        people = [{"town": draw.choice("abcd"), "ill": draw.choice("xxyz")} for _ in range(30)]
+        records, page = summary_of(people, fields, models=[{"kind": "k-anonymity", "k": 8}])
+        assert sentences._MAY_LACK + sentences._LOWER_BOUND in page
+        assert sentences._ALL_RECORDS not in page
+        for field in ("town", "ill"):
+            shown, there = (Counter(one.get(field) for one in own) for own in (records, people))
+            assert all(shown[value] <= there[value] for value in there)
+            fewer += shown != there
+    assert fewer
+
+
+def test_shares_of_a_release_are_biased() -> None:
+    """What few have is left out first: of 15 visits three show w, of those published none does."""
+    rare = {"ward": "n", "ill": "w"}
+    people: list[Person] = [
+        {"town": "a", "visits": [{"ward": "m", "ill": "xyz"[at % 3]}, *([rare] if at < 3 else [])]}
+        for at in range(12)
+    ]
+    fields = {"$.town": FLAT, "$.visits[*].ward": FLAT, "$.visits[*].ill": SENSITIVE}
+    records, page = summary_of(people, fields, models=[{"kind": "k-anonymity", "k": 8}])
+    assert sentences._BIASED in page
+    shown = Counter(visit["ill"] for one in records for visit in one["visits"])
+    assert shown == Counter("xyz" * 4)
+
+
+def test_bounded_knowledge_leaves_out_no_record() -> None:
+    people = [{"town": "abcd"[at % 4], "visits": [{"code": "uvwxyz"[at % 6]}]} for at in range(24)]
+    fields = {"$.town": TOWNS, "$.visits[*].code": FLAT}
+    records, page = summary_of(people, fields, models=[{"kind": "bounded-knowledge", "k": 5, "m": 1}])
+    assert sentences._ALL_RECORDS + sentences._LOWER_BOUND in page
+    assert sentences._MAY_LACK not in page
+    assert len(records) == 24
+    assert not any(sentence in page for sentence in sentences._RELATED.values()), "nothing is sensitive"
+
+
+def test_finer_counts_miss_what_was_made_coarser() -> None:
+    """It is said where a value was made coarser, and not where all values are as they were."""
+    fields = {"$.town": TOWNS, "$.ill": SENSITIVE}
+    for towns, coarser in (("aaaaab" * 2, True), ("ab" * 6, False)):
+        people = [{"town": town, "ill": "xyz"[at % 3]} for at, town in enumerate(towns)]
+        records, page = summary_of(people, fields, models=[{"kind": "k-anonymity", "k": 5}])
+        assert (sentences._COARSER in page) is coarser
+        shown, there = (Counter(one["town"] for one in own) for own in (records, people))
+        assert (shown == there) is not coarser
+
+
+def test_values_can_be_related_as_the_summary_says() -> None:
+    """Town and ill of one person are in one record, in lists of one class, or in a table by group."""
+    people = [{"town": "ab"[at % 2], "ill": "xyz"[at % 3]} for at in range(24)]
+    there = Counter((one["town"], one["ill"]) for one in people)
+    fields = {"$.town": FLAT, "$.ill": {**SENSITIVE, "asks": "value"}}
+    for recoding, traits in TRAITS.items():
+        models = [K4, {"kind": "frequency-l-diversity", "l": 2}]
+        accept = {"accept": {"group-ids": "all know"}} if traits.groups_each_table else {}
+        records, page = summary_of(people, fields, models=models, recoding=recoding, **accept)
+        said = [home for home, sentence in sentences._RELATED.items() if sentence in page]
+        assert said == [traits.values]
+        if traits.values == "record":
+            assert Counter((one["town"], one["ill"]) for one in records) == there
+        elif traits.values == "class":
+            classes = [one["representative"] for one in records]
+            assert Counter((one["town"], ill) for one in classes for ill in one["ill"]) == there
+            assert len(classes) < 24
+        else:
+            assert not any("ill" in one for one in records)
+            assert any("group" in key for one in records for key in one)
 
 
 def test_a_field_that_no_model_limits_may_have_one_value_in_a_class() -> None:

@@ -170,7 +170,7 @@ def test_an_overview_says_what_a_signer_needs_in_18_lines() -> None:
     for said in (
         "Given out: 600 of 603 records are published, in 119 classes of 5 to 10.",
         "Finding a person: Every record looks like at least 4 others",
-        "Learning about a person: Someone who finds a person's class can guess",
+        "Learning about a person: Someone who finds the records that look like a person's can guess",
         "Kept of the input: 50.0 % of at most 75.0 %",
         f"{'█' * 10}{'░' * 10}  50.0 %  600 of 603 published",
         "  $.courses[*]           9,000 of 9,100 published",

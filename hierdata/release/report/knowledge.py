@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from hierdata.privacy import BoundedKnowledge
 
 _KNOWN = (
-    "The promise holds against a reader who knows that a person is in the collection, and no more of the "
-    "person's quasi-identifier values than it says. It does not hold against one who knows a sensitive "
-    "value."
+    "The promise holds against a reader who knows that a person is in the collection, and no more "
+    "quasi-identifier values of hers than it says. It does not hold against one who knows a sensitive value."
 )
 _KNOWN_VALUES = (
     "The promise holds against a reader who knows that a person is in the collection, and no more values of "

@@ -20,7 +20,12 @@ from hierdata.release.report.drawings import describe_risk, draw_kept, list_pict
 from hierdata.release.report.knowledge import KNOWLEDGE, MORE_MAY_FIND
 from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
 from hierdata.release.report.names import Names
-from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
+from hierdata.release.report.plain import split_plain
+from hierdata.release.report.sentences import (
+    advise_recipients,
+    limitations,
+    suppression_sentences,
+)
 from hierdata.release.report.style import STYLE
 from hierdata.release.report.tables import list_sections, tabulate_fineness
 from hierdata.release.report.wording import (
@@ -29,6 +34,7 @@ from hierdata.release.report.wording import (
     describe_standing,
     kept_share,
     least_kept,
+    least_that_fit,
     list_findings,
     list_guesses,
     list_learnings,
@@ -37,7 +43,6 @@ from hierdata.release.report.wording import (
     plural,
     share,
     sizes,
-    split_plain,
     state_unlimited,
     verdict,
 )
@@ -87,7 +92,12 @@ def render_summary(release: ReleaseFile) -> str:
         release,
         guesses=list_guesses(release),
         unlimited=" and ".join(list_unlimited(release)),
-        advice=advise_recipients(release.recoding),
+        advice=advise_recipients(
+            release.recoding,
+            every_record=least_that_fit(release) is not None,
+            coarser=any(own.coarser or own.any for own in release.fineness.values()),
+            sensitive=bool(release.worst_guess),
+        ),
         fineness=tabulate_fineness(release),
     )
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from hierdata.ground.escaping import quote
 from hierdata.ground.recodings import traits_of
 from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.privacy.base import EXACTLY
 from hierdata.release.report.knowledge import knowledge_bounds, state_by_root
+from hierdata.release.report.plain import split_exact
 
 if TYPE_CHECKING:
     from hierdata.judge.rules import GroupIdRisk, Judgement
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 
 _UNLIMITED = (
-    "Nothing limits what can be guessed of {paths}: all persons of a class may have the same value there."
+    "Nothing limits what can be guessed of {paths}: people who cannot be told apart may all have the same "
+    "value there."
 )
 
 _CERTAIN = (
@@ -115,23 +118,23 @@ _RESPELLED = (
 
 _OVER_VALUES = (
     "Where a person may have several values at {paths}, this is said of one of the values, not of the "
-    "person. All persons of a class may have one value in common."
+    "person. People who cannot be told apart may all have one value in common."
 )
 _ALL_MAY_SHARE = (
-    "Where a person may have several values at {paths}, all persons of a class may have one of them in "
-    "common."
+    "Where a person may have several values at {paths}, people who cannot be told apart may all have one of "
+    "them in common."
 )
 
 _IDS_APART = "Group ids are not compared here: they may tell these records apart."
 _GROUP_IDS = (
     "Group ids may single out a record: of the records that agree in their quasi-identifiers, as few as {k} "
-    "agree in all group ids too. Whoever finds out in which groups a person is, for example by sensitive "
-    "values that this reader knows, may know which record is hers; the models limit the values of each group "
-    "too. Reason given: {reason}"
+    "agree in all group ids too. Someone who knows a sensitive value of a person may find out in which "
+    "group she is, and so which record is hers. The models limit the values of each group too. Reason given: "
+    "{reason}"
 )
 _KNOWN_VALUE = (
-    "Whoever knows a person's quasi-identifiers and one other sensitive value of hers, or that she lacks it, "
-    "guesses right with a probability of at most {guesses}."
+    "Someone who knows a person's quasi-identifiers, and one other sensitive value or that she lacks it, "
+    "guesses right with a chance of at most {guesses}."
 )
 
 _COSTS = {
@@ -247,11 +250,18 @@ def certain_sentences(paths: Sequence[str]) -> tuple[str, ...]:
     return (_CERTAIN.format(paths=" and ".join(paths)),) if paths else ()
 
 
-_LOWER_BOUNDS = (
-    "Records, items of lists and values may have been left out or made coarser. So counts are lower bounds: "
-    "there may be more persons or items with a value than the files show.",
+_MAY_LACK = "Records, items of lists and values may have been left out. "
+_ALL_RECORDS = "No record was left out, but items of lists and values may have been. "
+_LOWER_BOUND = (
+    "So counts are lower bounds: there may be more persons or items with a value than the files show."
+)
+_BIASED = (
     "Shares among the published values may be too high or too low, since what was left out is not a random "
-    "part.",
+    "part."
+)
+_COARSER = (
+    "Some values were made coarser, and the table below says how many of each field. A count of a finer "
+    "value misses them."
 )
 _RELATED = {
     "record": "Sensitive values stand in the records that have them, so they can be related to other fields.",
@@ -260,9 +270,18 @@ _RELATED = {
 }
 
 
-def advise_recipients(recoding: str) -> tuple[str, ...]:
-    """Return what recipients can compute with a release. Raises KeyError for an unknown recoding."""
-    return (*_LOWER_BOUNDS, _RELATED[traits_of(recoding).values])
+def advise_recipients(
+    recoding: str, *, every_record: bool, coarser: bool, sensitive: bool
+) -> tuple[str, ...]:
+    """Return what recipients can compute with a release. Raises KeyError for an unknown recoding.
+
+    ``every_record``: no record was left out; ``coarser``: some published value stands for several;
+    ``sensitive``: there are sensitive values.
+    """
+    found = [(_ALL_RECORDS if every_record else _MAY_LACK) + _LOWER_BOUND, _BIASED]
+    found += [_COARSER] if coarser else []
+    found += [_RELATED[traits_of(recoding).values]] if sensitive else []
+    return tuple(found)
 
 
 def spelling_sentence(reason: str) -> str:
@@ -330,6 +349,7 @@ def state_promise(
         alike.setdefault((judgement.reading, judgement.resolved or model), []).append(judgement)
     findings = dict.fromkeys(resolved.promise_finding(apart=apart) for _, resolved in alike)
     finding, told = " ".join(findings) if alike else model.promise_finding(apart=apart), []
+    exactly = []
     for (reading, resolved), own in alike.items():
         if reading.asks == "presence":
             said = resolved.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
@@ -337,13 +357,18 @@ def state_promise(
             said = resolved.promise(apart=apart)
         said = said.removeprefix(resolved.promise_finding(apart=apart)).lstrip()
         everywhere = len(alike) == 1 and model.on is None
-        told += [said if everywhere else f"At {_paths(own)}: {said}"] if said else []
+        plain, exact = split_exact(said)
+        where = "" if everywhere else f"At {_paths(own)}: "
+        told += [f"{where}{plain}"] if plain else []
+        exactly += [f"{where}{exact}"] if exact else []
     several = [one for one in judged if one.repeats and one.reading.asks == "value"]
     if several:
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
         told.append(sentence.format(paths=_paths(several)))
     if not alike:
-        told = [model.promise(apart=apart).removeprefix(finding).lstrip()]
+        plain, exact = split_exact(model.promise(apart=apart).removeprefix(finding).lstrip())
+        told, exactly = [plain], [exact] if exact else []
+    told += [f"{EXACTLY}{' '.join(exactly)}"] if exactly else []
     if by_root:
         return PromiseText(*(state_by_root(said) if said else "" for said in (finding, " ".join(told))))
     if ids and "k" in model.letters:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -191,21 +190,6 @@ def describe_worst_risk(report: StewardReport) -> str:
         return ""
     chance = share(1 / (fewest or min(map(int, sizes))))
     return f"Measured here: a chance of at most {chance} to pick the right record."
-
-
-def split_sentences(text: str) -> list[str]:
-    """Split what our sentences say.
-
-    >>> split_sentences("A value may be 1.5. So be it.")
-    ['A value may be 1.5.', 'So be it.']
-    """
-    return re.split(r"(?<=\.) (?=[A-Z])", text)
-
-
-def split_plain(text: str) -> tuple[str, str]:
-    """Return what a promise says in plain words, its first two sentences, and the exact rest."""
-    sentences = split_sentences(text)
-    return " ".join(sentences[:2]), " ".join(sentences[2:])
 
 
 def list_findings(outcome: Outcome) -> list[str]:
