@@ -139,3 +139,13 @@ def test_days_that_no_calendar_has_are_missing_where_the_policy_says_so() -> Non
     for value in ("unknown", "1898-00", "1.1.2001"):
         with pytest.raises(Uncovered):
             published(value, "iso", missing="impossible")
+
+
+def test_two_digits_mean_the_last_years_up_to_a_stated_one() -> None:
+    """By default those that strptime means; only a format with such years can have a last one."""
+    for until, text, year in ((None, "68", 2068), (None, "69", 1969), (2026, "27", 1927), (1900, "00", 1900)):
+        domain = Date(steps=("year",), format=("%d.%m.%y",), until=until)
+        tree = domain.compile({f"1.2.{text}": 1}, Path())
+        assert tree.labels[tree.node_of(f"1.2.{text}")] == str(year)
+    with pytest.raises(ValidationError, match="until needs a format with a year of two digits"):
+        Date(steps=("year",), until=2026)
