@@ -13,12 +13,11 @@ from hierdata.engines.specialize import kernel_patterns
 from hierdata.engines.specialize.facts import bits_of, row_of
 from hierdata.engines.specialize.kernel_mending import (
     UNLIMITED,
-    mend_group,
     mend_marked,
     relabel_records,
     restore_group,
 )
-from hierdata.engines.specialize.kernel_patterns import Asked, FactGroup, GroupWork
+from hierdata.engines.specialize.kernel_patterns import Asked, FactGroup, GroupWork, Tables, count_group
 from hierdata.engines.specialize.mending import propose_kinds, propose_parts
 from tests.cases import with_worlds
 from tests.naive_deletion import Deletion, Record, Seen
@@ -55,6 +54,12 @@ def record_of(rng: Random) -> Record:
         record += [vertex(2, first + at) for _ in range(rng.randrange(3))]
         record += [vertex(3, first + at) for _ in range(rng.randrange(4))]
     return record
+
+
+def mend_all(work: GroupWork) -> tuple[Tables, bool]:
+    """Count all patterns of a group, and mend all its records."""
+    every = np.ones(len(work.group.first_vertex) - 1, np.bool_)
+    return mend_marked(work, count_group(work), every, UNLIMITED)
 
 
 def group_of(records: list[Record]) -> FactGroup:
@@ -112,7 +117,7 @@ def test_kernels_delete_and_put_back_what_plain_python_does(worlds: int) -> None
         row, found = row_of(group), np.zeros((1 << 12, 6), np.int64)
         work = GroupWork(group, asked, row, found, np.zeros(1 << rng.choice([3, 10]), np.int64))
         naive = Deletion(records, k, m, ABSENTS, whole, group.trace.tolist(), blind)
-        tables, mended = mend_group(work)
+        tables, mended = mend_all(work)
         assert mended == naive.mend(), world
         if not mended:
             continue
@@ -156,7 +161,7 @@ def test_siblings_that_look_alike_are_found_in_a_table_as_by_comparing_each_two(
             # Not while kernels are compiled: they keep what they were compiled with.
             most = 10**6 if plain else kernel_patterns.MANY_SIBLINGS
             with without_compiler(plain), patch.object(kernel_patterns, "MANY_SIBLINGS", most):
-                tables, mended = mend_group(GroupWork(group, asked, *room))
+                tables, mended = mend_all(GroupWork(group, asked, *room))
             assert mended
             table = tables.patterns
             order = np.argsort(table.keys)

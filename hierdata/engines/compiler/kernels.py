@@ -211,6 +211,11 @@ def part(function: Function) -> Function:
     return _make_kernel(function, _nrt=False, no_cpython_wrapper=True)
 
 
+def inner(function: Function) -> Function:
+    """Compile like ``jit``, but as a part of the kernels that call the function; it may create arrays."""
+    return _make_kernel(function, no_cpython_wrapper=True)
+
+
 def shared(function: Function) -> Function:
     """Compile like ``lean``, once: kernels that call the function call its machine code, which is in memory.
 

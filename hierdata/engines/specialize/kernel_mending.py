@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import inline_kernel, jit, part
+from hierdata.engines.jit import inline_kernel, inner, jit, part
 from hierdata.engines.specialize.kernel_patterns import (
     CLAUSE,
     Asked,
@@ -16,7 +16,6 @@ from hierdata.engines.specialize.kernel_patterns import (
     Tables,
     compare_paths,
     count_enumerated,
-    count_group,
     count_record,
     find_slot,
     gather_facts,
@@ -93,7 +92,7 @@ def take_out(work: GroupWork, tables: Tables, record: int) -> None:
     count_record(work, tables, marked, -1)
 
 
-@jit
+@inner
 def put_in(work: GroupWork, tables: Tables, record: int) -> Tables:
     """Count the patterns with marked labels again, and unmark these; return the tables."""
     row = work.row
@@ -105,7 +104,7 @@ def put_in(work: GroupWork, tables: Tables, record: int) -> Tables:
     return tables
 
 
-@jit
+@inner
 def change_record(work: GroupWork, tables: Tables, record: int, vertex: int, fact: int, label: int) -> Tables:
     """Show a fact by another label, or remove a vertex where ``fact`` is -1; count what changes.
 
@@ -140,7 +139,7 @@ def is_harmless(work: GroupWork, table: PatternTable) -> bool:
     return True
 
 
-@jit
+@inner
 def restore_record(work: GroupWork, tables: Tables, record: int) -> Tables:
     """Put back the deleted values of a record, one by one, wherever no pattern suffers; return the tables."""
     group, changed = work.group, work.changed
@@ -166,7 +165,7 @@ def show_vertex(group: FactGroup, vertex: int) -> None:
         group.label[fact] = group.shown[fact]
 
 
-@jit
+@inner
 def return_vertices(work: GroupWork, tables: Tables, record: int) -> Tables:
     """Put back removed vertices of a record whose parents are there, wherever no pattern suffers."""
     group, row, changed = work.group, work.row, work.changed
@@ -340,7 +339,7 @@ UNLIMITED = 2**62
 """A loss that no group has."""
 
 
-@jit
+@inner
 def delete_noted(work: GroupWork, tables: Tables, record: int, count: int) -> tuple[Tables, int]:
     """Delete facts of a record until none of its ``count`` noted occurrences is left, or none can be deleted.
 
@@ -362,7 +361,7 @@ def delete_noted(work: GroupWork, tables: Tables, record: int, count: int) -> tu
     return tables, 0
 
 
-@jit
+@inner
 def mend_record(work: GroupWork, tables: Tables, record: int) -> tuple[Tables, bool]:
     """Delete facts of a record until enough records match each of its patterns.
 
@@ -415,7 +414,7 @@ def has_labels(group: FactGroup, record: int, labels: NDArray[np.int64], count: 
     return True
 
 
-@jit
+@inner
 def mark_matching(
     group: FactGroup, asked: Asked, clauses: PatternTable, key: int, dirty: NDArray[np.bool_]
 ) -> None:
@@ -439,7 +438,7 @@ def mark_matching(
             dirty[record] = True
 
 
-@jit
+@inner
 def mark_holders(work: GroupWork, tables: Tables, dirty: NDArray[np.bool_]) -> None:
     """Mark the records that may match one of the noted keys; all if more keys were noted than fit."""
     changed, table = work.changed, tables.patterns
@@ -506,16 +505,6 @@ def mend_marked(
 
 
 @jit
-def mend_group(work: GroupWork) -> tuple[Tables, bool]:
-    """Count all patterns, and delete facts until each is matched by none or enough records.
-
-    Returns whether that could be done.
-    """
-    dirty = np.ones(len(work.group.first_vertex) - 1, np.bool_)
-    return mend_marked(work, count_group(work), dirty, UNLIMITED)
-
-
-@jit
 def relabel_records(
     work: GroupWork, tables: Tables, labels: NDArray[np.int64], dirty: NDArray[np.bool_]
 ) -> Tables:
@@ -541,7 +530,8 @@ def relabel_records(
             dirty[record] = True
             tables = widen_tables(work, tables)
             take_out(work, tables, record)
-            group.label[first:end] = labels[first:end]
+            for fact in range(first, end):
+                group.label[fact] = labels[fact]
             tables = put_in(quiet, tables, record)
     mark_holders(work, tables, dirty)
     return tables

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import inline_kernel, jit, part
+from hierdata.engines.jit import inline_kernel, inner, jit, part
 
 _NEIGHBOURS = 6
 """The bits of a key by which it is moved from where keys with the same other bits are."""
@@ -179,7 +179,7 @@ def intern(clauses: PatternTable, prefix: int, label: int, bits: int) -> int:
     return number_key(clauses, ((prefix << bits) | label) + 1)
 
 
-@jit
+@inner
 def widen_clauses(clauses: PatternTable, more: int) -> PatternTable:
     """Return the sequences of labels in a table with room for ``more``; numbers do not change.
 
@@ -499,7 +499,7 @@ def count_group(work: GroupWork) -> Tables:
     return tables
 
 
-@jit
+@inner
 def widen_tables(work: GroupWork, tables: Tables) -> Tables:
     """Return the tables with room for all sequences of labels of one more change of a record."""
     return Tables(tables.patterns, widen_clauses(tables.clauses, 64 * len(work.row.facts)))

@@ -19,7 +19,6 @@ from hierdata.engines.specialize.facts import (
 from hierdata.engines.specialize.kernel_mending import (
     UNLIMITED,
     loss_of_group,
-    mend_group,
     mend_marked,
     relabel_records,
     restore_group,
@@ -219,7 +218,9 @@ def delete_by_stages(work: GroupWork) -> Tables | None:
     """Mend patterns of one fact, of two and so on; return the tables of the last ones, None if that fails."""
     tables: Tables | None = None
     for facts in range(1, work.asked.m + 1):
-        tables, mended = mend_group(work._replace(asked=work.asked._replace(m=facts)))
+        stage = work._replace(asked=work.asked._replace(m=facts))
+        every = np.ones(len(work.group.first_vertex) - 1, np.bool_)
+        tables, mended = mend_marked(stage, count_group(stage), every, UNLIMITED)
         if not mended:
             return None
     return tables
