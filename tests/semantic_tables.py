@@ -14,6 +14,7 @@ from hierdata.domains.interval import Interval
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.base import StepInput
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
@@ -72,8 +73,8 @@ class Table:
         return Constraints((), ((), bound) if self.kind else (bound,))
 
     def mbf(self, *models: PrivacyModel, seed: int = 0) -> Partition:
-        return ENGINES["mbf"](kind="mbf").step(
-            self.forest, self.scope, self.bind(*models), None, np.random.default_rng(seed)
+        return ENGINES["mbf"](kind="mbf").find_classes(
+            StepInput(self.forest, self.scope, self.bind(*models), None, np.random.default_rng(seed))
         )
 
     def published(self, classes: Sequence[Sequence[int]]) -> Publication:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.enforce import coalesce
 from hierdata.forest.forest import Forest, Scope
@@ -57,8 +58,8 @@ def sensitive_ones() -> list[Collection]:
 def found(seed: int, model: PrivacyModel) -> tuple[Collection, Constraints, Partition]:
     built = sensitive_ones()[seed]
     constraints = bind(built, model)
-    partition = CluStree(pairing="greedy").step(
-        built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
+    partition = CluStree(pairing="greedy").find_classes(
+        StepInput(built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed))
     )
     return built, constraints, partition
 
@@ -186,8 +187,8 @@ def test_gives_up_what_the_twin_gives_up_by_presence(model: PrivacyModel, within
     lost: Counter[str] = Counter()
     for seed, built in enumerate(sensitive_ones()[:worlds]):
         constraints = bind_presence(built, model, within)
-        partition = CluStree(pairing="greedy").step(
-            built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
+        partition = CluStree(pairing="greedy").find_classes(
+            StepInput(built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed))
         )
         lost += assert_as_the_twin(built.forest, constraints, partition)
     assert lost["vertices_lost_in_a_pool"]
@@ -203,8 +204,8 @@ def test_the_judge_finds_nothing_that_fails_by_presence(
     published = failing = 0
     for seed, built in enumerate(sensitive_ones()[:worlds]):
         constraints = bind_presence(built, model, within, tied=recoding == "generalization")
-        partition = CluStree(pairing="greedy").step(
-            built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
+        partition = CluStree(pairing="greedy").find_classes(
+            StepInput(built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed))
         )
         rules = promise(built, model, recoding)
         reading = SensitiveReading("presence", within)
@@ -225,8 +226,8 @@ def test_gives_up_what_the_twin_gives_up_whatever_fails() -> None:
     lost: Counter[str] = Counter()
     for seed, built in enumerate(sensitive_ones()):
         constraints = Constraints((), tuple(tuple((Fickle(),) for _ in own) for own in built.forest.domains))
-        partition = CluStree(pairing="greedy").step(
-            built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
+        partition = CluStree(pairing="greedy").find_classes(
+            StepInput(built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed))
         )
         lost += assert_as_the_twin(built.forest, constraints, partition)
     assert lost["records_lost_in_a_union"] > 20

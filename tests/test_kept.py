@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
+from hierdata.engines.base import StepInput
 from hierdata.engines.k_member.engine import KMember
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
@@ -82,7 +83,9 @@ def test_it_is_one_minus_the_losses_that_a_search_minimizes(seed: int, depth: in
         forest = replace(forest, sensitive=np.maximum(forest.sensitive, 0))
         built = replace(built, forest=forest)
     constraints = built.bind(LevelAlphaK(k=2))
-    partition = KMember().step(forest, Scope.of(forest), constraints, None, np.random.default_rng(0))
+    partition = KMember().find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, np.random.default_rng(0))
+    )
     whole = int(forest.weight[forest.roots[:-1]].sum())
     total = shares(built, partition).total
     if not whole:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import hierdata
 from hierdata.engines import ENGINES
+from hierdata.engines.base import StepInput
 from hierdata.engines.buckets.attainable import JointCounts, coordinates_of, draw_rows, keep_most
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Scope
@@ -319,7 +320,7 @@ def test_records_are_chosen_for_all_tables_and_each_of_these_groups_all_of_them(
         scope = Scope.of(forest, 0, gone).shuffle_rows(rng_of_twin)
         partition: Partition | None = None
         for step in steps:
-            partition = step.step(forest, scope, constraints, partition, rng_of_twin)
+            partition = step.find_classes(StepInput(forest, scope, constraints, partition, rng_of_twin))
         assert partition is not None
         return members(partition)
 

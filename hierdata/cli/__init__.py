@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Annotated, Any
 
@@ -86,15 +87,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hierdata ...
     0
     """
-    if arguments is None:
-        # The process ends with the command. Records are trees, so they have no cycles; the search for cycles
-        # takes 10 % of a run, and happens at its end too.
-        gc.disable()
-        atexit.register(gc.freeze)
-        guard_streams()
-        return _run(sys.argv[1:])
-    with keep_signal_handlers():
-        return _run(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    with _own_process() if arguments is None else keep_signal_handlers():
+        try:
+            code = _parser()(given, prog_name="hierdata", standalone_mode=False)
+            sys.stdout.flush()
+        except LostOutputError as lost:  # by help and version; commands end their own session
+            return explain_lost(lost)
+        except Exception as error:  # noqa: BLE001  # what is no usage error is raised again
+            return _explain_usage(error, given)
+    return code or 0
+
+
+@contextmanager
+def _own_process() -> Iterator[None]:
+    """Set up a process that ends with the command.
+
+    Records are trees, so they have no cycles; the search for cycles takes 10 % of a run, and happens at its
+    end too.
+    """
+    gc.disable()
+    atexit.register(gc.freeze)
+    guard_streams()
+    yield
 
 
 @cache
@@ -102,19 +117,14 @@ def _parser() -> Any:
     return typer.main.get_command(app)
 
 
-def _run(arguments: Sequence[str]) -> int:
-    given = list(arguments) or ["--help"]
-    try:
-        code = _parser()(given, prog_name="hierdata", standalone_mode=False)
-        sys.stdout.flush()
-    except LostOutputError as lost:  # by help and version; commands end their own session
-        return explain_lost(lost)
-    except Exception as error:
-        # Usage errors are click's; newer versions of typer contain a copy of click.
-        message = getattr(error, "format_message", None)
-        if message is None:
-            raise
-        helping = f"see 'hierdata {given[0]} --help'" if given[0] in _COMMANDS else "see 'hierdata --help'"
-        said = " ".join(message().split())  # click lists choices below each other
-        return explain("UsageError", f"{said} ({helping})", 2, "--json" in given)
-    return code or 0
+def _explain_usage(error: Exception, given: Sequence[str]) -> int:
+    """Print what is wrong with the arguments, and return the exit code; raise other errors again.
+
+    Usage errors are click's; newer versions of typer contain a copy of click.
+    """
+    message = getattr(error, "format_message", None)
+    if message is None:
+        raise error
+    helping = f"see 'hierdata {given[0]} --help'" if given[0] in _COMMANDS else "see 'hierdata --help'"
+    said = " ".join(message().split())  # click lists choices below each other
+    return explain("UsageError", f"{said} ({helping})", 2, "--json" in given)

@@ -181,7 +181,7 @@ class StepInput:
     constraints: Constraints
     partition: Partition | None
     rng: np.random.Generator
-    progress: Callable[[int], None]
+    progress: Callable[[int], None] = silent
 
     @property
     def problem(self) -> tuple[Forest, Scope, Constraints]:
@@ -240,23 +240,6 @@ class Engine(ABC, BaseModel):
 
         ``kind`` is the vertex type, 0 for the records; ``hierarchies`` are those of its quasi-identifiers.
         """
-
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
-        """Run ``find_classes`` on a ``StepInput`` with these fields."""
-        if partition is None:
-            assert self.begins, f"{self.kind} goes on from another step"
-        else:
-            assert self.goes_on, f"{self.kind} is a first step"
-        assert not (self.aligns and scope.kind), f"{self.kind} partitions whole records"
-        return self.find_classes(StepInput(forest, scope, constraints, partition, rng, progress))
 
     @abstractmethod
     def find_classes(self, given: StepInput) -> Partition:

@@ -104,10 +104,14 @@ class LocalHeld(Held[Value]):
     def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
         """Apply the function to each value."""
         executor, parts = self._executor, self._require_parts()
-        work = executor.mapping_task(function, self._count)
+        if executor.runs_here and self._count == 1:  # its result has to fit into memory anyway
+            (only,) = self.collect()
+            made = Kept(function(only))
+            watch(1, 1)
+            return executor.hold_parts([made], [])
         with executor.places(self._count) as places:
-            made = executor.run(work, parts, places, watch)
-        return executor.hold_parts(made, places)
+            stored = executor.run(Mapping(function), parts, places, watch)
+        return executor.hold_parts(stored, places)
 
     def exchange(
         self,
@@ -165,10 +169,6 @@ class LocalExecutor(Executor):
     @abstractmethod
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
         """Return the result of the work for each part. No task is running after it returns or raises."""
-
-    def mapping_task(self, function: Callable[[Any], Any], tasks: int) -> Work:
-        """Return the task of ``map``."""
-        return Mapping(function)
 
     def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
         """Return the task of ``exchange``."""

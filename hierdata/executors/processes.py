@@ -183,16 +183,6 @@ def _end(workers: list[_WorkerProcess]) -> None:
 
 
 @dataclass(frozen=True)
-class _Direct:
-    """A task of ``map`` that keeps its one result in memory unpickled: it has to fit there anyway."""
-
-    function: Callable[[Any], Any]
-
-    def __call__(self, part: Part, place: SpillPlace) -> Kept:
-        return Kept(self.function(part.load()))
-
-
-@dataclass(frozen=True)
 class _Together:
     """A task of ``exchange`` with one bin: all pieces have to fit into memory together anyway."""
 
@@ -215,10 +205,6 @@ class Serial(LocalExecutor):
     def hold(self, values: Sequence[Value]) -> Held[Value]:
         """Hold the values unpickled: the caller has them in memory already."""
         return LocalHeld(self, [Kept(value) for value in values], [], 0)
-
-    def mapping_task(self, function: Callable[[Any], Any], tasks: int) -> Work:
-        """Return the task of ``map``."""
-        return _Direct(function) if tasks == 1 else super().mapping_task(function, tasks)
 
     def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
         """Return the task of ``exchange``."""

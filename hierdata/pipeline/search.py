@@ -123,7 +123,9 @@ def run_steps(
     """Return the partition of a scope by the steps of a stage, one after the other."""
     partition: Partition | None = None
     for engine, constraints in stage.work():
-        partition = engine.step(forest, scope, constraints, partition, rng, progress)
+        assert engine.begins if partition is None else engine.goes_on, f"{engine.kind} is out of place"
+        assert not (engine.aligns and scope.kind), f"{engine.kind} partitions whole records"
+        partition = engine.find_classes(StepInput(forest, scope, constraints, partition, rng, progress))
     assert partition is not None, "a stage has at least one step"
     return partition
 
@@ -253,10 +255,10 @@ def explain_failure(forest: Forest, scope: Scope, stage: Stage, rng: np.random.G
     if trees or len([*others.all()]) == len([*stage.constraints.all()]):
         return f"{NO_CLASS}: {remedy}"
     first = ENGINES["mondrian"](kind="mondrian") if stage.steps[0].aligns else stage.steps[0]
-    start = first.step(forest, scope, others, None, rng)
+    start = first.find_classes(StepInput(forest, scope, others, None, rng))
     if start.class_count:
         swap = ENGINES["swap"](kind="swap")
-        closest = swap.step(forest, scope, stage.constraints, start, rng)
+        closest = swap.find_classes(StepInput(forest, scope, stage.constraints, start, rng))
         if closest.class_count:
             return f"{NO_CLASS}: the steps {first.kind}, swap come within the t that is asked for"
         if closest.reason:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hierdata.engines import ENGINES
+from hierdata.engines.base import StepInput
 from hierdata.engines.spread.run import nearness
 from hierdata.executors.points import JSON
 from hierdata.forest.forest import Forest, Scope
@@ -60,7 +61,9 @@ def search(data: EncodedRecords, engine: str, seed: int) -> Partition:
     """Return the classes that an engine finds."""
     rng = np.random.default_rng(seed)
     constraints = data.prepared.constraints
-    return ENGINES[engine](kind=engine).step(data.forest, Scope.of(data.forest), constraints, None, rng)
+    return ENGINES[engine](kind=engine).find_classes(
+        StepInput(data.forest, Scope.of(data.forest), constraints, None, rng)
+    )
 
 
 def measure_release(adult: Adult, engine: str, delta: str, l: int, n: int, seed: int) -> JSON:  # noqa: E741

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hierdata.engines import ENGINES
+from hierdata.engines.base import StepInput
 from hierdata.executors.points import JSON
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
@@ -76,7 +77,9 @@ def search_classes(data: EncodedRecords, seed: int) -> Partition:
     """Return the classes that MBF finds, ties broken by a seed."""
     (stage,) = data.prepared.stages
     rng = np.random.default_rng(seed)
-    return ENGINES["mbf"](kind="mbf").step(data.forest, Scope.of(data.forest), stage.constraints, None, rng)
+    return ENGINES["mbf"](kind="mbf").find_classes(
+        StepInput(data.forest, Scope.of(data.forest), stage.constraints, None, rng)
+    )
 
 
 def measure_classes_of(data: EncodedRecords, partition: Partition) -> dict[str, Fraction]:

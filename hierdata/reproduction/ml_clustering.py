@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hierdata.engines.base import StepInput
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.policy.load import from_data
@@ -245,7 +246,7 @@ def run_engine(records: Sequence[Mapping[str, Any]], policy: Mapping[str, Any], 
     (stage,) = data.prepared.stages
     ((step, constraints),) = stage.work()
     rng = np.random.default_rng(seed)
-    partition = step.step(data.forest, Scope.of(data.forest), constraints, None, rng)
+    partition = step.find_classes(StepInput(data.forest, Scope.of(data.forest), constraints, None, rng))
     order = np.argsort(partition.equivalence_class, kind="stable").tolist()
     published = Representatives().publish(data.forest, [partition], order)
     found = tuple(own["representative"] for own in published.parts[0].documents())

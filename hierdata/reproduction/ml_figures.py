@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hierdata.engines.base import StepInput
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.publication import PublishedPart, publish_generalized
@@ -125,7 +126,9 @@ def _run(forest: Forest, policy: Policy, surveyed: Survey, seed: int) -> dict[st
     partition, rng = None, np.random.default_rng(seed)
     start = time.process_time()
     for step in steps:
-        partition = step.step(forest, Scope.of(forest), prepared.constraints, partition, rng)
+        partition = step.find_classes(
+            StepInput(forest, Scope.of(forest), prepared.constraints, partition, rng)
+        )
     seconds = time.process_time() - start
     assert partition is not None
     publication = publish_generalized(forest, partition, PublishedPart("records", lambda: iter(()), 0))

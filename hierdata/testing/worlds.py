@@ -16,6 +16,7 @@ from hierdata.domains.base import Hierarchy, QuasiDomain
 from hierdata.domains.levels import Levels
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints, Engine
+from hierdata.engines.base import StepInput
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
@@ -104,14 +105,16 @@ def search(
         asked = constraints.without_mended(engine.mends)
         kind = "clustree" if engine.aligns else "mondrian"
         first = ENGINES[kind](kind=kind)
-        before = first.step(forest, scope, asked, None, np.random.default_rng(seed))
-    return engine.step(forest, scope, constraints, before, np.random.default_rng(seed), progress)
+        before = first.find_classes(StepInput(forest, scope, asked, None, np.random.default_rng(seed)))
+    return engine.find_classes(
+        StepInput(forest, scope, constraints, before, np.random.default_rng(seed), progress)
+    )
 
 
 def find_partition(world: World, constraints: Constraints) -> Partition:
     """Return classes of whole records found by a built-in engine."""
-    return ENGINES["clustree"](kind="clustree").step(
-        world.forest, Scope.of(world.forest), constraints, None, np.random.default_rng(0)
+    return ENGINES["clustree"](kind="clustree").find_classes(
+        StepInput(world.forest, Scope.of(world.forest), constraints, None, np.random.default_rng(0))
     )
 
 

@@ -22,8 +22,8 @@ PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 START = ("__init__", "__main__")  # names of the package, which may import anything
 MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 27, 133, 15
-MOST_FILES_RUN = 215
-MOST_FRAMES = 27  # 20 would be better; what is added takes its place elsewhere
+MOST_FILES_RUN = 209
+MOST_FRAMES = 21  # 20 would be better; what is added takes its place elsewhere
 MOST_PARAMETERS = 7
 LEAST_LINES = 60
 
@@ -47,7 +47,7 @@ BUDGETS: dict[str, int] = {
     "privacy": 3450,
     "records": 8065,
     "release": 7120,
-    "reproduction": 6_450,
+    "reproduction": 6_460,
     "sources": 4850,
     "synth": 2173,
     "studio": 3200,

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.engines.base import StepInput
 from hierdata.engines.blocking import Sizes, grow_cut
 from hierdata.forest.encoded import Frame, part
 from hierdata.forest.forest import Forest, Scope
@@ -77,7 +78,7 @@ def clustered(data: Encoded, block: Numbers, seed: int) -> Outcome:
         rng = np.random.default_rng([seed, number])
         partition = None
         for step, constraints in stage.work():
-            partition = step.step(own, Scope.of(own), constraints, partition, rng)
+            partition = step.find_classes(StepInput(own, Scope.of(own), constraints, partition, rng))
         assert partition is not None
         figure = METRICS["lm_cost"]().of(publication_of(own, partition), own)[0]
         loss += float(figure.value)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hierdata.engines.base import StepInput
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent
 from hierdata.engines.reassignment.kernel import UNIT, objective
@@ -84,7 +85,7 @@ def searched(found: Prepared, forest: Forest) -> Partition:
     (stage,) = found.stages
     scope, partition, rng = Scope.of(forest), None, np.random.default_rng(SEED)
     for engine, constraints in stage.work():
-        partition = engine.step(forest, scope, constraints, partition, rng)
+        partition = engine.find_classes(StepInput(forest, scope, constraints, partition, rng))
     assert partition is not None
     return partition
 

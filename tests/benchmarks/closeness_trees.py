@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hierdata.engines.base import StepInput
 from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
 from tests.benchmarks.collections import DATA_SETS, encoded, policy_for, written
@@ -40,7 +41,9 @@ def measured(name: str, records: int, seed: int, model: Model) -> tuple[float, f
     taken = []
     for engine, constraints in data.prepared.stages[0].work():
         start = time.process_time()
-        partition = engine.step(data.forest, Scope.of(data.forest), constraints, partition, rng)
+        partition = engine.find_classes(
+            StepInput(data.forest, Scope.of(data.forest), constraints, partition, rng)
+        )
         taken.append(1000 * (time.process_time() - start) / records)
     assert partition is not None
     figures = METRICS["kept"]().of(publication_of(data.forest, partition), data.forest)

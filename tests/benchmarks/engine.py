@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.base import StepInput
 from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
 from hierdata.policy.policy import Policy
@@ -116,7 +117,11 @@ def show_scans(folder: Path, names: Sequence[str], sizes: Sequence[int], pairs: 
             def cluster(data: Encoded = data, policy: Policy = policy) -> dict[str, int]:
                 rng = np.random.default_rng(1)
                 prepared = data.prepared.constraints
-                return policy.steps[0].step(data.forest, Scope.of(data.forest), prepared, None, rng).costs
+                return (
+                    policy.steps[0]
+                    .find_classes(StepInput(data.forest, Scope.of(data.forest), prepared, None, rng))
+                    .costs
+                )
 
             costs = cluster()  # compiles, where the cache is empty
             seconds = statistics.median(timed(cluster) for _ in range(5 if records < 10_000 else 1))
@@ -172,12 +177,14 @@ def experiment(folder: Path, names: Sequence[str], repeats: int) -> Iterator[tup
                 seconds = []
                 for seed in range(repeats):
                     start = time.perf_counter()
-                    partition = policy.steps[0].step(
-                        data.forest,
-                        Scope.of(data.forest),
-                        data.prepared.constraints,
-                        None,
-                        np.random.default_rng(seed),
+                    partition = policy.steps[0].find_classes(
+                        StepInput(
+                            data.forest,
+                            Scope.of(data.forest),
+                            data.prepared.constraints,
+                            None,
+                            np.random.default_rng(seed),
+                        )
                     )
                     seconds.append(time.perf_counter() - start)
                     publication = publication_of(data.forest, partition)

@@ -19,6 +19,7 @@ import numpy as np
 
 import hierdata
 from hierdata.engines import ENGINES
+from hierdata.engines.base import StepInput
 from hierdata.engines.rows.table import class_sizes, losses_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED
@@ -60,7 +61,9 @@ def main(argv: list[str] | None = None) -> None:
         forest, scope = data.forest, Scope.of(data.forest)
         start, partition = time.perf_counter(), None
         for step, constraints in Stage(0, steps, data.prepared.constraints).work():
-            partition = step.step(forest, scope, constraints, partition, np.random.default_rng(1))
+            partition = step.find_classes(
+                StepInput(forest, scope, constraints, partition, np.random.default_rng(1))
+            )
         seconds = time.perf_counter() - start
         assert partition is not None
         classes = partition.equivalence_class

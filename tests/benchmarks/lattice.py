@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hierdata.engines.base import StepInput
 from hierdata.engines.full_domain.engine import FullDomain
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
@@ -89,7 +90,7 @@ def reached(data: Encoded, limit: str) -> tuple[float, int]:
     (stage,) = data.prepared.stages
     engine = FullDomain(suppression=Fraction(limit))
     scope, rng = Scope.of(data.forest), np.random.default_rng(1)
-    partition = engine.step(data.forest, scope, stage.constraints, None, rng)
+    partition = engine.find_classes(StepInput(data.forest, scope, stage.constraints, None, rng))
     figures = METRICS["lm_cost"]().of(publication_of(data.forest, partition), data.forest)
     (loss,) = (float(figure.value) for figure in figures if figure.name == "per_value")
     return loss, int((partition.equivalence_class < 0).sum())

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hierdata.engines import ENGINES, Engine
+from hierdata.engines.base import StepInput
 from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data, load
@@ -42,7 +43,7 @@ def outcome(data: Encoded, steps: tuple[Engine, ...], seed: int) -> tuple[float,
     partition, rng = None, np.random.default_rng(seed)
     start = time.perf_counter()
     for step in steps:
-        partition = step.step(forest, Scope.of(forest), constraints, partition, rng)
+        partition = step.find_classes(StepInput(forest, Scope.of(forest), constraints, partition, rng))
     assert partition is not None
     seconds = time.perf_counter() - start
     total = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)[0]

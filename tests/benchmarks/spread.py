@@ -24,6 +24,7 @@ from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.spread.run import nearness
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
@@ -151,7 +152,9 @@ def bound(forest: Forest, *models: PrivacyModel) -> Constraints:
 
 def timed(forest: Forest, engine: str, constraints: Constraints) -> tuple[Partition, float]:
     start = time.perf_counter()
-    partition = ENGINES[engine]().step(forest, Scope.of(forest), constraints, None, np.random.default_rng(1))
+    partition = ENGINES[engine]().find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, np.random.default_rng(1))
+    )
     return partition, time.perf_counter() - start
 
 

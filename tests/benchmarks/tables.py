@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from hierdata.engines.base import StepInput
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 from hierdata.judge import judge, judge_counted
@@ -79,7 +80,7 @@ def searched(data: adult.Encoded, task: Task) -> Partition:
     (stage,) = data.prepared.stages
     (step,) = task.policy().steps
     rng = np.random.default_rng(1)
-    return step.step(data.forest, Scope.of(data.forest), stage.constraints, None, rng)
+    return step.find_classes(StepInput(data.forest, Scope.of(data.forest), stage.constraints, None, rng))
 
 
 def show_mbf(own: adult.Table, file: Path, turns: int) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from hierdata.engines import Engine
+from hierdata.engines.base import StepInput
 from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data, load
@@ -78,7 +79,9 @@ def searched(data: Encoded, steps: tuple[Engine, ...]) -> Iterator[object]:
     forest, partition, rng = data.forest, None, np.random.default_rng(1)
     start = time.process_time()
     for step in steps:
-        partition = step.step(forest, Scope.of(forest), data.prepared.constraints, partition, rng)
+        partition = step.find_classes(
+            StepInput(forest, Scope.of(forest), data.prepared.constraints, partition, rng)
+        )
     assert partition is not None
     yield time.process_time() - start
     publication = publication_of(forest, partition)

@@ -17,6 +17,7 @@ from hierdata.documents.formats.json import JsonLines
 from hierdata.domains import Flat, QuasiDomain
 from hierdata.domains.base import Hierarchy, Observed
 from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.engines.base import StepInput
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
@@ -146,9 +147,8 @@ class Careless(Mondrian):
 
     spoil: ClassVar[Callable[[Partition, Forest, np.random.Generator], Partition]]
 
-    def step(self, forest: Forest, *others: Any) -> Partition:
-        rng = others[3]
-        return type(self).spoil(super().step(forest, *others), forest, rng)
+    def find_classes(self, given: StepInput) -> Partition:
+        return type(self).spoil(super().find_classes(given), given.forest, given.rng)
 
 
 def as_one(partition: Partition, forest: Forest, rng: np.random.Generator) -> Partition:
@@ -193,8 +193,8 @@ def test_a_broken_engine_is_refused(spoil: Any, sentence: str, monkeypatch: pyte
 class Hopeful(Mondrian):
     """It takes for granted that there is a class."""
 
-    def step(self, *given: Any) -> Partition:
-        found = super().step(*given)
+    def find_classes(self, given: StepInput) -> Partition:
+        found = super().find_classes(given)
         return replace(found, costs=found.costs + type(found.costs)(share=1 // found.class_count))
 
 

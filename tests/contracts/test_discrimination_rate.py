@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from hierdata.domains.semantic_partition import SemanticCover, SemanticPartition
+from hierdata.engines.base import StepInput
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.publication import Publication, PublishedPart, publish_generalized, publish_grouped
@@ -48,7 +49,7 @@ def published(built: Collection, together: bool) -> Publication:
     """Classes of two, generalized, or with the values of a class apart from its vertices."""
     scope = Scope.of(built.forest)
     model = bind(built, KAnonymity(k=2))
-    partition = CluStree().step(built.forest, scope, model, None, np.random.default_rng(1))
+    partition = CluStree().find_classes(StepInput(built.forest, scope, model, None, np.random.default_rng(1)))
     part = PublishedPart("records", lambda: iter(()), 0)
     return (
         publish_grouped(built.forest, (partition,), (part,))

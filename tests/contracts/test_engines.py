@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.enforce import coalesce
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -131,8 +132,8 @@ def stepped(
     if not engine.begins:
         asked = constraints.without_mended(engine.mends)
         first = ENGINES["clustree" if engine.aligns else "mondrian"]()
-        before = first.step(forest, scope, asked, None, np.random.default_rng(seed))
-    return engine.step(forest, scope, constraints, before, np.random.default_rng(seed))
+        before = first.find_classes(StepInput(forest, scope, asked, None, np.random.default_rng(seed)))
+    return engine.find_classes(StepInput(forest, scope, constraints, before, np.random.default_rng(seed)))
 
 
 def runs(

@@ -12,6 +12,7 @@ import pytest
 
 from hierdata.documents.document import Document
 from hierdata.domains.base import Hierarchy
+from hierdata.engines.base import StepInput
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.enforce import coalesce
 from hierdata.forest.forest import Forest, Scope
@@ -33,7 +34,9 @@ each_recoding = pytest.mark.parametrize("name", RECODINGS)
 
 def prepared(built: Collection, model: PrivacyModel, name: str, seed: int = 0) -> tuple[Forest, Partition]:
     constraints, forest = bind(built, model), built.forest
-    partition = CluStree().step(forest, Scope.of(forest), constraints, None, np.random.default_rng(seed))
+    partition = CluStree().find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, np.random.default_rng(seed))
+    )
     if name != "anatomy":
         forest, partition = RECODINGS[name]().prepare(forest, partition)
         partition = coalesce(forest, partition, constraints)
@@ -243,8 +246,10 @@ def test_sets_lose_no_more_than_the_nodes_above_them() -> None:
         costs = []
         for name in ("generalization", "sets_and_ranges"):
             recoding, forest = RECODINGS[name](), built.forest
-            partition = CluStree().step(
-                forest, Scope.of(forest), bind(built, KAnonymity(k=3)), None, np.random.default_rng(0)
+            partition = CluStree().find_classes(
+                StepInput(
+                    forest, Scope.of(forest), bind(built, KAnonymity(k=3)), None, np.random.default_rng(0)
+                )
             )
             forest, partition = recoding.prepare(forest, partition)
             publication = recoding.publish(forest, [partition], range(forest.record_count))

@@ -13,6 +13,7 @@ import pytest
 from hierdata.engines import Constraints
 from hierdata.engines.alignment import alignment
 from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.base import StepInput
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.forest.forest import Forest, Scope
 from hierdata.ground.errors import PolicyError
@@ -40,8 +41,8 @@ def assert_equal_runs(
     grow: bool = False,
 ) -> naive.Result:
     """The same classes, kept vertices and total loss."""
-    partition = CluStree(pairing="greedy", size=size, grow=grow).step(
-        forest, Scope.of(forest), constraints, None, np.random.default_rng(seed)
+    partition = CluStree(pairing="greedy", size=size, grow=grow).find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, np.random.default_rng(seed))
     )
     size = size or constraints.min_class_size
     draws = np.random.default_rng(seed).integers(0, 2**63 - 1, size=forest.record_count // size + 1)
@@ -133,12 +134,14 @@ def test_models_that_are_asked_when_a_class_closes(
 def test_a_class_smaller_than_the_models_allow_is_refused() -> None:
     built = collection(1, records=9, depth=1)
     with pytest.raises(PolicyError, match="size 2 is too small: the models need 3 records in a class"):
-        CluStree(size=2).step(
-            built.forest,
-            Scope.of(built.forest),
-            Constraints((KAnonymity(k=3).bind(None),), ((),)),
-            None,
-            np.random.default_rng(0),
+        CluStree(size=2).find_classes(
+            StepInput(
+                built.forest,
+                Scope.of(built.forest),
+                Constraints((KAnonymity(k=3).bind(None),), ((),)),
+                None,
+                np.random.default_rng(0),
+            )
         )
 
 
@@ -156,7 +159,9 @@ def test_a_class_grows_until_enough_of_the_population_fits() -> None:
         )
 
     constraints = Constraints((KMap(k=4).bind(None),), tuple(() for _ in forest.domains), fitting)
-    partition = CluStree().step(forest, Scope.of(forest), constraints, None, np.random.default_rng(0))
+    partition = CluStree().find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, np.random.default_rng(0))
+    )
     assert partition.class_count
     sizes = np.bincount(partition.equivalence_class[partition.equivalence_class >= 0]).tolist()
     assert min(sizes) < 4, "classes are no larger than they must be"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.alignment import find_unpaired
 from hierdata.engines.alignment.kernels.representative import begin
 from hierdata.engines.alignment.lower_bounds import histograms
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.clustree import run as running
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.clustree.run import ClusTreeRun
@@ -45,7 +45,9 @@ MODELS: dict[str, PrivacyModel] = {
 
 
 def clustered(forest: Forest, constraints: Constraints, engine: CluStree, seed: int) -> Partition:
-    return engine.step(forest, Scope.of(forest), constraints, None, np.random.default_rng(seed))
+    return engine.find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, np.random.default_rng(seed))
+    )
 
 
 def assert_same_as_among_all(

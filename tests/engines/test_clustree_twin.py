@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hierdata.engines.base import StepInput
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
@@ -42,8 +43,8 @@ def both(
     presence: bool = False,
 ) -> tuple[naive.Result, Partition]:
     constraints = built.bind_presence(model) if presence else built.bind(model)
-    partition = CluStree(window=window, pairing=pairing, grow=grow).step(
-        built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
+    partition = CluStree(window=window, pairing=pairing, grow=grow).find_classes(
+        StepInput(built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed))
     )
     size = constraints.min_class_size
     draws = np.random.default_rng(seed).integers(0, 2**63 - 1, size=len(built.trees) // size + 1)

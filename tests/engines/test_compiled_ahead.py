@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import hierdata
+from hierdata.engines.base import StepInput
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.compiler import ahead, plain
 from hierdata.engines.compiler.kernels import types_of
@@ -150,8 +151,10 @@ def test_local_search_states_the_types_of_its_kernels(model: Any) -> None:
     built = collection(1, 12, 2)
     constraints, rng = bind(built, model), np.random.default_rng(0)
     scope = Scope.of(built.forest)
-    first = CluStree(pairing="greedy", window=6).step(built.forest, scope, constraints, None, rng)
-    LocalSearch().step(built.forest, scope, constraints, first, rng)
+    first = CluStree(pairing="greedy", window=6).find_classes(
+        StepInput(built.forest, scope, constraints, None, rng)
+    )
+    LocalSearch().find_classes(StepInput(built.forest, scope, constraints, first, rng))
     calls = LocalSearch().calls(built.forest, constraints)
     assert [call.kernel.__name__ for call in calls] == ["seek", "enter", "gather"]
     for kernel, arguments in calls:

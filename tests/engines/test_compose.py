@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.domains import DOMAINS
+from hierdata.engines.base import StepInput
 from hierdata.engines.compiler.plain import without_compiler
 from hierdata.engines.compose import kernel as composing
 from hierdata.engines.compose.engine import Compose
@@ -216,7 +217,7 @@ def test_chunks_are_the_shortest_that_are_allowed_and_the_last_joins(models: tup
 def run(own: Table, *models: PrivacyModel, passes: int = 10, seed: int = 1) -> Partition:
     scope = Scope.of(own.forest, own.kind)
     rng = np.random.default_rng(seed)
-    return Compose(passes=passes).step(own.forest, scope, own.bind(*models), None, rng)
+    return Compose(passes=passes).find_classes(StepInput(own.forest, scope, own.bind(*models), None, rng))
 
 
 @examples(25)
@@ -224,7 +225,9 @@ def run(own: Table, *models: PrivacyModel, passes: int = 10, seed: int = 1) -> P
 def test_never_worse_than_mondrian(seed: int, models: tuple[PrivacyModel, ...]) -> None:
     own = small(seed, 30, below=seed % 2 == 1)
     scope = Scope.of(own.forest, own.kind)
-    cut = Mondrian().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+    cut = Mondrian().find_classes(
+        StepInput(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+    )
     found = run(own, *models)
     figures = [
         (
@@ -261,7 +264,9 @@ def test_other_models_on_values_leave_what_classes_hold() -> None:
     own = small(5, 60)
     models = (MODELS["distinct-l-diversity"](l=2), MODELS["k-anonymity"](k=3))
     scope = Scope.of(own.forest, own.kind)
-    cut = Mondrian().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+    cut = Mondrian().find_classes(
+        StepInput(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+    )
     found = run(own, *models, passes=30)
     codes = codes_of(own.forest, scope)[:, 0]
     held = [

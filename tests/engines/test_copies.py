@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines import ENGINES, Engine
+from hierdata.engines.base import StepInput
 from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data
@@ -59,7 +60,9 @@ def outcome(data: Encoded, *steps: Engine) -> tuple[float, int]:
     """What the release loses, and how many records are suppressed."""
     partition, rng = None, np.random.default_rng(7)
     for step in steps:
-        partition = step.step(data.forest, Scope.of(data.forest), data.prepared.constraints, partition, rng)
+        partition = step.find_classes(
+            StepInput(data.forest, Scope.of(data.forest), data.prepared.constraints, partition, rng)
+        )
     assert partition is not None
     loss = METRICS["lm_cost"]().of(publication_of(data.forest, partition), data.forest)[0]
     return float(loss.value), int((partition.equivalence_class < 0).sum())

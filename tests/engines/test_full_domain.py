@@ -15,6 +15,7 @@ import pytest
 import hierdata
 from hierdata.domains import DOMAINS
 from hierdata.engines import Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.full_domain.engine import FullDomain
 from hierdata.engines.full_domain.kernel import sum_equal_lines
 from hierdata.engines.rows.constraints import check_classes
@@ -43,7 +44,9 @@ CLOSE: list[list[tuple[str, dict[str, Any]]]] = [
 
 def searched(forest: Forest, constraints: Constraints, limit: Fraction) -> Partition:
     rng = np.random.default_rng(0)
-    return FullDomain(suppression=limit).step(forest, Scope.of(forest), constraints, None, rng)
+    return FullDomain(suppression=limit).find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, rng)
+    )
 
 
 def asked(forest: Forest, constraints: Constraints) -> Callable[..., bool]:

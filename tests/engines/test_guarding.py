@@ -14,6 +14,7 @@ import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.guarding.contents import GroupContents, HeldValues, uncovered_records
 from hierdata.engines.guarding.guard import Candidate, choose_classes, contents_of, dissolve, suppressed_rows
 from hierdata.executors import HeldHere
@@ -42,7 +43,9 @@ def partitioned(seed: int) -> tuple[Collection, Partition]:
     built = collection(seed, 24, 2, most=3)
     engine = ENGINES["clustree"](kind="clustree")
     scope = Scope.of(built.forest)
-    return built, engine.step(built.forest, scope, built.bind(MODEL), None, np.random.default_rng(0))
+    return built, engine.find_classes(
+        StepInput(built.forest, scope, built.bind(MODEL), None, np.random.default_rng(0))
+    )
 
 
 def forms(built: Collection, partition: Partition) -> list[Form]:

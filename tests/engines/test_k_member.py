@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
-from hierdata.engines.base import Trial
+from hierdata.engines.base import StepInput, Trial
 from hierdata.engines.k_member.engine import KMember
 from hierdata.engines.k_member.search import Begun
 from hierdata.engines.k_member.sizes import Reach, best
@@ -38,7 +38,9 @@ MODELS = {
 def partitioned(built: Collection, model: PrivacyModel, **parameters: int) -> Partition:
     engine = KMember(**parameters)
     scope = Scope.of(built.forest)
-    return engine.step(built.forest, scope, built.bind(model), None, np.random.default_rng(0))
+    return engine.find_classes(
+        StepInput(built.forest, scope, built.bind(model), None, np.random.default_rng(0))
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -104,8 +106,8 @@ def test_what_is_settled_is_done(model: str) -> None:
 
     for size in twins[1].sizes():
         settled = engine.choose_by_trials({**trials, (size, False): Trial(0, 0)})
-        partition = settled.step(
-            other.forest, Scope.of(other.forest), asked[1], None, np.random.default_rng(0)
+        partition = settled.find_classes(
+            StepInput(other.forest, Scope.of(other.forest), asked[1], None, np.random.default_rng(0))
         )
         found = [
             np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)
@@ -127,7 +129,9 @@ def test_sizes_that_do_not_fit_are_told(parameters: dict[str, int], told: str) -
     forest = collection(1, records=6, depth=2).forest
     three = Constraints((), (), least=3)
     with pytest.raises(PolicyError, match=told):
-        KMember(**parameters).step(forest, Scope.of(forest), three, None, np.random.default_rng(0))
+        KMember(**parameters).find_classes(
+            StepInput(forest, Scope.of(forest), three, None, np.random.default_rng(0))
+        )
 
 
 def test_classes_grow_where_rare_levels_need_it() -> None:
@@ -175,6 +179,8 @@ def test_the_estimate_knows_that_few_records_propose_under_closeness(tmp_path: P
     constraints = data.prepared.constraints
     assert KMember()._reach(100, data.forest.vertex_count, constraints).stride_for(60) > 1
     scope = Scope.of(data.forest)
-    partition = KMember().step(data.forest, scope, constraints, None, np.random.default_rng(0))
+    partition = KMember().find_classes(
+        StepInput(data.forest, scope, constraints, None, np.random.default_rng(0))
+    )
     estimate = KMember().estimate_work(100, data.forest.vertex_count, constraints)
     assert 1 < estimate / partition.costs["pair_losses"] < 8

@@ -17,6 +17,7 @@ from hierdata.domains.base import Hierarchy, QuasiDomain
 from hierdata.domains.interval import Interval
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.kaca.kernel import Distance
 from hierdata.engines.kaca.run import MergedClasses, ModelLimits, _Merging
 from hierdata.engines.rows.table import codes_of, joins, members_of, nodes_of, partition_of
@@ -238,12 +239,14 @@ def test_a_stub_that_would_cost_diversity_is_not_cut_off() -> None:
 
 
 def run(own: Table, *models: PrivacyModel, before: Partition | None = None, seed: int = 0) -> Partition:
-    return ENGINES["kaca"](kind="kaca").step(
-        own.forest,
-        Scope.of(own.forest, own.kind),
-        own.bind(*models),
-        before,
-        np.random.default_rng(seed),
+    return ENGINES["kaca"](kind="kaca").find_classes(
+        StepInput(
+            own.forest,
+            Scope.of(own.forest, own.kind),
+            own.bind(*models),
+            before,
+            np.random.default_rng(seed),
+        )
     )
 
 
@@ -254,8 +257,8 @@ def test_groups_of_msb_become_classes_of_k_that_keep_l(seed: int) -> None:
     own = table([AGES, TREE], [[rng.randint(0, 39), rng.choice("xyzvwu")] for _ in range(60)], rows)
     scope = Scope.of(own.forest)
     l3 = FrequencyLDiversity(l=3)
-    first = ENGINES["msb"](kind="msb").step(
-        own.forest, scope, own.bind(l3), None, np.random.default_rng(seed)
+    first = ENGINES["msb"](kind="msb").find_classes(
+        StepInput(own.forest, scope, own.bind(l3), None, np.random.default_rng(seed))
     )
     second = run(own, KAnonymity(k=5), l3, before=first, seed=seed)
     assert second.class_count

@@ -55,12 +55,14 @@ OTHERS = {
 def clustered(built: Collection, model: PrivacyModel, seed: int, size: int | None = None) -> Partition:
     engine = CluStree(pairing="greedy", window=6, size=size)
     rng = np.random.default_rng(seed)
-    return engine.step(built.forest, Scope.of(built.forest), bind(built, model), None, rng)
+    return engine.find_classes(StepInput(built.forest, Scope.of(built.forest), bind(built, model), None, rng))
 
 
 def searched(built: Collection, model: PrivacyModel, partition: Partition, engine: LocalSearch) -> Partition:
     rng = np.random.default_rng(0)
-    return engine.step(built.forest, Scope.of(built.forest), bind(built, model), partition, rng)
+    return engine.find_classes(
+        StepInput(built.forest, Scope.of(built.forest), bind(built, model), partition, rng)
+    )
 
 
 def loss(built: Collection, partition: Partition) -> Fraction:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hierdata.engines.base import StepInput
 from hierdata.engines.buckets.buckets import Buckets, tightest
 from hierdata.forest.forest import Scope
 from hierdata.privacy import (
@@ -304,8 +305,8 @@ def test_k_alone_makes_classes_of_any_rows() -> None:
 
     table = Table([uniform(2, 1)], [["v00"]] * 7)
     constraints = Constraints((KAnonymity(k=3).bind(None),), (((),),))
-    partition = ENGINES["mbf"](kind="mbf").step(
-        table.forest, table.scope, constraints, None, np.random.default_rng(0)
+    partition = ENGINES["mbf"](kind="mbf").find_classes(
+        StepInput(table.forest, table.scope, constraints, None, np.random.default_rng(0))
     )
     assert sorted(map(len, classes_of(partition))) == [3, 4]
 

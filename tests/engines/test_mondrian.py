@@ -16,6 +16,7 @@ import pytest
 from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
+from hierdata.engines.base import StepInput
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.rows.constraints import RowCaps, check_classes
 from hierdata.engines.rows.dealing import redealt, thin_rows
@@ -33,7 +34,9 @@ INTERVAL = DOMAINS["interval"](steps=[1, 2, 4, 8])
 
 def run(own: Table, *models: PrivacyModel, seed: int = 1) -> Partition:
     scope = Scope.of(own.forest, own.kind)
-    return Mondrian().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(seed))
+    return Mondrian().find_classes(
+        StepInput(own.forest, scope, own.bind(*models), None, np.random.default_rng(seed))
+    )
 
 
 def model(kind: str, **parameters: Any) -> PrivacyModel:

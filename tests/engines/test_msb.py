@@ -14,6 +14,7 @@ import pytest
 from hierdata.domains.codes import Flat
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.engines import ENGINES
+from hierdata.engines.base import StepInput
 from hierdata.engines.buckets.buckets import Buckets, Coordinate
 from hierdata.engines.buckets.draw import Order, draw
 from hierdata.forest.forest import Scope
@@ -129,12 +130,14 @@ def test_a_class_that_cannot_be_filled_gives_its_rows_back() -> None:
 
 
 def step(own: Table, *models: PrivacyModel, seed: int = 0, **setting: Any) -> Partition:
-    return ENGINES["msb"](kind="msb", **setting).step(
-        own.forest,
-        Scope.of(own.forest, own.kind),
-        own.bind(*models),
-        None,
-        np.random.default_rng(seed),
+    return ENGINES["msb"](kind="msb", **setting).find_classes(
+        StepInput(
+            own.forest,
+            Scope.of(own.forest, own.kind),
+            own.bind(*models),
+            None,
+            np.random.default_rng(seed),
+        )
     )
 
 
@@ -157,12 +160,14 @@ def test_bucket_first_is_the_draw_of_mbf() -> None:
     rows = [[rng.randrange(5), rng.randrange(4)] for _ in range(60)]
     own = table([Flat()], [["x"]] * 60, rows)
     one = step(own, FrequencyLDiversity(l=2), order="bucket")
-    other = ENGINES["mbf"](kind="mbf").step(
-        own.forest,
-        Scope.of(own.forest),
-        own.bind(FrequencyLDiversity(l=2)),
-        None,
-        np.random.default_rng(0),
+    other = ENGINES["mbf"](kind="mbf").find_classes(
+        StepInput(
+            own.forest,
+            Scope.of(own.forest),
+            own.bind(FrequencyLDiversity(l=2)),
+            None,
+            np.random.default_rng(0),
+        )
     )
     assert (one.equivalence_class == other.equivalence_class).all()
 

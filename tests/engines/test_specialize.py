@@ -117,7 +117,7 @@ def searched(own: EncodedRecords) -> Partition:
     (stage,) = own.prepared.stages
     (engine,) = stage.steps
     rng = np.random.default_rng(0)
-    return engine.step(own.forest, Scope.of(own.forest), stage.constraints, None, rng)
+    return engine.find_classes(StepInput(own.forest, Scope.of(own.forest), stage.constraints, None, rng))
 
 
 def published(own: EncodedRecords, partition: Partition) -> Publication:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.domains import DOMAINS
+from hierdata.engines.base import StepInput
 from hierdata.engines.enforce import coalesce
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.rows.dealing import Apart
@@ -35,7 +36,9 @@ Value = int | Decimal
 
 def run(own: Table, *models: PrivacyModel) -> Partition:
     scope = Scope.of(own.forest, own.kind)
-    return Spread().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+    return Spread().find_classes(
+        StepInput(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+    )
 
 
 def diversity(delta: object, l: object) -> PrivacyModel:  # noqa: E741
@@ -287,7 +290,9 @@ def test_larger_classes_than_l_are_never_worse_than_cuts(k: int) -> None:
         models = MODELS["k-anonymity"](k=k), diversity(1, 2)
         found = run(own, *models)
         scope, constraints = Scope.of(own.forest), own.bind(*models)
-        cut = Mondrian().step(own.forest, scope, constraints, None, np.random.default_rng(1))
+        cut = Mondrian().find_classes(
+            StepInput(own.forest, scope, constraints, None, np.random.default_rng(1))
+        )
         assert (found.equivalence_class >= 0).sum() >= (cut.equivalence_class >= 0).sum()
         assert bool(found.reason) == bool((found.equivalence_class < 0).any())
         sizes = np.bincount(found.equivalence_class[found.equivalence_class >= 0])

@@ -14,6 +14,7 @@ import pytest
 from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.reassignment import arrangement
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent, Unions
@@ -141,7 +142,9 @@ def step(
     scope = Scope.of(built.forest, built.kind)
     before = partition_of(built.forest, scope, classes, Counter())
     engine = ENGINES["swap"].model_validate({"kind": "swap", **setting})
-    partition = engine.step(built.forest, scope, constraints, before, np.random.default_rng(1))
+    partition = engine.find_classes(
+        StepInput(built.forest, scope, constraints, before, np.random.default_rng(1))
+    )
     return partition, classes_of(partition, scope)
 
 
@@ -240,8 +243,8 @@ def test_a_t_out_of_reach_is_told_with_the_smallest_that_was_reached() -> None:
     alone = LEDiversity(l=2, e="1/2").bind(domain)
     constraints = Constraints((), (((close, alone),),))
     before = partition_of(own.forest, scope, np.array([0, 1, 0, 1, -1]), Counter())
-    partition = ENGINES["swap"](kind="swap").step(
-        own.forest, scope, constraints, before, np.random.default_rng(0)
+    partition = ENGINES["swap"](kind="swap").find_classes(
+        StepInput(own.forest, scope, constraints, before, np.random.default_rng(0))
     )
     assert partition.class_count == 0
     assert "the smallest t that a class reached is 0.1 (1/10)" in partition.reason

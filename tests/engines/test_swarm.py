@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines import ENGINES
+from hierdata.engines.base import StepInput
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.kernel import UNIT, objective
 from hierdata.engines.reassignment.swarming import (
@@ -120,12 +121,14 @@ def test_small_tables_reach_the_optimum(name: str, seed: int) -> None:
     best = naive.optimum([3, 3, 3], attributes)
     scope = Scope.of(built.forest)
     before = partition_of(built.forest, scope, classes, Counter())
-    partition = ENGINES[name](kind=name).step(
-        built.forest,
-        scope,
-        built.bind(close_to(t=best)),
-        before,
-        np.random.default_rng(seed),
+    partition = ENGINES[name](kind=name).find_classes(
+        StepInput(
+            built.forest,
+            scope,
+            built.bind(close_to(t=best)),
+            before,
+            np.random.default_rng(seed),
+        )
     )
     found = classes_of(partition, scope)
     assert Counter(found.tolist()) == {0: 3, 1: 3, 2: 3}, "nothing was united"

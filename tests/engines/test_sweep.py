@@ -14,7 +14,7 @@ import pytest
 
 from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.rows.table import RowLine, losses_of
 from hierdata.engines.sweep import run as sweep_run
@@ -36,7 +36,9 @@ K = MODELS["k-anonymity"]
 
 def run(own: Table, *models: PrivacyModel, passes: int = 2, seed: int = 1) -> Partition:
     scope = Scope.of(own.forest, own.kind)
-    return Sweep(passes=passes).step(own.forest, scope, own.bind(*models), None, np.random.default_rng(seed))
+    return Sweep(passes=passes).find_classes(
+        StepInput(own.forest, scope, own.bind(*models), None, np.random.default_rng(seed))
+    )
 
 
 def ages(values: Sequence[Scalar], sensitive: Sequence[Scalar], owners: Sequence[int] | None = None) -> Table:
@@ -149,7 +151,9 @@ def test_no_more_is_lost_than_by_cuts_alone(models: list[PrivacyModel], worlds: 
     for seed in range(worlds):
         own = crowd(400, seed)
         scope = Scope.of(own.forest)
-        cuts = Mondrian().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+        cuts = Mondrian().find_classes(
+            StepInput(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
+        )
         assert lost(own, run(own, *models)) <= lost(own, cuts)
 
 
@@ -218,7 +222,9 @@ def test_adult_loses_less_than_by_the_best_tool_there_is(models: list[dict[str, 
     data = adult.encoded(own, adult.policy(adult.SENSITIVE, models, "sweep"))
     forest, scope = data.forest, Scope.of(data.forest)
     (stage,) = data.prepared.stages
-    partition = Sweep().step(forest, scope, stage.constraints, None, np.random.default_rng(1))
+    partition = Sweep().find_classes(
+        StepInput(forest, scope, stage.constraints, None, np.random.default_rng(1))
+    )
     assert (partition.equivalence_class >= 0).all()
     loss = int(losses_of(forest, scope, partition.equivalence_class).sum())
     assert loss / (forest.scale * forest.nodes.size) <= bar

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.rows.table import RowLine, dense, losses_of, nodes_of
 from hierdata.engines.sweep.engine import Sweep
 from hierdata.engines.sweep.run import (
@@ -144,8 +145,8 @@ def test_no_pass_makes_the_loss_larger_and_the_optimum_is_a_bound(worlds: int) -
             least = naive_sweep.best(twin_of(own, constraints))
             before = None
             for passes in range(3):
-                partition = Sweep(passes=passes).step(
-                    own.forest, scope, constraints, None, np.random.default_rng(1)
+                partition = Sweep(passes=passes).find_classes(
+                    StepInput(own.forest, scope, constraints, None, np.random.default_rng(1))
                 )
                 if (partition.equivalence_class < 0).any():
                     continue

@@ -11,6 +11,7 @@ import pytest
 
 from hierdata.engines import Constraints
 from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.base import StepInput
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
@@ -115,8 +116,8 @@ def test_the_engine_runs_algorithm_2_as_worked_by_hand(run: Run) -> None:
         if run.level_alpha
         else Constraints((KAnonymity(k=run.k).bind(None),), (((),), ((),)))
     )
-    partition = CluStree(window=run.window, pairing="greedy").step(
-        forest, Scope.of(forest), constraints, None, Draws(run.draws)
+    partition = CluStree(window=run.window, pairing="greedy").find_classes(
+        StepInput(forest, Scope.of(forest), constraints, None, Draws(run.draws))
     )
 
     kept = [sorted(members) for members, tree in zip(run.members, run.published, strict=True) if tree]

@@ -11,6 +11,7 @@ import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.kernel import UNIT, objective
 from hierdata.engines.reassignment.swarming import along_the_leaves, deal_rows, decode_keys
@@ -117,8 +118,8 @@ def reached(case: Case, name: str, values: list[str], sizes: list[int], t: Fract
     classes = in_order(sizes)
     first = np.cumsum([0, *sizes[:-1]])
     before = Partition(classes, first[classes], built.nodes)
-    partition = ENGINES[name](kind=name).step(
-        built, Scope.of(built), constraints(built, t), before, np.random.default_rng(1)
+    partition = ENGINES[name](kind=name).find_classes(
+        StepInput(built, Scope.of(built), constraints(built, t), before, np.random.default_rng(1))
     )
     assert np.bincount(partition.equivalence_class).tolist() == sizes
     return [np.flatnonzero(partition.equivalence_class == own).tolist() for own in range(len(sizes))]

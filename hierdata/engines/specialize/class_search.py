@@ -55,15 +55,6 @@ class ClassSearch:
     progress: Callable[[int], None]
     fails_models: bool = False
 
-    def mend_and_unite(
-        self, division: RootClasses, factors: Sequence[float], known: MendedClasses
-    ) -> Mending | None:
-        """Mend a division, and unite classes where that loses less (see ``mend_all``)."""
-        mending = self.mend_all(division, factors, known)
-        if mending is not None and self.knowledge.root == "known":
-            self._unite_classes(mending, factors)
-        return mending
-
     def lose(self, mending: Mending) -> int:
         """Return what a division loses, the roots included."""
         below = sum(one.loss for _, one in mending.mended.values())
@@ -109,11 +100,14 @@ class ClassSearch:
             missing &= set(np.unique(class_of).tolist())
         return Mending(division, class_of, mended)
 
-    def _unite_classes(self, mending: Mending, factors: Sequence[float]) -> None:
+    def unite_classes(self, mending: Mending | None, factors: Sequence[float]) -> Mending | None:
         """Unite the classes that were split from one where that loses less once all is mended, from below.
 
-        What a split saves is expected, not known: patterns are counted when classes are mended.
+        What a split saves is expected, not known: patterns are counted when classes are mended. Returns the
+        mending, which is changed.
         """
+        if mending is None or self.knowledge.root != "known":
+            return mending
         division, class_of, mended = mending
         sizes = division.count_below(class_of).tolist()
         at_roots = [*map(self.lose_by_vector, division.vectors, sizes)]
@@ -138,6 +132,7 @@ class ClassSearch:
                     mended.pop(inner, None)
                 mended[one] = found[one]
                 class_of[together == one] = one
+        return mending
 
     def _limit_union(self, division: RootClasses, union: int, mended: MendedClasses, allowed: int) -> int:
         """Return what a union may lose before absent values count, if it may lose ``allowed`` at the end.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -133,12 +133,14 @@ class DivisionSearch:
         loses much more than ``most``, and classes unite only in the finest division that is not much worse
         than the best one: there, much can be saved. With very little work, classes are split by trial too.
         """
-        mendings: Iterable[Mending | None]
+        mendings: list[Mending | None] = []
         if self._is_little_work():
-            mendings = [self.classes.mend_and_unite(division, FACTORS, {}) for division in divisions]
+            for division in divisions:
+                mended = self.classes.mend_all(division, FACTORS, {})
+                mendings.append(self.classes.unite_classes(mended, FACTORS))
         else:
             trials, _ = self._try_divisions(divisions, most, 1)
-            mendings = (mending for _, mending in self._mend_best(divisions, trials))
+            mendings += (mending for _, mending in self._mend_best(divisions, trials))
         found = [mending for mending in mendings if mending is not None]
         if not found:
             return None
@@ -153,7 +155,7 @@ class DivisionSearch:
         if factor is not None:
             mending = self.classes.mend_all(division, (factor,), {})
         elif self._is_little_work():
-            united = self.classes.mend_and_unite(division, FACTORS, {})
+            united = self.classes.unite_classes(self.classes.mend_all(division, FACTORS, {}), FACTORS)
             mending = None if united is None else self._split_further(united)
         else:
             trials, _ = self._try_divisions([division], np.inf, 1)
@@ -170,7 +172,7 @@ class DivisionSearch:
         found: Iterator[tuple[_Way, Mending | None]]
         if self._is_little_work():
             found = (
-                ((at, None), self.classes.mend_and_unite(one, FACTORS, {}))
+                ((at, None), self.classes.unite_classes(self.classes.mend_all(one, FACTORS, {}), FACTORS))
                 for at, one in enumerate(divisions)
             )
         else:
@@ -255,8 +257,9 @@ class DivisionSearch:
                 (best.at, best.factor),
                 self.classes.mend_all(divisions[best.at], (best.factor,), best.mended),
             )
-        own = (finest.factor,), finest.mended
-        yield (finest.at, None), self.classes.mend_and_unite(divisions[finest.at], *own)
+        factors = (finest.factor,)
+        mending = self.classes.mend_all(divisions[finest.at], factors, finest.mended)
+        yield (finest.at, None), self.classes.unite_classes(mending, factors)
 
     def _try_classes(
         self, division: RootClasses, factor: float, most: float, tried: TriedCuts

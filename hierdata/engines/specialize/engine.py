@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, PrivateAttr
 
 from hierdata.domains.bounds import Compared
-from hierdata.engines.base import Constraints, Engine, StepInput, Trial, silent
+from hierdata.engines.base import Constraints, Engine, StepInput, Trial
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,7 @@ class Specialize(Engine):
         """Return what each division loses by each factor, where that is not much more than the least."""
         from hierdata.engines.specialize.run import try_ways
 
-        given = _with_facts(StepInput(forest, scope, constraints, None, rng, silent))
+        given = _with_facts(StepInput(forest, scope, constraints, None, rng))
         return dict(try_ways(given, self.effort).items())
 
     def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Specialize:
