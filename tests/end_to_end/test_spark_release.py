@@ -19,6 +19,7 @@ from hierdata import Resources
 from hierdata.ground.errors import GateError, InputError
 from hierdata.policy.load import from_data
 from hierdata.release.release import Release
+from tests.end_to_end import resource_export
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS
 from tests.end_to_end.faulty import SECRET, small_parts
 from tests.end_to_end.test_faults import POLICY, Place, people
@@ -170,10 +171,15 @@ def whole(folder: Path) -> tuple[Path, Any]:
     return lines(folder / "rows.jsonl", rows(120)), FLAT | {"models": models, "blocks": "whole"}
 
 
-CASES = [json_lines, zipped, json_array, xml, csv_table, parquet, keyed_tables]
+def bulk_export(folder: Path) -> tuple[Path, Any]:
+    """Resources of FHIR in a file for each type, joined by their references."""
+    return resource_export.write_ndjson(folder / "export"), resource_export.POLICY
+
+
+CASES = [json_lines, zipped, json_array, xml, csv_table, parquet, keyed_tables, bulk_export]
 CASES += [with_facts, in_a_population, unlisted_and_exempt, whole]
 # Formats that are read as a whole are no other way for Spark, which takes longest.
-BY_SPARK_TOO = [json_lines, parquet, with_facts]
+BY_SPARK_TOO = [json_lines, parquet, bulk_export, with_facts]
 
 
 @pytest.mark.parametrize(
