@@ -310,12 +310,12 @@ def statement(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> str
         if model.kind in ("alpha-k", "frequency-l-diversity"):
             said += (
                 f" Where a person may have several values at {where}, this is said of one of the values, not "
-                "of the person. People who cannot be told apart may all have one value in common."
+                "of the person. All people of one group may have one value in common."
             )
         else:
             said += (
-                f" Where a person may have several values at {where}, people who cannot be told apart may "
-                "all have one of them in common."
+                f" Where a person may have several values at {where}, all people of one group may "
+                "have one of them in common."
             )
     return f"{said} Exactly: {' '.join(exactly)}" if exactly else said
 

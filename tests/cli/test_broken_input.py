@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ from tests.cli.conftest import ROOT, Desk, Run
 BROKEN = sorted(
     path for path in (ROOT / "fixtures" / "broken").iterdir() if path.is_file() and path.suffix != ".md"
 )
+
+
+NO_NUMBERS = {"nan.json", "nan.jsonl", "nan.parquet", "infinity.json", "infinity.jsonl", "infinity.parquet"}
+"""A policy may read these as missing values, which a draft states."""
 
 
 def test_there_are_broken_files() -> None:
@@ -32,7 +37,17 @@ def test_broken_input_is_refused(run: Run, desk: Desk, broken: Path) -> None:
     assert desk.names() == {"people.jsonl", "policy.yaml"}
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda path: path.name)
+@pytest.mark.parametrize("name", sorted(NO_NUMBERS))
+def test_a_draft_reads_what_is_no_number_as_missing(run: Run, desk: Desk, name: str) -> None:
+    ran = run("init", ROOT / "fixtures" / "broken" / name, "--out", desk.folder / "draft.yaml", "--json")
+    assert ran.code == 0, ran.err
+    draft = (desk.folder / "draft.yaml").read_text("utf-8")
+    assert re.search(r'missing: \["?-?(NaN|Infinity)"?\]', draft)
+
+
+@pytest.mark.parametrize(
+    "broken", [path for path in BROKEN if path.name not in NO_NUMBERS], ids=lambda path: path.name
+)
 def test_no_draft_is_made_of_broken_input(run: Run, desk: Desk, broken: Path) -> None:
     ran = run("init", broken, "--out", desk.folder / "draft.yaml", "--json")
     assert ran.code == 5, ran.err

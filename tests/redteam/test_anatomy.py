@@ -331,7 +331,7 @@ def test_what_is_promised_is_said_of_groups(folder: Path) -> None:
     release = json.loads((folder / "public" / "release.json").read_text("utf-8"))
     said = " ".join([*(promise["statement"] for promise in release["promises"]), *release["limitations"]])
     assert "cannot be told apart" not in said, "every record can"
-    assert "any person in a group of at least 2" in said
+    assert "could be that of any of at least 2 people" in said
     assert "published in the finest form that the policy allows" in said
     assert "hold $.ill and $.visits[*].cost, each type by itself" in said
     assert release["counts"]["k_raw"] is None

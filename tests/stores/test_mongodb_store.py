@@ -501,7 +501,6 @@ SECRET = "s3cret-w0rd"
     "address",
     [
         f"mongodb://steward:{SECRET}@host",
-        f"mongodb://steward:{SECRET}@host/db",
         f"mongodb://steward:{SECRET}@host/db/a/b",
         f"mongodb://steward:a/{SECRET}@host/db",
         f"mongodb://steward:12/{SECRET}@host/db",

@@ -118,11 +118,11 @@ _RESPELLED = (
 
 _OVER_VALUES = (
     "Where a person may have several values at {paths}, this is said of one of the values, not of the "
-    "person. People who cannot be told apart may all have one value in common."
+    "person. All people of one group may have one value in common."
 )
 _ALL_MAY_SHARE = (
-    "Where a person may have several values at {paths}, people who cannot be told apart may all have one of "
-    "them in common."
+    "Where a person may have several values at {paths}, all people of one group may have one of them in "
+    "common."
 )
 
 _IDS_APART = "Group ids are not compared here: they may tell these records apart."
