@@ -147,7 +147,10 @@ SMOKES = (
     Smoke(
         "measured_risks",
         "--rows 2100 --attacks 20 --facts 2 --alone",
-        ("published | facts | ours | interval | control | anonymeter | interval | control | agree",),
+        (
+            "published | facts | expected | ours | interval | control | anonymeter | interval | control "
+            "| agree",
+        ),
     ),
     Smoke(
         "knowledge",
