@@ -30,6 +30,8 @@ REASONS: dict[str, str] = {
     "(kept workers)": "worker processes that several files use (tests/kept_workers.py)",
     "tests/reproduction/test_tc.py": "a run of the paper's algorithms for each distance",
     "tests/test_docs.py": "every command of the docs is run",
+    "tests/studio/test_browser.py": "whole journeys in a browser",
+    "tests/engines/test_specialize_alpha.py": "compiles kernels of bounded shares",
     "tests/test_wheel.py": "a wheel is built, compiled and installed",
     "tests/end_to_end/test_digests.py": "149 releases, six of them with processes",
 }
