@@ -149,14 +149,15 @@ def _sensitive(field: Field, own: Proposal, reason: str) -> Proposal:
 
 def _correlate(sample: Sequence[Document], fields: DerivedField) -> float:
     """Return the correlation of the ranks of two numbers; 0 where they are not numbers, or few."""
-    rows = [[0.0, 0.0]][:0]
+    rows: list[list[float]] = []
     for document in sample:
         for pair in pairs_of(document, fields):
             try:
                 numbers = [float(exact(one)) for one in pair if one is not None]
             except Uncovered:
                 return 0.0
-            rows += [numbers] if len(numbers) == 2 else []
+            if len(numbers) == 2:
+                rows.append(numbers)
     table = np.array(rows or [[0.0, 0.0]])
     if len(table) < ENOUGH or min(len(np.unique(column)) for column in table.T) < K:
         return 0.0

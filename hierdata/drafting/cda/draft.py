@@ -143,9 +143,8 @@ class CdaDraft(StandardDraft):
 
     def _fields(self) -> Iterator[tuple[str, dict[str, Any]]]:
         above = {steps[:end] for steps in self.seen if judge_path(steps)[1] for end in range(len(steps))}
-        for steps in sorted(
-            self.repeated & above
-        ):  # bounded knowledge needs to be told which elements repeat
+        # Bounded knowledge needs to be told which elements repeat.
+        for steps in sorted(self.repeated & above):
             yield _spell(steps), {"vertex": True}
         for steps in self.seen:
             role, rule, _ = judge_path(steps)

@@ -21,11 +21,7 @@ from hierdata.release.report.knowledge import KNOWLEDGE, MORE_MAY_FIND
 from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
 from hierdata.release.report.names import Names
 from hierdata.release.report.plain import split_plain
-from hierdata.release.report.sentences import (
-    advise_recipients,
-    limitations,
-    suppression_sentences,
-)
+from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
 from hierdata.release.report.style import STYLE
 from hierdata.release.report.tables import list_sections, tabulate_fineness
 from hierdata.release.report.wording import (
