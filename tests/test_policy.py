@@ -18,8 +18,7 @@ from hierdata.domains.codes import Flat
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError, TargetError
-from hierdata.policy.load import from_data, load
-from hierdata.policy.load.changes import add_unlisted
+from hierdata.policy.load import add_unlisted, from_data, load
 from hierdata.policy.policy import Policy
 from hierdata.policy.schema import json_schema, text
 from hierdata.privacy import MODELS

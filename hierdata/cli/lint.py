@@ -221,7 +221,7 @@ def _foresee(
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
     """Return the first error that binding engines, population table and gates to these records raises."""
     from hierdata.policy.lint.lint import Finding
-    from hierdata.policy.load.changes import add_unlisted
+    from hierdata.policy.load import add_unlisted
     from hierdata.policy.plan.plan import prepare
     from hierdata.records.values import Values
     from hierdata.release.gates import bind_gates

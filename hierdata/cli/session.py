@@ -12,10 +12,10 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -73,7 +73,7 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
     awaited = None if result is None or os.path.lexists(result) else result
     stops: list[Stopped] = []
     try:
-        with _stoppable(stops):
+        with _Stoppable(stops):
             if reveal is not None:
                 require_absent(reveal)
             if too_little := explain_limit():
@@ -142,42 +142,59 @@ def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
     _crash(error, as_json)
 
 
-@contextmanager
-def _stoppable(stops: list[Stopped]) -> Iterator[None]:
-    """Raise Stopped at the first signal and ignore later ones, so that nothing interrupts the cleanup.
+class _Stoppable:
+    """Raises Stopped at the first signal and ignores later ones, so that nothing interrupts the cleanup.
 
     An exception raised inside a callback (of the compiler, of a finalizer) is lost; then the signal is sent
-    again.
+    again, until it is raised outside.
     """
 
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        for other in before:
-            signal.signal(other, signal.SIG_IGN)
-        stops.append(Stopped(number))
-        raise stops[-1]
+    def __init__(self, stops: list[Stopped]) -> None:
+        self._stops = stops
+        usual = (signal.SIG_DFL, signal.default_int_handler)
+        handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+        self._signals = [number for number, handler in handlers.items() if handler in usual]
+        self._hook = sys.unraisablehook
+        self._sender: Thread | None = None
+        self._has_ended = Event()
+        self._is_in_hook = False
 
-    def resend_lost_signal(what: sys.UnraisableHookArgs) -> None:
-        if not isinstance(what.exc_value, Stopped):
-            hook(what)
+    def __enter__(self) -> None:
+        sys.unraisablehook = self._resend_lost_signal
+        self._handle_by(self._stop)
+
+    def __exit__(self, *exception: object) -> None:
+        self._handle_by(signal.SIG_IGN)
+        sys.unraisablehook = self._hook
+        self._has_ended.set()
+        if self._sender is not None:
+            self._sender.join()
+
+    def _handle_by(self, handler: signal.Handlers | Callable[[int, FrameType | None], None]) -> None:
+        for number in self._signals:
+            signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        if self._is_in_hook:  # it would be lost again
             return
-        for other in before:
-            signal.signal(other, stop)
-        again = Timer(_AGAIN, os.kill, (os.getpid(), what.exc_value.number))
-        again.daemon = True
-        again.start()
+        self._handle_by(signal.SIG_IGN)
+        self._stops.append(Stopped(number))
+        raise self._stops[-1]
 
-    usual = (signal.SIG_DFL, signal.default_int_handler)
-    before = {number: signal.getsignal(number) for number in _SIGNALS if signal.getsignal(number) in usual}
-    hook = sys.unraisablehook
-    try:
-        sys.unraisablehook = resend_lost_signal
-        for number in before:
-            signal.signal(number, stop)
-        yield
-    finally:
-        for number in before:
-            signal.signal(number, signal.SIG_IGN)
-        sys.unraisablehook = hook
+    def _resend_lost_signal(self, what: sys.UnraisableHookArgs) -> None:
+        if not isinstance(what.exc_value, Stopped):
+            self._hook(what)
+            return
+        self._is_in_hook = True
+        self._handle_by(self._stop)
+        if self._sender is None:
+            self._sender = Thread(target=self._send_again, args=(what.exc_value.number,), daemon=True)
+            self._sender.start()
+        self._is_in_hook = False
+
+    def _send_again(self, number: int) -> None:
+        while not self._has_ended.wait(_AGAIN):
+            os.kill(os.getpid(), number)
 
 
 @contextmanager

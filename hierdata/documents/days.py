@@ -10,6 +10,9 @@ _CYCLE_DAYS = 146_097
 _BASE = 2000
 """The calendar repeats every 400 years, so each year is computed as one of 2000 to 2399."""
 
+EPOCH = date(1970, 1, 1).toordinal()
+"""The day from which MongoDB and Arrow count."""
+
 _SPELLED = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})")
 
 

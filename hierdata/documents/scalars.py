@@ -11,7 +11,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import ClassVar
 
-from hierdata.documents.days import day_of, spell_day, year_month_day
+from hierdata.documents.days import EPOCH, day_of, spell_day, year_month_day
 
 
 class TypedText(str):
@@ -310,9 +310,6 @@ class DateTime(TypedText):
         hour, minute, second = time.split(":")
         seconds = Fraction(second) + 60 * int(minute) + 3600 * int(hour)
         return (day_of(*year_month_day(date)) - EPOCH) * _MILLISECONDS + int(seconds * 1000)
-
-
-EPOCH = day_of(1970, 1, 1)
 
 
 class Timestamp(TypedText):

@@ -36,21 +36,19 @@ _HL7 = re.compile(
 )
 """Dates without separators, of HL7 version 2 and 3 (C-CDA) and of ISO 8601: with at least the day."""
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-_MONTH_OF = {name[:size].lower(): number for number, name in enumerate(_MONTHS, 1) for size in (3, len(name))}
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_FIRST_LETTERS = "janfebmaraprmayjunjulaugsepoctnovdec"
 _DAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
+_BEHIND_THREE = re.compile(r"(?<=[A-Z][a-z]{2})[a-z]+")
 _PARTS = {
     "Y": "(?P<Y>[0-9]{4})",
     "y": "(?P<y>[0-9]{2})",
     "m": "(?P<m>[0-9]{1,2})",
-    "b": f"(?P<b>{'|'.join(name[:3] for name in _MONTHS)})",
-    "B": f"(?P<B>{'|'.join(_MONTHS)})",
+    "b": f"(?P<b>{_BEHIND_THREE.sub('', _MONTHS)})",
+    "B": f"(?P<B>{_MONTHS})",
     "d": "(?P<d>[0-9]{1,2})",
     "j": "(?P<j>[0-9]{1,3})",
-    "a": f"(?P<a>{re.sub(r'(?<=[A-Z][a-z]{2})[a-z]+', '', _DAYS)})",
+    "a": f"(?P<a>{_BEHIND_THREE.sub('', _DAYS)})",
     "A": f"(?P<A>{_DAYS})",
     "H": "(?P<H>[01]?[0-9]|2[0-4])",
     "I": "(?P<I>0?[1-9]|1[0-2])",
@@ -62,8 +60,6 @@ _PARTS = {
     "Z": "(?P<Z>[A-Za-z][A-Za-z0-9_/+-]{0,40})",
     "%": "%",
 }
-_WHOLE = {part: text.replace("{1,2}", "{2}").replace("{1,3}", "{3}") for part, text in _PARTS.items()}
-"""The parts where no sign separates them from their neighbours: with all their digits."""
 UNTIL = 2068
 """The last year that two digits mean, as in ``strptime``: 69 is 1969."""
 MIDNIGHT_PARTS = {
@@ -101,7 +97,7 @@ class DateFormat:
                 raise ValueError(f"the format {text!r} has {piece}, which is not among {_list_parts()}")
             else:
                 joined = previous.startswith("%") or following.startswith("%")
-                parts += (_WHOLE if joined else _PARTS)[piece[1:]]
+                parts += _write_whole(piece[1:]) if joined else _PARTS[piece[1:]]
             previous = piece
         try:
             pattern = re.compile(parts, re.IGNORECASE | re.ASCII)
@@ -120,7 +116,7 @@ class DateFormat:
         found = match.groupdict()
         year = int(found["Y"]) if "Y" in found else until - (until - int(found["y"])) % 100
         name = found.get("b") or found.get("B")
-        month = _MONTH_OF[name.lower()] if name else int(found.get("m") or 1)
+        month = _FIRST_LETTERS.index(name[:3].lower()) // 3 + 1 if name else int(found.get("m") or 1)
         try:
             if "j" in found:
                 return _ordinal_day(year, int(found["j"]))
@@ -136,7 +132,7 @@ class DateFormat:
         ``times`` has the parts of the time of day, such as those that ``times_of`` finds in a text.
         """
         year, month, number = date_of(day)
-        weekday, name = _DAYS.split("|")[(day - 1) % 7], _MONTHS[month - 1]
+        weekday, name = _DAYS.split("|")[(day - 1) % 7], _MONTHS.split("|")[month - 1]
         parts = {
             "Y": f"{year:04}",
             "y": f"{year % 100:02}",
@@ -165,10 +161,15 @@ class DateFormat:
             if not piece.startswith("%"):
                 return re.escape(piece)
             part = piece[1:]
-            return re.escape(MIDNIGHT_PARTS[part]) if part in MIDNIGHT_PARTS else _WHOLE[part]
+            return re.escape(MIDNIGHT_PARTS[part]) if part in MIDNIGHT_PARTS else _write_whole(part)
 
         found = "".join(strict(piece) for piece in re.findall(r"%.|[^%]+", self.text, re.DOTALL))
         return re.sub(r"\?P<\w>", "?:", found)
+
+
+def _write_whole(part: str) -> str:
+    """Return the pattern of a part with all its digits: no sign separates it from its neighbours."""
+    return _PARTS[part].replace("{1,2}", "{2}").replace("{1,3}", "{3}")
 
 
 def _list_parts() -> str:
@@ -289,7 +290,8 @@ def _spellings(name: str, year: int, month: int, day: int) -> Iterator[str]:
     if name == ISO:
         yield from (f"{year}-{month:02}-{day:02}", f"{year}{month:02}{day:02}")
         return
-    fixed = {"Y": f"{year}", "y": f"{year % 100:02}", "b": _MONTHS[month - 1][:3], "B": _MONTHS[month - 1]}
+    written = _MONTHS.split("|")[month - 1]
+    fixed = {"Y": f"{year}", "y": f"{year % 100:02}", "b": written[:3], "B": written}
     fixed |= {"a": "Mon", "A": "Monday", "H": "10", "I": "10", "M": "11", "S": "12", "f": "1", "p": "AM"}
     fixed |= {"z": "+0100", "Z": "UTC", "j": f"{31 * (month - 1) + day:03}", "%": "%"}
     for width in ("02", ""):

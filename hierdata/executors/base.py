@@ -205,3 +205,10 @@ def _same(one: BaseException, other: BaseException) -> bool:
     return (
         type(one) is type(other) and str(one) == str(other) and one.__dict__.keys() == other.__dict__.keys()
     )
+
+
+def within(number: int, bins: int) -> bool:
+    """Return True; raise ValueError for a bin that does not exist."""
+    if not 0 <= number < bins:
+        raise ValueError(f"there are {bins} bins, and a piece was sent to bin {number}")
+    return True

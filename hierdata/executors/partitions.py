@@ -16,8 +16,8 @@ from itertools import groupby
 from typing import Any
 from zipimport import zipimporter
 
-from hierdata.executors.base import Failure
-from hierdata.executors.spill import Extent, read, record, within
+from hierdata.executors.base import Failure, within
+from hierdata.executors.spill import Extent, read, record
 
 Key = tuple[int, int, int, int]
 Row = tuple[Key, bytes]

@@ -16,9 +16,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from hierdata.executors.base import Failure, Held, Value, Watch, WorkerError
+from hierdata.executors.base import Failure, Held, Value, Watch, WorkerError, within
 from hierdata.executors.local import ONE_THREAD, Kept, LocalExecutor, LocalHeld, One, Part, Work, processors
-from hierdata.executors.spill import SpillPlace, put, within
+from hierdata.executors.spill import SpillPlace, put
 from hierdata.executors.worker import Request
 from hierdata.ground.secrets import export_secrets
 

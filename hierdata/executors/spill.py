@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
+from hierdata.executors.base import within
 from hierdata.ground.private_folder import explain_full_disk
 
 _HEAD = struct.Struct("<QQ")  # length of the pickle stream, number of buffers after it
@@ -165,13 +166,6 @@ def put(value: Any, place: SpillPlace) -> Extent:
     with Spool(place) as spool:
         spool.put(value)
     return Extent(spool.source, 0, spool.size)
-
-
-def within(number: int, bins: int) -> bool:
-    """Return True; raise ValueError for a bin that does not exist."""
-    if not 0 <= number < bins:
-        raise ValueError(f"there are {bins} bins, and a piece was sent to bin {number}")
-    return True
 
 
 def scatter(pieces: Iterable[tuple[int, Any]], bins: int, place: SpillPlace) -> Scattered:

@@ -91,10 +91,9 @@ def _release_records(
 ) -> Release:
     """Run the steps of ``anonymize`` on a fetched input."""
     from hierdata.pipeline.cluster import cluster_blocks
-    from hierdata.pipeline.delivery import Delivery, form_in
+    from hierdata.pipeline.delivery import Delivery
     from hierdata.pipeline.encode import encode_blocks
-    from hierdata.pipeline.publish import Publishing
-    from hierdata.pipeline.read_release import PartReader, restoring
+    from hierdata.pipeline.publish import PartReader, Publishing, form_in, restoring
     from hierdata.pipeline.shape import derive_secret
     from hierdata.pipeline.survey import fit_form
     from hierdata.release.labels import Finished

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from hierdata.documents.document import Document
-from hierdata.documents.formats import FORMATS, Layout
-from hierdata.ground.errors import PolicyError, VerificationError
+from hierdata.ground.errors import VerificationError
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.judge import Verdict
 from hierdata.pipeline.publish import Written
@@ -19,29 +18,10 @@ from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
 from hierdata.release.verification import promises
-from hierdata.sources import FileForm, Form
-from hierdata.sources.bundles import BundlesForm
+from hierdata.sources import Form
 from hierdata.sources.files import SECOND_READING
 from hierdata.sources.stores import Store
 from hierdata.sources.tables import TablesForm
-
-
-def form_in(form: Form, target: Store | None) -> Form:
-    """Return the form of a release for a store; ``form`` is the input's.
-
-    Raises PolicyError if the store cannot hold such records.
-    """
-    if target is None or target.format in (None, form.format.name):
-        return form
-    if isinstance(form, BundlesForm):
-        inner = form_in(form.inner, target)
-        assert isinstance(inner, FileForm), "Bundles are documents of a file"
-        return replace(form, inner=inner)
-    if not isinstance(form, FileForm) or form.format.has_elements:
-        kind = "XML" if form.format.has_elements else "keyed tables"
-        raise PolicyError(f"the records are {kind}, which {target.place} cannot hold: publish them as files")
-    format = FORMATS[target.format]()
-    return FileForm(format, Layout(), format.extension)
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from hierdata.pipeline.publish import TallyBlock
 from hierdata.pipeline.search import NO_CLASS, nothing_holds
 from hierdata.policy.lint.remedies import LostPlace, Remedy, suggest_remedies
 from hierdata.policy.lint.traces import leads_to_persons
-from hierdata.policy.load import from_data
-from hierdata.policy.load.changes import add_unlisted, without_required_fields
+from hierdata.policy.load import add_unlisted, from_data, without_required_fields
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.plan.treatment import dry_treatment
 from hierdata.policy.policy import Policy

@@ -7,23 +7,24 @@ import pickle
 import shutil
 import tempfile
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from io import BytesIO
 from itertools import chain
 from operator import add
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from hierdata.documents.document import Document
-from hierdata.documents.formats import Layout, Rowwise
+from hierdata.documents.formats import FORMATS, Layout, Rowwise
 from hierdata.documents.formats.source import write_stream
 from hierdata.forest.encoded import Frame
 from hierdata.forest.publication import PublishedPart
 from hierdata.forest.spellings import TypesShown, find_types, join_types, unify_types
 from hierdata.forest.worth import Heaviest
+from hierdata.ground.errors import PolicyError
 from hierdata.ground.private_folder import explain_full_disk
 from hierdata.ground.progress import count_items
 from hierdata.metrics.base import Metric
@@ -32,12 +33,18 @@ from hierdata.pipeline.block import Block
 from hierdata.pipeline.cluster import ClusteredBlocks
 from hierdata.pipeline.seeds import order_of, places_of
 from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.policy import Policy
 from hierdata.records.schema import Role
 from hierdata.release.layout import XSD_FILE, description
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS
 from hierdata.release.witness import WITNESS_FILE, LinkSpelling, write_witness
-from hierdata.sources import FileForm, Form, InputSplit
+from hierdata.sources import Collection, FileForm, Form, InputSplit
+from hierdata.sources.bundles import BundlesForm
+
+if TYPE_CHECKING:
+    from hierdata.documents.formats.kinds import Restore
+    from hierdata.sources.stores import Store
 
 
 @dataclass(frozen=True)
@@ -289,3 +296,50 @@ def _concatenate(parts: Iterator[tuple[Path, Path]], file: Path, witness: Binary
                 with part.open("rb") as source:
                     shutil.copyfileobj(source, into, 1 << 20)
                 part.unlink()
+
+
+def form_in(form: Form, target: Store | None) -> Form:
+    """Return the form of a release for a store; ``form`` is the input's.
+
+    Raises PolicyError if the store cannot hold such records.
+    """
+    if target is None or target.format in (None, form.format.name):
+        return form
+    if isinstance(form, BundlesForm):
+        inner = form_in(form.inner, target)
+        assert isinstance(inner, FileForm), "Bundles are documents of a file"
+        return replace(form, inner=inner)
+    if not isinstance(form, FileForm) or form.format.has_elements:
+        kind = "XML" if form.format.has_elements else "keyed tables"
+        raise PolicyError(f"the records are {kind}, which {target.place} cannot hold: publish them as files")
+    format = FORMATS[target.format]()
+    return FileForm(format, Layout(), format.extension)
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Reads the documents of a part of a release from its folder.
+
+    ``elements`` has the name of a document of each part, if the format has such names. ``restore`` gives
+    values of records the types that they had in the input; it is None where they have them already.
+    """
+
+    form: Form
+    elements: Mapping[str, str | None]
+    restore: Restore | None
+
+    def __call__(self, folder: Path, part: str) -> Iterator[Document]:
+        """Return the documents of a part."""
+        documents = self.form.read(folder / "public" / self.form.name(part), self.elements[part])
+        return documents if self.restore is None or part != RECORDS else map(self.restore, documents)
+
+
+def restoring(collection: Collection, policy: Policy) -> Restore | None:
+    """Return the function that gives published values the types of the objects that they were read from."""
+    if collection.kinds is None:
+        return None
+    actions = [(path.document_keys, rule.stated_action) for path, rule in policy.rules_by_keys.values()]
+    replaced = {keys for keys, action in actions if action is not None and not action.date_shift()}
+    return collection.kinds().restoring(
+        replaced, {policy.rules_by_keys[keys][0].document_keys for keys in policy.quasi}
+    )

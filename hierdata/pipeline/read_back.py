@@ -13,7 +13,7 @@ from hierdata.judge import JudgeRules, Keys, Verdict
 from hierdata.pipeline.published import PublishedReading, Wanted, survey_published
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.checks.sensitive import Readings, resolve_readings, states_reading
-from hierdata.policy.load.changes import add_unlisted
+from hierdata.policy.load import add_unlisted
 from hierdata.policy.plan.judging import stated_scales
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep

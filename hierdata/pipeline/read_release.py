@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +19,6 @@ from hierdata.policy.spec.shape import read_individual
 from hierdata.records.shape.individuals import digest_individual
 from hierdata.release.gates import bind_attackers
 from hierdata.release.layout import find_release_files, read_published
-from hierdata.release.recodings.base import RECORDS
 from hierdata.release.report.shape import draws_at_random
 from hierdata.release.verification import read_facts
 from hierdata.release.witness import ROOT_WORDS, read_witness
@@ -30,14 +28,13 @@ from hierdata.sources.open import fetch_source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hierdata.documents.formats.kinds import Restore
     from hierdata.forest.forest import Forest
     from hierdata.measurement.release import Rebuilt
     from hierdata.pipeline.survey import Overview
     from hierdata.policy.plan.plan import Prepared
     from hierdata.policy.policy import Policy
     from hierdata.release.layout import Released
-    from hierdata.sources import Collection, Form, InputSplit
+    from hierdata.sources import InputSplit
 
 
 class ReadRelease(NamedTuple):
@@ -255,32 +252,3 @@ def _find_secret(published: object, policy: Policy, as_data: bool) -> bytes | No
         return None
     facts = read_facts(find_release_files(Path(published), policy).facts, policy)
     return None if facts is None else facts.drawn_by
-
-
-@dataclass(frozen=True)
-class PartReader:
-    """Reads the documents of a part of a release from its folder.
-
-    ``elements`` has the name of a document of each part, if the format has such names. ``restore`` gives
-    values of records the types that they had in the input; it is None where they have them already.
-    """
-
-    form: Form
-    elements: Mapping[str, str | None]
-    restore: Restore | None
-
-    def __call__(self, folder: Path, part: str) -> Iterator[Document]:
-        """Return the documents of a part."""
-        documents = self.form.read(folder / "public" / self.form.name(part), self.elements[part])
-        return documents if self.restore is None or part != RECORDS else map(self.restore, documents)
-
-
-def restoring(collection: Collection, policy: Policy) -> Restore | None:
-    """Return the function that gives published values the types of the objects that they were read from."""
-    if collection.kinds is None:
-        return None
-    actions = [(path.document_keys, rule.stated_action) for path, rule in policy.rules_by_keys.values()]
-    replaced = {keys for keys, action in actions if action is not None and not action.date_shift()}
-    return collection.kinds().restoring(
-        replaced, {policy.rules_by_keys[keys][0].document_keys for keys in policy.quasi}
-    )

@@ -21,7 +21,7 @@ from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import ContentDigest, watch_content
 from hierdata.policy.checks.persons import watch_persons
-from hierdata.policy.load.changes import add_unlisted
+from hierdata.policy.load import add_unlisted
 from hierdata.policy.plan.stages import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy

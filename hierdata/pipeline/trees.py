@@ -12,7 +12,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.ground.errors import InputError
 from hierdata.ground.escaping import escape
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
-from hierdata.policy.load.changes import without_required_fields
+from hierdata.policy.load import without_required_fields
 from hierdata.records.schema import Role, name_steps
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from glob import has_magic
 from pathlib import Path
 
 from hierdata.documents.formats.arrow_tables import is_table
@@ -12,7 +13,7 @@ from hierdata.ground.errors import PolicyError
 from hierdata.policy.policy import Policy
 from hierdata.sources.bundles import bundles_form, given_resources, resource_collection
 from hierdata.sources.files import copy_pipe, file_collection, file_form, find_dump
-from hierdata.sources.folders import FilesForm, is_pattern, many_files, published_files_form
+from hierdata.sources.folders import FilesForm, many_files, published_files_form
 from hierdata.sources.form import Collection, FileForm, Form
 from hierdata.sources.json_schema.check import check_documents
 from hierdata.sources.objects import elements, objects, table_collection
@@ -69,7 +70,8 @@ def _at(path: Path, policy: Policy, beside: Path | None) -> Collection:
     """Return a collection in files."""
     if path.is_dir() and policy.depth != 1:
         path = find_dump(path)
-    if path.is_dir() or is_pattern(path) or policy.depth == 1:
+    is_pattern = has_magic(str(path)) and not path.exists()
+    if path.is_dir() or is_pattern or policy.depth == 1:
         return many_files(path, policy)
     if path.is_fifo() or path.is_char_device():
         return copy_pipe(path, policy, beside)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from glob import glob, has_magic
+from glob import glob
 from pathlib import Path
 
 from hierdata.documents.document import Document
@@ -147,11 +147,6 @@ class FilesForm(Form):
     def _beside_form(self) -> FileForm:
         layout = replace(self.layout, records=_below_a_root(self.layout))
         return FileForm(self.format, layout, self.format.extension)
-
-
-def is_pattern(path: Path) -> bool:
-    """Return whether a path names files by a pattern: it has one of ``*?[``, and there is no such file."""
-    return has_magic(str(path)) and not path.exists()
 
 
 def many_files(place: Path, policy: Policy) -> Collection:

@@ -22,8 +22,8 @@ PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 START = ("__init__", "__main__")  # names of the package, which may import anything
 MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 27, 133, 15
-MOST_FILES_RUN = 210
-MOST_FRAMES = 21  # 20 would be better; what is added takes its place elsewhere
+MOST_FILES_RUN = 200
+MOST_FRAMES = 20
 MOST_PARAMETERS = 7
 LEAST_LINES = 60
 
@@ -71,7 +71,6 @@ SMALL = {
     "ground/version.py": "every room may import it, so each file is for itself",
     "pipeline/forecast.py": "what is said before a long search",
     "pipeline/plugins.py": "one command's step",
-    "policy/load/changes.py": "one function of what a policy was and is",
     "policy/spec/safe_harbor.py": "the identifiers of a regulation, apart from what checks them",
     "policy/schema.py": "writes the JSON Schema; a command of its own",
     "release/recodings/anatomy.py": "one recoding a file",

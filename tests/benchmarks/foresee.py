@@ -21,8 +21,7 @@ import hierdata
 from hierdata.ground.errors import PolicyError
 from hierdata.pipeline import foresee
 from hierdata.pipeline.look_over import open_shaped, survey_collection
-from hierdata.policy.load import load
-from hierdata.policy.load.changes import add_unlisted, without_required_fields
+from hierdata.policy.load import add_unlisted, load, without_required_fields
 from hierdata.release.report.wording import percent, share
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.real_collections import COLLECTIONS

@@ -22,7 +22,7 @@ from hierdata.documents.formats.csv import Csv
 from hierdata.executors.base import WorkerError
 from hierdata.executors.spark import SparkHeld, _translate_errors
 from hierdata.ground.errors import InputError, PolicyError, TargetError, UnavailableError
-from hierdata.pipeline.delivery import form_in
+from hierdata.pipeline.publish import form_in
 from hierdata.policy.load import from_data
 from hierdata.records.keyed import Table
 from hierdata.sources.open import fetch_source

@@ -71,7 +71,13 @@ def test_a_copy_that_fails_is_removed(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_a_signal_that_a_callback_swallows_still_stops_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("delay", [0.0, 0.01])
+def test_a_signal_that_a_callback_swallows_still_stops_the_run(
+    delay: float, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a delay it comes again while the interpreter still reports that it was lost."""
+    monkeypatch.setattr("hierdata.cli.session._AGAIN", delay)
+
     @ctypes.CFUNCTYPE(None)
     def callback() -> None:
         signal.raise_signal(signal.SIGTERM)

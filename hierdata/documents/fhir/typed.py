@@ -40,10 +40,11 @@ def absent_element() -> Document:
     >>> absent_element()["extension"][0]["valueCode"]
     'masked'
     """
-    return {"extension": [{"url": _ABSENT_REASON, "valueCode": "masked"}]}
+    return {"extension": [dict(_MASK)]}
 
 
-_MASKED = absent_element()
+_MASK: Document = {"url": _ABSENT_REASON, "valueCode": "masked"}
+_MASKED: Document = {"extension": [_MASK]}
 
 
 def _absent_date(label: str) -> Document:

@@ -291,17 +291,15 @@ def _keys(aside: Any, record: _Element) -> tuple[str, ...]:
     return tuple(reversed(keys))
 
 
-class _Names(dict[Any, str]):
-    """A cache of keys by the parser's names, so that equal keys are one string."""
+class _ElementKeys(dict[Any, str]):
+    """A cache of the keys of elements by the parser's names, so that equal keys are one string."""
 
-    def __init__(self, before: str) -> None:
-        super().__init__()
-        self._before = before
+    before = ""
 
     def __missing__(self, name: Any) -> str:
         if len(self) == _MOST_NAMES:
             self.clear()
-        key = self[name] = self._before + name if isinstance(name, str) else _aside(name)
+        key = self[name] = self.before + name if isinstance(name, str) else _aside(name)
         return key
 
 
@@ -311,8 +309,14 @@ def _aside(kind: object) -> str:
     return COMMENT if kind is etree.Comment else INSTRUCTION
 
 
-_KEYS = _Names("")
-_ATTRIBUTE_KEYS = _Names("@")
+class _AttributeKeys(_ElementKeys):
+    """The same for attributes."""
+
+    before = "@"
+
+
+_KEYS = _ElementKeys()
+_ATTRIBUTE_KEYS = _AttributeKeys()
 
 
 def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: int, around: str) -> Document:

@@ -63,11 +63,14 @@ class Specialize(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Divide all records into root classes, and delete what must not be published."""
-        from hierdata.engines.specialize.run import specialize
+        from hierdata.engines.specialize.run import leave_out_frequent, specialize
         from hierdata.forest.sensitive_facts import take_out_facts
 
         given = _with_facts(given)
-        return take_out_facts(given.forest, specialize(given, self.effort, self._way))
+        found = leave_out_frequent(given, self.effort, self._way)
+        if found is None:
+            found = specialize(given, self.effort, self._way)
+        return take_out_facts(given.forest, found)
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator

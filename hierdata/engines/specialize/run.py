@@ -204,21 +204,24 @@ class Way(NamedTuple):
     cut: float | None
 
 
-def specialize(given: StepInput, effort: int, way: Way | None = None) -> Partition:
-    """Return the classes and deletions that lose least, with too frequent values left out first or not."""
+def leave_out_frequent(given: StepInput, effort: int, way: Way | None) -> Partition | None:
+    """Return the classes and deletions with too frequent values left out first, or not if that is less.
+
+    None if no value is too frequent.
+    """
     forest, _, constraints = given.problem
     frequent, reason = find_frequent(forest, constraints, _removable_types(forest, constraints))
     if not frequent.any():
-        return _specialize(given, effort, way)
+        return None
     less = ForestWithout.of(forest, frequent)
     left = replace(given, forest=less.forest, scope=Scope.of(less.forest))
-    found = less.take_back(_specialize(left, effort, way), reason)
+    found = less.take_back(specialize(left, effort, way), reason)
     lost = loss_by_root(forest, found) if found.class_count else np.inf
-    other = _specialize(given, effort, way, lost)
+    other = specialize(given, effort, way, lost)
     return other if other.class_count and loss_by_root(forest, other) < lost else found
 
 
-def _specialize(given: StepInput, effort: int, way: Way | None, allowed: float = np.inf) -> Partition:
+def specialize(given: StepInput, effort: int, way: Way | None = None, allowed: float = np.inf) -> Partition:
     """Return the classes and deletions that lose least of all divisions tried.
 
     Divisions that are estimated to lose more than is ``allowed`` are given up.

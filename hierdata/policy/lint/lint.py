@@ -33,7 +33,7 @@ from hierdata.policy.lint.fields import (
 )
 from hierdata.policy.lint.levels import propose_alphas
 from hierdata.policy.lint.traces import find_filling, find_singled_out, find_traces
-from hierdata.policy.load.changes import add_unlisted
+from hierdata.policy.load import add_unlisted
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import Position

@@ -11,7 +11,7 @@ from hierdata.ground.errors import HierdataError
 from hierdata.ground.recodings import DEFAULT
 from hierdata.policy.checks import find_problems
 from hierdata.policy.checks.sensitive import class_size
-from hierdata.policy.load.changes import change_policy
+from hierdata.policy.load import change_policy
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.shape import Lift

@@ -28,9 +28,9 @@ _ROUNDS = 20
 _LONGEST = 256
 """The longest text: its number of texts of a form has at most 1,204 bits."""
 _ALPHABETS = {
-    character: alphabet
-    for alphabet in (string.digits, string.ascii_lowercase, string.ascii_uppercase)
-    for character in alphabet
+    **dict.fromkeys(string.digits, string.digits),
+    **dict.fromkeys(string.ascii_lowercase, string.ascii_lowercase),
+    **dict.fromkeys(string.ascii_uppercase, string.ascii_uppercase),
 }
 
 

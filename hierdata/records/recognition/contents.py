@@ -106,7 +106,7 @@ def number_of_person(text: str) -> str | None:
         return None
     if _ACCOUNT.fullmatch(text) and _is_account(text.replace(" ", "")):
         return "account"
-    return "national" if any(test(text) for test in _NATIONAL) else None
+    return "national" if _is_national(text) else None
 
 
 _NUMBERED = re.compile(r"https?://[^/?#\s]+(?=[/?#])\S*[/=#:][^/=#:\s]*[0-9][^/=#:\s]*/?")
@@ -127,13 +127,10 @@ def _is_account(text: str) -> bool:
     return len(text) <= 34 and int("".join(str(int(letter, 36)) for letter in moved)) % 97 == 1
 
 
-def _test(form: str, check: Callable[[str], bool] = bool) -> Callable[[str], bool]:
-    pattern = re.compile(form)
-
-    def test(text: str) -> bool:
-        return pattern.fullmatch(text) is not None and check(re.sub(r"[ .-]", "", text).upper())
-
-    return test
+def _is_national(text: str) -> bool:
+    """Return whether a text has the form of a national number, and its check digits if there are any."""
+    bare = re.sub(r"[ .-]", "", text).upper()
+    return any(re.fullmatch(form, text) and check(bare) for form, check in _NATIONAL)
 
 
 def _by_weights(*weights: int) -> Callable[[str], int]:
@@ -187,19 +184,19 @@ def _is_swiss(text: str) -> bool:
     return -_by_weights(1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3)(text) % 10 == int(text[12])
 
 
-_NATIONAL: tuple[Callable[[str], bool], ...] = (
-    _test(r"(?!000|666|9)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}"),  # United States
-    _test(r"[1278] ?[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}", _is_french),
-    _test(r"(?:[0-9]{8}|[XYZ][0-9]{7})[ -]?[A-Z]", _is_spanish),
-    _test(r"(?i:[a-z]{6}[0-9lmnp-v]{2}[abcdehlmprst][0-9lmnp-v]{2}[a-z][0-9lmnp-v]{3}[a-z])"),  # Italy
-    _test(r"[0-9]{4}\.?[0-9]{2}\.?[0-9]{3}", _is_dutch),
-    _test(r"[1-35-9][0-9]{2} ?[0-9]{3} ?[0-9]{3}", _is_portuguese),
-    _test(r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}", _is_german),
-    _test(r"[0-9]{3} ?[0-9]{3} ?[0-9]{4}", _is_british),  # National Health Service
-    _test(r"[A-CEGHJ-PR-TW-Z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"),  # national insurance
-    _test(r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _is_brazilian),
-    _test(r"(?:19|20)?[0-9]{6}[-+][0-9]{4}", _is_swedish),
-    _test(r"756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}", _is_swiss),
+_NATIONAL: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    (r"(?!000|666|9)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}", bool),  # United States
+    (r"[1278] ?[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}", _is_french),
+    (r"(?:[0-9]{8}|[XYZ][0-9]{7})[ -]?[A-Z]", _is_spanish),
+    (r"(?i:[a-z]{6}[0-9lmnp-v]{2}[abcdehlmprst][0-9lmnp-v]{2}[a-z][0-9lmnp-v]{3}[a-z])", bool),  # Italy
+    (r"[0-9]{4}\.?[0-9]{2}\.?[0-9]{3}", _is_dutch),
+    (r"[1-35-9][0-9]{2} ?[0-9]{3} ?[0-9]{3}", _is_portuguese),
+    (r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}", _is_german),
+    (r"[0-9]{3} ?[0-9]{3} ?[0-9]{4}", _is_british),  # National Health Service
+    (r"[A-CEGHJ-PR-TW-Z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]", bool),  # national insurance
+    (r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _is_brazilian),
+    (r"(?:19|20)?[0-9]{6}[-+][0-9]{4}", _is_swedish),
+    (r"756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}", _is_swiss),
 )
 
 
