@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -20,6 +22,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     OLDEST,
     ROOT_LABEL,
+    AncestorRows,
     Hierarchy,
     LabelKind,
     LabelLoss,
@@ -125,15 +128,19 @@ class Taxonomy(QuasiDomain):
     def build_hierarchy(self, folder: Path) -> Hierarchy:
         """Build the hierarchy from the tree as it is now (see ``compile``)."""
         tree, floor = self._read(folder)
-        kept = sorted({*floor})
-        number_of = {node: number for number, node in enumerate(kept)}
+        kept = [node for node, finest in enumerate(floor) if node == finest]
+        number_of = array("i", floor)
+        for number, node in enumerate(kept):
+            number_of[node] = number
         values = self._values(tree)
+        for value, node in values.items():  # in place: a second dict would be 20 MB for 300,000 leaves
+            values[value] = number_of[floor[node]]
         losses = _losses(tree)
         return Hierarchy(
             (*(tree.labels[node] for node in kept), None),
-            _ancestors(tree, number_of),
+            _ancestors(tree, kept, number_of),
             (*(losses[node] for node in kept), Fraction(0)),
-            finder({value: number_of[floor[node]] for value, node in values.items()}, identity, len(kept)),
+            finder(values, identity, len(kept)),
             self._codebook(tree),
             tree.child_counts.count(0),
         )
@@ -166,20 +173,22 @@ class Taxonomy(QuasiDomain):
             tuple(sorted({*nodes.values()} - {*ends_in_order})),
         )
 
-    def _read(self, folder: Path) -> tuple[Tree, tuple[int, ...]]:
+    def _read(self, folder: Path) -> tuple[Tree, Sequence[int]]:
         """Read the tree and return for each node the finest node that may be published for it."""
         version = _version(self, folder)
         tree = self.read(folder) if version is None else _read(version)
+        if not self.finest:
+            return tree, range(len(tree.labels))
         heights = tree.heights()
         if self.finest > heights[0]:
             raise PolicyError(
                 f"taxonomy {tree.source}: finest: {self.finest} lies above the root, whose height is "
                 f"{heights[0]}: state at most that"
             )
-        floor = [0]
+        floor = array("i", [0])
         for node in range(1, len(heights)):
             floor.append(node if heights[node] >= self.finest else floor[tree.parents[node]])
-        return tree, tuple(floor)
+        return tree, floor
 
     def read(self, folder: Path) -> Tree:
         """Read the tree as it is now."""
@@ -232,9 +241,11 @@ class Taxonomy(QuasiDomain):
             for node, label in enumerate(tree.labels)
             if label != ROOT_LABEL and (self.inner or not tree.child_counts[node])
         }
-        for label, node in list(nodes.items()):
+        numbers: dict[str | Number, int] = {}
+        for label in [label for label in nodes if str(label)[0] in _NUMERIC]:
             if (number := _number(str(label))) is not None:
-                nodes.setdefault(number, node)
+                numbers.setdefault(number, nodes[label])
+        nodes.update(numbers)
         return nodes
 
 
@@ -290,9 +301,13 @@ def _nodes_of(tree: Hierarchy) -> dict[str | Number, int]:
     return nodes
 
 
+_NUMERIC = "+-.0123456789"
+"""What a number begins with."""
+
+
 def _number(label: str) -> Number | None:
     """Return the number that a label spells, None if it spells none."""
-    if label[:1] not in "+-.0123456789":  # most labels: an error for each takes long
+    if label[:1] not in _NUMERIC:  # most labels: an error for each takes long
         return None
     try:
         return exact(label)
@@ -323,15 +338,25 @@ def _keys_of(labels: Iterable[str]) -> Iterator[str | Number]:
             yield number
 
 
-def _ancestors(tree: Tree, number_of: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
+def _ancestors(tree: Tree, kept: Sequence[int], number_of: Sequence[int]) -> AncestorRows:
     """Return the path of each kept node, in their numbers; all above a kept node are kept."""
-    paths: list[tuple[int, ...]] = [(0,)]
-    for node, number in number_of.items():
-        if number:
-            paths.append((*paths[number_of[tree.parents[node]]], number))
-    paths.append((0, len(number_of)))
-    depth = max(map(len, paths))
-    return tuple(path + (-1,) * (depth - len(path)) for path in paths)
+    lengths = array("i", [1])
+    for node in islice(kept, 1, None):
+        lengths.append(lengths[number_of[tree.parents[node]]] + 1)
+    width = max(2, max(lengths))
+    rows = array("i", [-1]) * (width * (len(kept) + 1))
+    rows[0] = 0
+    last, path = -1, rows[:1]  # siblings often follow each other, and share the path above them
+    for number, node in enumerate(islice(kept, 1, None), 1):
+        above, length = number_of[tree.parents[node]], lengths[number] - 1
+        if above != last:
+            last, path = above, rows[above * width : above * width + length]
+        first = number * width
+        rows[first : first + length] = path
+        rows[first + length] = number
+    missing = len(kept) * width
+    rows[missing : missing + 2] = array("i", [0, len(kept)])
+    return AncestorRows(rows, width)
 
 
 def _losses(tree: Tree) -> tuple[Fraction, ...]:

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from hierdata.documents.limits import TAXONOMY, TooMuch, check_yaml, text_within
 from hierdata.domains.base import ROOT_LABEL
@@ -17,14 +17,35 @@ from hierdata.domains.number import canonical, exact
 from hierdata.ground.errors import PolicyError
 
 MAX_DEPTH = 64
-Row: TypeAlias = "tuple[int, str, tuple[str, ...]]"
-"""The number of a line, its leaf, and the cells behind it up to the root, which many leaves share."""
+
+
+class _Table(NamedTuple):
+    """Rows of a file, by column: lines, leaves, and what is above each, a place in ``paths``.
+
+    A path has the cells behind a leaf up to the root. Many leaves share one, and each is kept once: with
+    objects for rows, 300,000 leaves take 100 MB.
+    """
+
+    lines: array[int]
+    leaves: list[str]
+    above: array[int]
+    paths: list[tuple[str, ...]]
+
+    def roots(self) -> set[str]:
+        """Return the last cells of all rows."""
+        found = {path[-1] for path in self.paths if path}
+        if not all(self.paths):
+            alone = self.paths.index(())
+            found |= {leaf for leaf, path in zip(self.leaves, self.above, strict=True) if path == alone}
+        return found
 
 
 def _is_interval(label: str) -> bool:
     """Return whether a label looks like ``[1, 5]``. A regular expression would need quadratic time."""
+    if "," not in label:
+        return False
     inner = label.strip()
-    return inner[:1] in ("[", "(") and inner[-1:] in ("]", ")") and "," in inner
+    return inner[:1] in ("[", "(") and inner[-1:] in ("]", ")")
 
 
 class Tree:
@@ -39,9 +60,9 @@ class Tree:
     def __init__(self, source: str) -> None:
         self.source = source
         self.labels = [ROOT_LABEL]
-        self.parents = [-1]
-        self.child_counts = [0]
-        self.depths = [0]
+        self.parents = array("i", [-1])
+        self.child_counts = array("i", [0])
+        self._depths = array("B", [0])
         self._deepest = {ROOT_LABEL: 0}
 
     def add(self, parent: int, label: str, where: str | int) -> int:
@@ -51,18 +72,23 @@ class Tree:
         same = self._deepest.get(label)
         if same is not None and same != parent:
             raise self.refusal(where, f"the label {label!r} names two nodes: rename one of them")
-        if self.depths[parent] >= MAX_DEPTH:
+        if self._depths[parent] >= MAX_DEPTH:
             raise self.refusal(where, f"the tree is deeper than {MAX_DEPTH}")
         node = len(self.labels)
         self._deepest[label] = node
         self.labels.append(label)
         self.parents.append(parent)
         self.child_counts.append(0)
-        self.depths.append(self.depths[parent] + 1)
+        self._depths.append(self._depths[parent] + 1)
         self.child_counts[parent] += 1
         return node
 
-    def child(self, parent: int, label: str) -> int | None:
+    def reach(self, parent: int, label: str, where: str | int) -> int:
+        """Return the child of a node with a label, which is added if there is none (see ``add``)."""
+        child = self._child(parent, label) if label in self._deepest else None
+        return self.add(parent, label, where) if child is None else child
+
+    def _child(self, parent: int, label: str) -> int | None:
         """Return the child of a node with a label, None if there is none."""
         node = self._deepest.get(label)
         while node and self.parents[node] != parent and self.labels[self.parents[node]] == label:
@@ -70,15 +96,17 @@ class Tree:
         return node if node and self.parents[node] == parent else None
 
     def check(self) -> Tree:
-        """Refuse what can only be checked on the complete tree; return the tree."""
-        for node in range(1, len(self.labels)):
-            label, parent = self.labels[node], self.parents[node]
+        """Refuse what can only be checked on the complete tree; return the tree, which then only is read."""
+        nodes = zip(self.labels, self.parents, self.child_counts, strict=True)
+        next(nodes)
+        for label, parent, children in nodes:
             if label == self.labels[parent] and self.child_counts[parent] > 1:
                 raise self.refusal("", f"the label {label!r} names two nodes: rename one of them")
-            if self.child_counts[node] == 0 and (label == ROOT_LABEL or _is_interval(label)):
+            if not children and (label == ROOT_LABEL or _is_interval(label)):
                 raise self.refusal(
                     "", f"the leaf {label!r} is spelled like a generalized value: rename it in the data"
                 )
+        self._deepest.clear()
         return self
 
     def heights(self) -> list[int]:
@@ -94,33 +122,29 @@ class Tree:
         return PolicyError(f"taxonomy {self.source}{where and ', ' + where}: {message}")
 
 
-def _from_rows(rows: Sequence[Row], source: str) -> Tree:
-    """Build a tree from rows (line number, cells leaf to root). An empty cell skips a level of the tree.
+def _from_rows(table: _Table, source: str) -> Tree:
+    """Build a tree from rows, leaf to root. An empty cell skips a level of the tree.
 
     So do the root's own cells behind the leaf, as ARX writes what has no node between (``a;*;*``). A row with
     an empty leaf and nothing below the root is that of the missing value, which is no leaf.
     """
     tree = Tree(source)
-    if len({*map(_root_of, rows)}) > 1:
-        hint = "; rows go from leaf to root" if len({leaf for _, leaf, _ in rows}) == 1 else ""
+    if len(table.roots()) > 1:
+        hint = "; rows go from leaf to root" if len({*table.leaves}) == 1 else ""
         raise tree.refusal("", f"the rows end in different roots{hint}")
-    above: dict[tuple[str, ...], int] = {}  # the node above the leaf, by all cells behind it
-    leaves = array("q")
-    lines = array("q")
-    for number, leaf, rest in rows:
-        if len(rest) > MAX_DEPTH:
-            what = (
-                f"the row has {1 + len(rest):,} cells: a row is a leaf and at most {MAX_DEPTH} nodes above it"
-            )
-            raise tree.refusal(number, what)
-        node = above.get(rest, 0) if leaf else 0
-        for label in (leaf,) if node else reversed(_labels_of((leaf, *rest), number, tree)):
-            child = tree.child(node, label)
-            node = tree.add(node, label, number) if child is None else child
+    parents = [0] * len(table.paths)  # the node above the leaves of each path, 0 where none was met
+    leaves, lines = array("i"), array("q")
+    for number, leaf, path in zip(table.lines, table.leaves, table.above, strict=True):
+        node = parents[path] if leaf else 0
+        if node:
+            node = tree.reach(node, leaf, number)
+        else:
+            for label in reversed(_labels_of((leaf, *table.paths[path]), number, tree)):
+                node = tree.reach(node, label, number)
         if node:
             leaves.append(node)
             lines.append(number)
-            above.setdefault(rest, tree.parents[node])
+            parents[path] = parents[path] or tree.parents[node]
     for number, node in zip(lines, leaves, strict=True):
         if tree.child_counts[node]:
             what = "the leaf of this line is an inner node of another line: rename one of them"
@@ -130,13 +154,11 @@ def _from_rows(rows: Sequence[Row], source: str) -> Tree:
     return tree.check()
 
 
-def _root_of(row: Row) -> str:
-    _, leaf, rest = row
-    return rest[-1] if rest else leaf
-
-
 def _labels_of(row: Sequence[str], where: int, tree: Tree) -> list[str]:
     """Return the labels of a row from its leaf up to below the root; none for the missing value."""
+    if len(row) > MAX_DEPTH + 1:
+        what = f"the row has {len(row):,} cells: a row is a leaf and at most {MAX_DEPTH} nodes above it"
+        raise tree.refusal(where, what)
     labels = list(row[:-1])
     while len(labels) > 1 and labels[-1] in ("", row[-1]):
         labels.pop()
@@ -153,33 +175,36 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
 
     Rows may differ in length if all end in one root. Lines of another kind may be ``parent:child,child``.
     """
-    lines = text.removeprefix("\ufeff").splitlines()
+    text = text.removeprefix("\ufeff")
     choices = [delimiter] if delimiter else [";", ","]
     try:
         used = [choice for choice in choices if delimiter or choice in text]
-        tables = [_table(lines, choice) for choice in used]
-        tables = tables or [_table(lines, choices[0])]
+        tables = [_read_table(text, choice) for choice in used or choices[:1]]
     except csv.Error:
         what = f"a label is longer than {csv.field_size_limit():,} characters: is a quote not closed?"
         raise Tree(source).refusal("", what) from None
-    rooted = [table for table in tables if table and len({*map(_root_of, table)}) == 1]
-    ragged = [table for table in rooted if all(rest for _, _, rest in table)]
-    if not ragged and delimiter is None and (families := _families(lines)):
+    rooted = [table for table in tables if table.leaves and len(table.roots()) == 1]
+    ragged = [table for table in rooted if all(table.paths)]
+    if not ragged and delimiter is None and (families := _families(text.splitlines())):
         return _from_families(families, source)
     for table in tables:
-        widths = {len(rest) for _, _, rest in table}
+        widths = {*map(len, table.paths)}
         if len(widths) == 1 and widths != {0}:
             return _from_rows(table, source)
     if ragged:
         return _from_rows(ragged[0], source)
     tree = Tree(source)
-    if not tables[0]:
+    if not tables[0].leaves:
         raise tree.refusal("", "the tree has no leaf")
-    table = max(tables, key=lambda table: len(table[0][2]))
-    width = len(table[0][2])
+    table = max(tables, key=lambda table: len(table.paths[0]))
+    width = len(table.paths[0])  # of the first row
     if width == 0:
         raise tree.refusal("", "no delimiter ; or , found: every row needs a leaf and a root")
-    odd = next(number for number, _, rest in table if len(rest) != width)
+    odd = next(
+        number
+        for number, path in zip(table.lines, table.above, strict=True)
+        if len(table.paths[path]) != width
+    )
     raise tree.refusal(
         f"line {odd}",
         "the rows differ in length, and do not all end in the same root: end each in the root; if a leaf has "
@@ -187,18 +212,48 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
     )
 
 
-def _table(lines: list[str], delimiter: str) -> list[Row]:
-    reader = csv.reader(lines, delimiter=delimiter)
-    found: list[Row] = []
-    known: dict[tuple[str, ...], tuple[str, ...]] = {}  # what is above leaves repeats: it is kept once
+_PIECE = 1 << 18
+"""How many characters of a file are cut into lines at a time."""
+
+
+def _lines_of(text: str) -> Iterator[str]:
+    """Yield the lines of a text as ``splitlines`` does, a piece at a time."""
+    begun = 0
+    while begun < len(text):
+        end = text.find("\n", begun + _PIECE) + 1 or len(text)
+        yield from text[begun:end].splitlines()
+        begun = end
+
+
+def _read_table(text: str, delimiter: str) -> _Table:
+    reader = csv.reader(_lines_of(text), delimiter=delimiter)
+    table = _Table(array("q"), [], array("i"), [])
+    places: dict[tuple[str, ...], int] = {}  # of each path, and of the cells that it was written as
     for row in reader:
-        cells = [*map(str.strip, row)]
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
-            rest = tuple(cells[1:])
-            found.append((reader.line_num, cells[0], known.setdefault(rest, rest)))
-    return found
+        if not row:
+            continue
+        leaf, cells = row[0].strip(), tuple(row[1:])
+        place = places.get(cells)
+        if place is None:
+            path = _strip_path(cells)
+            if not leaf and not path:
+                continue
+            place = places[cells] = places.setdefault(path, len(table.paths))
+            if place == len(table.paths):
+                table.paths.append(path)
+        if leaf or table.paths[place]:
+            table.lines.append(reader.line_num)
+            table.leaves.append(leaf)
+            table.above.append(place)
+    return table
+
+
+def _strip_path(cells: tuple[str, ...]) -> tuple[str, ...]:
+    """Return cells without the white space around them, and without the empty ones at the end."""
+    path = [*map(str.strip, cells)]
+    while path and not path[-1]:
+        path.pop()
+    return tuple(path)
 
 
 _HEAD = re.compile(r"(?:name|type|height|distinct|range|string|int|double|decimal|date)\b[^:]*:?\s*\w*", re.I)

@@ -33,7 +33,7 @@ BUDGETS: dict[str, int] = {
     "cli": 3220,
     "comparison": 800,
     "documents": 6130,
-    "domains": 4740,
+    "domains": 4860,
     "drafting": 4300,
     "engines": 21740,
     "executors": 1840,
