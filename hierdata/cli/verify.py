@@ -83,6 +83,6 @@ def verify(
             from hierdata.release.report.text import describe_verdict
 
             exempt = [str(loaded.rules_by_keys[keys][0]) for keys in loaded.exempt]
-            say_folded(*describe_verdict(verdict, exempt))
+            say_folded(*describe_verdict(verdict, exempt, loaded.labels))
         if not verdict.passed:
             raise typer.Exit(explain("VerificationError", "the promise does not hold", 4, as_json=False))

@@ -43,7 +43,7 @@ def all_figures(report: StewardReport) -> str:
 
 
 def verdict_text(told: Verdict) -> str:
-    return "\n".join(describe_verdict(told, ["$.ward"]))
+    return "\n".join(describe_verdict(told, ["$.ward"], {}))
 
 
 def line(text: str, start: str) -> str:
@@ -97,7 +97,7 @@ def test_the_worst_guess_is_told_at_80_columns() -> None:
     told = {path: Exact.of(guess) for path, guess in guesses.items()}
     for lines in (
         list_figures(steward_report(worst_guess=told)),
-        describe_verdict(verdict(judgements=(judgement(GPA, k="5"),), worst_guess=guesses)),
+        describe_verdict(verdict(judgements=(judgement(GPA, k="5"),), worst_guess=guesses), [], {}),
     ):
         (at,) = (number for number, own in enumerate(lines) if own.startswith("Worst guess"))
         section = [own.removesuffix("no model limits it").rstrip() for own in lines[at : at + 5]]
@@ -112,6 +112,28 @@ def test_the_worst_guess_is_told_at_80_columns() -> None:
         assert max(len(own) for own in section if "xxx" not in own) <= 80
         assert [own.index(path) for path in guesses for own in section[1:] if path in own] == [22] * 4
     assert "Worst guess" not in verdict_text(verdict()), "of nothing"
+
+
+def test_a_verdict_names_fields_by_their_labels() -> None:
+    """A label stands where the path stood, alone in a cell or in a sentence; what has none keeps its path."""
+    labels = {GPA: "grade point average", "$.ward": "ward of the stay", "$.id": "patient number"}
+    judged = (
+        judgement(GPA, held=False, k="5"),
+        Judgement("level-alpha-k", GRADE, None, reason=f"the values at {GPA} have no level"),
+    )
+    told = verdict(
+        False,
+        judged,
+        worst_guess={GPA: Fraction(1, 2), GRADE: Fraction(1, 3)},
+        forbidden={"$.id": 3},
+        k_exempt=2,
+    )
+    text = "\n".join(describe_verdict(told, ["$.ward"], labels))
+    assert not [path for path in labels if path in text]
+    assert text.count('"grade point average"') == 3
+    assert 'compared too ("ward of the stay"): 2' in text
+    assert '"patient number": must not be published and occurs 3 times' in text
+    assert text.count(GRADE) == 2
 
 
 def test_a_guess_that_nothing_was_promised_of_is_told_as_such() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hierdata.ground.escaping import quote
 from hierdata.privacy.base import describe_achieved, round_value
 from hierdata.release.report.models import StewardReport
+from hierdata.release.report.names import Names
 from hierdata.release.report.wording import (
     attacker_rows,
     count,
@@ -19,7 +20,6 @@ from hierdata.release.report.wording import (
     of,
     parameters,
     percent,
-    place,
     plural,
     risk_headings,
     share,
@@ -39,32 +39,38 @@ _MOST_ROWS = 5
 
 def list_figures(report: StewardReport) -> list[str]:
     """List for the steward every figure on what was promised, achieved and lost, in lines."""
+    names = Names.of(report)
     lines = _section("Promised and achieved", _promises(report))
     guesses = {path: guess.fraction for path, guess in report.worst_guess.items()}
-    lines += _section(WORST_GUESS, _guesses(guesses))
+    lines += _section(WORST_GUESS, _guesses(guesses, names))
     if report.group_ids is not None:
         known = {path: guess.fraction for path, guess in report.group_ids.worst_guess.items()}
-        lines += _section(KNOWN_GUESS, _guesses(known))
+        lines += _section(KNOWN_GUESS, _guesses(known, names))
         lines.append(f"k with group ids compared too: {count(report.group_ids.k)}")
-    lines += _section("Lists shaped before anything else", _shape(report))
-    lines += _section("Published vertices", _vertices(report))
+    lines += _section("Lists shaped before anything else", _shape(report, names))
+    lines += _section("Published vertices", _vertices(report, names))
     lines += _section("Lost and kept", _metrics(report))
     lines += _section("What attackers learn", _attackers(report))
     lines += _section("Gates", _gates(report))
     lines += _section("Done and given up", _costs(report))
-    lines += [f"{place(path)}: {reason}" for path, reason in report.reasons.items()]
-    lines += [f"warning: {warning}" for warning in report.warnings]
+    lines += [f"{names.name(path)}: {names.text(reason)}" for path, reason in report.reasons.items()]
+    lines += [f"warning: {names.text(warning)}" for warning in report.warnings]
     lines.append("What is not promised: see the limitations in release.json.")
     return lines
 
 
-def _shape(report: StewardReport) -> Iterable[tuple[str, ...]]:
+def _shape(report: StewardReport, names: Names) -> Iterable[tuple[str, ...]]:
     for own in report.shape:
-        yield own.step, own.path, f"{count(own.used)} of {plural(own.items, 'item')} used"
+        yield own.step, names.name(own.path), f"{count(own.used)} of {plural(own.items, 'item')} used"
 
 
-def describe_verdict(verdict: Verdict, exempt: Collection[str] = ()) -> list[str]:
-    """Describe what the judge found, in lines, for ``hierdata verify``; ``exempt`` are the exempt fields."""
+def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[str, str]) -> list[str]:
+    """Describe what the judge found, in lines, for ``hierdata verify``.
+
+    ``exempt`` are the paths of the exempt fields; ``labels`` are what people call fields, by path.
+    """
+    named = (*verdict.worst_guess, *verdict.forbidden, *exempt, *(own.path for own in verdict.judgements))
+    names = Names(labels, sorted({path for path in named if path}))
     opening = "The promise holds" if verdict.passed else "The promise does NOT hold"
     classes = plural(verdict.classes, "class", "classes")
     lines = [
@@ -74,28 +80,28 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str] = ()) -> list[str
     judged = sorted(verdict.judgements, key=lambda judgement: judgement.held is True)
     held = sum(judgement.held is True for judgement in judged)
     shown = judged[: max(_MOST_ROWS, len(judged) - held)]
-    lines += _columns(map(_judgement_row, shown))
+    lines += _columns(_judgement_row(judgement, names) for judgement in shown)
     lines += _count_rest(len(judged) - len(shown), "that hold")
     guesses = sorted(verdict.worst_guess.items(), key=lambda guess: -guess[1])[:_MOST_ROWS]
     said = [_say_limit(verdict, path) for path, _ in guesses]
-    rows = zip(_guesses(dict(guesses)), said, strict=True)
+    rows = zip(_guesses(dict(guesses), names), said, strict=True)
     lines += _section(WORST_GUESS, [(*row, limited) for row, limited in rows])
     lines += _count_rest(len(verdict.worst_guess) - len(guesses), "that are not larger")
     if verdict.k_raw is not None:
         lines.append(f"k over the records as written, without sensitive values: {count(verdict.k_raw)}")
     if verdict.k_exempt is not None:
-        named = " and ".join(map(quote, exempt))
-        lines.append(f"k with the exempt fields compared too ({named}): {count(verdict.k_exempt)}")
+        compared = " and ".join(map(names.name, exempt))
+        lines.append(f"k with the exempt fields compared too ({compared}): {count(verdict.k_exempt)}")
     if verdict.group_ids is not None:
         lines.append(f"k with group ids compared too: {count(verdict.group_ids.k)}")
-        lines += _section(KNOWN_GUESS, _guesses(verdict.group_ids.worst_guess))
+        lines += _section(KNOWN_GUESS, _guesses(verdict.group_ids.worst_guess, names))
     lines += [
-        f"{quote(path)}: must not be published and occurs {plural(times, 'time')}"
+        f"{names.name(path)}: must not be published and occurs {plural(times, 'time')}"
         for path, times in verdict.forbidden.items()
     ]
     if verdict.malformed:
         lines.append(f"{plural(verdict.malformed, 'document')} are not as the recoding writes them.")
-    lines += [f"not judged, its facts are missing: {name}" for name in verdict.not_judged]
+    lines += [f"not judged, its facts are missing: {names.text(name)}" for name in verdict.not_judged]
     return lines
 
 
@@ -109,15 +115,15 @@ def _count_rest(number: int, what: str) -> list[str]:
     return [f"  and {count(number)} more {what}: --json has them all"] if number > 0 else []
 
 
-def _judgement_row(judgement: Judgement) -> tuple[str, str, str]:
+def _judgement_row(judgement: Judgement, names: Names) -> tuple[str, str, str]:
     held = describe_standing(judgement.held, judgement.failing_classes)
-    where = quote(judgement.path) if judgement.path else "whole records"
-    return (judgement.model, where, _with(held, judgement))
+    where = names.name(judgement.path) if judgement.path else "whole records"
+    return (judgement.model, where, _with(held, judgement, names))
 
 
-def _with(held: str, judgement: Judgement) -> str:
+def _with(held: str, judgement: Judgement, names: Names) -> str:
     if judgement.reason:
-        return f"{held}: {judgement.reason}"
+        return f"{held}: {names.text(judgement.reason)}"
     return f"{held} ({describe_achieved(judgement.achieved)})" if judgement.achieved else held
 
 
@@ -143,16 +149,16 @@ def _promises(report: StewardReport) -> Iterable[tuple[str, ...]]:
         yield promise.kind, parameters(promise), f"{held} ({reached})" if reached else held
 
 
-def _guesses(guesses: Mapping[str, Fraction]) -> Iterable[tuple[str, ...]]:
+def _guesses(guesses: Mapping[str, Fraction], names: Names) -> Iterable[tuple[str, ...]]:
     for path, guess in guesses.items():
-        yield share(float(guess)), f"({guess})", quote(path)
+        yield share(float(guess)), f"({guess})", names.name(path)
 
 
-def _vertices(report: StewardReport) -> Iterable[tuple[str, ...]]:
+def _vertices(report: StewardReport, names: Names) -> Iterable[tuple[str, ...]]:
     for path, tally in report.counts.vertices.items():
         own = report.kept.vertices.get(path)
         worth = f"kept {kept_share(own)}" if own else ""
-        yield place(path), of(tally), percent(tally.published, tally.input), worth
+        yield names.name(path), of(tally), percent(tally.published, tally.input), worth
 
 
 def _metrics(report: StewardReport) -> Iterable[tuple[str, ...]]:
