@@ -38,6 +38,13 @@ def warm_up(*, everything: bool = False, progress: Progress = silent) -> Path | 
     return folder_of_code()
 
 
+def keeps_code() -> bool:
+    """Return whether a later process finds what this one compiles."""
+    from hierdata.engines.compiler.cache import is_kept
+
+    return is_kept()
+
+
 def _people(visits: int) -> list[Document]:
     """Invent people. Nearly half have one pay, so that some are left over, and try to join a class."""
     rng = random.Random(0)  # noqa: S311

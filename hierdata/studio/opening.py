@@ -130,6 +130,8 @@ class Entrance:
     def _enter(self, study: StudyFolder) -> None:
         self.studio = Studio(study, self._known)
         self._pages = self.studio.application()
+        if study.has_policy:
+            self.studio.works.start(study, "prepare", {})
 
     def _page(self, error: str = "", code: int = 200) -> Response:
         here = Path()

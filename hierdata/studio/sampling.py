@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ _SEED = bytes(16)
 _UNMEASURED = "the attacks have not ended, or were stopped"
 _SHOWN = 5
 """Records that are shown before and after."""
+_LOW_PRIORITY = 10
 _OF_INPUT = frozenset({
     "draft", "shape", "tables", "records", "individual", "format", "encoding", "csv", "namespaces",
     "schema", "standard", "control", "gates", "attackers", "population",
@@ -63,6 +66,23 @@ def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
     study.keep_figures("preview", {**found, **unmeasured})
     progress("measuring risks; what is kept is there already: load the page again", 0, None)
     return {**found, **_attack(release, sample), "seconds": time.monotonic() - started}
+
+
+def prepare_preview(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> None:
+    """Compile what a preview will need, while the first pages are read; nothing is kept of it.
+
+    It releases and attacks a sample by the policy as it is, then what searches under other promises need.
+    """
+    from hierdata.pipeline.warm_up import keeps_code, warm_up
+
+    if not keeps_code():
+        return
+    if hasattr(os, "nice"):
+        os.nice(_LOW_PRIORITY)
+    sample = _take(study, progress)
+    with suppress(HierdataError):  # its policy may not be one yet
+        _attack(_release_sample(sample), sample)
+    warm_up(progress=progress)
 
 
 def _take(study: StudyFolder, progress: Progress) -> _SampledRecords:

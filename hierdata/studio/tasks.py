@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hierdata.ground.progress import Progress
-from hierdata.studio.sampling import compare_policies, preview_release
+from hierdata.studio.sampling import compare_policies, prepare_preview, preview_release
 from hierdata.studio.study import POLICY, StudyFolder
 
 if TYPE_CHECKING:
@@ -221,6 +221,7 @@ def _key_of(policy: Policy) -> bytes | None:
 Task = Callable[[StudyFolder, Mapping[str, Any], Progress], "dict[str, Any] | None"]
 TASKS: dict[str, Task] = {
     "survey": survey_collection,
+    "prepare": prepare_preview,
     "preview": preview_release,
     "compare": compare_policies,
     "release": publish_release,

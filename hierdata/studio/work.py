@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock, Thread
 from typing import Any
 
 from hierdata.studio.study import StudyFolder
 
+_NEXT = {"survey": "prepare"}
+"""Works that follow others which ended well."""
 _PATIENCE = 5.0
 """Seconds that a stopped process has until it is killed."""
 
@@ -46,6 +49,7 @@ class Works:
         self._lock = Lock()
         self._states: dict[str, WorkState] = {}
         self._processes: dict[str, subprocess.Popen[str]] = {}
+        self._is_closed = False
 
     def state(self, name: str) -> WorkState | None:
         """Return how far a work is, None if it was not started."""
@@ -74,7 +78,8 @@ class Works:
                 start_new_session=os.name == "posix",  # Ctrl-C is for the studio, which closes stdin
             )
             self._states[name], self._processes[name] = WorkState(name), process
-        Thread(target=self._follow, args=(name, process, json.dumps(arguments)), daemon=True).start()
+        given = (study, name, process, json.dumps(arguments))
+        Thread(target=self._follow, args=given, daemon=True).start()
 
     def stop(self, name: str) -> None:
         """Stop a work; what it wrote so far is removed."""
@@ -93,10 +98,11 @@ class Works:
 
     def close(self) -> None:
         """Stop all works."""
+        self._is_closed = True
         for name in list(self._processes):
             self.stop(name)
 
-    def _follow(self, name: str, process: subprocess.Popen[str], arguments: str) -> None:
+    def _follow(self, study: StudyFolder, name: str, process: subprocess.Popen[str], arguments: str) -> None:
         assert process.stdin is not None, "opened as a pipe"
         assert process.stdout is not None, "opened as a pipe"
         try:
@@ -110,10 +116,15 @@ class Works:
             pass  # the process was stopped between two lines
         process.wait()
         process.stdout.close()
+        with suppress(OSError):
+            process.stdin.close()
         with self._lock:
             if self._processes[name] is process and self._states[name].is_running:
                 why = "the worker process ended early, perhaps for lack of memory: try again"
                 self._states[name] = replace(self._states[name], ended="failed", why=why)
+            ended = self._states[name].ended if name in self._states else ""
+        if ended == "done" and name in _NEXT and not self._is_closed:
+            self.start(study, _NEXT[name], {})
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -268,6 +268,11 @@ SMOKES = (
             "work | 200 rows | exponent of n | of n log n",
         ),
     ),
+    Smoke(
+        "studio",
+        "--records 80 --reading 0",
+        ("records | first page s | survey s | preview s | largest work MiB",),
+    ),
 )
 
 

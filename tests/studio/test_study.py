@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hierdata.studio.opening import continue_study, open_study
 from hierdata.studio.pages.roles import list_questions
 from hierdata.studio.serve import _listen
 from hierdata.studio.study import StaleError, StudyFolder
+from hierdata.studio.work import Works, WorkState
 from hierdata.studio.worker import describe_fault, run
 from hierdata.studio.yaml_edit import remove_entry, set_entry, set_items
 from tests.studio.client import Client
@@ -142,6 +144,21 @@ def test_a_work_tells_how_it_ended_and_never_what_it_read(
     assert "ValueError at hierdata/studio/worker.py" in str(told[-1]["why"])
     assert "SECRET" not in str(told)
     assert "SECRET" not in describe_fault(KeyError("SECRET"))
+
+
+@pytest.mark.full
+def test_a_survey_is_followed_by_what_prepares_a_preview(study: StudyFolder) -> None:
+    works, deadline = Works(), time.monotonic() + 300
+    try:
+        works.start(study, "survey", {})
+        while works.state("prepare") is None or works.is_running("prepare"):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert works.state("prepare") == WorkState("prepare", "compiling", 3, 3, "done")
+    finally:
+        works.close()
+    assert study.figures("prepare") is None
+    assert study.figures("preview") is None
 
 
 def survey_export(folder: Path, resources: list[dict[str, Any]]) -> StudyFolder:

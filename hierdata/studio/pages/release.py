@@ -123,7 +123,7 @@ def _read_signature(study: StudyFolder, number: str) -> dict[str, str] | None:
 
 
 def _accept_input(ask: Ask) -> Done:
-    for name in ("survey", "preview", "compare", "release"):
+    for name in ("survey", "prepare", "preview", "compare", "release"):
         ask.works.stop(name)
     ask.study.accept_input()
     ask.works.start(ask.study, "survey", {})
