@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -249,18 +249,25 @@ class Taxonomy(QuasiDomain):
         return nodes
 
 
-class _Version(NamedTuple):
-    """A state of a taxonomy's file: a changed file has another one."""
+class _Version:
+    """A state of a taxonomy: a changed file, or another tree in the policy, is another one."""
 
-    taxonomy: Taxonomy
-    folder: Path
-    state: tuple[int, ...]
+    def __init__(self, taxonomy: Taxonomy, folder: Path, state: tuple[int, ...] | str) -> None:
+        self.taxonomy, self.folder = taxonomy, folder
+        where = None if taxonomy.file is None else (taxonomy.file, taxonomy.delimiter, folder)
+        self._key = (type(taxonomy), where, taxonomy.inner, taxonomy.finest, state)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Version) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
 def _version(taxonomy: Taxonomy, folder: Path) -> _Version | None:
-    """Return the state of a taxonomy's file now; None for a tree in the policy, or a missing file."""
+    """Return the state of a taxonomy now; None if its file is missing."""
     if taxonomy.file is None:
-        return None
+        return _Version(taxonomy, folder, repr(taxonomy.tree))
     try:
         found = locate_tree(folder, taxonomy.file).stat()
     except (OSError, PolicyError):

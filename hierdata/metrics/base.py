@@ -7,6 +7,7 @@ each part of a release questions, whose answers add up exactly in any order (``T
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -200,7 +201,8 @@ def quotients(tops: Mapping[int, int]) -> Fraction:
     >>> quotients({3: 6, 4: 2})
     Fraction(5, 2)
     """
-    return sum((Fraction(top, bottom) for bottom, top in tops.items()), Fraction(0))
+    common = math.lcm(*tops)
+    return Fraction(sum(top * (common // bottom) for bottom, top in tops.items()), common)
 
 
 def collect_sums(pairs: Iterable[tuple[int, int]]) -> Sums[int, int]:

@@ -10,7 +10,7 @@ import pytest
 
 from hierdata.ground.errors import MissingPluginError
 from hierdata.ground.plugins import Plugin
-from tests.plugins.conftest import SPREAD, Site
+from tests.plugins.conftest import SERIAL, SPREAD, Site
 from tests.plugins.wheels import TOY, build, distribution, unpack
 
 MODEL = (TOY / "hierdata_toy" / "model.py").read_text("utf-8")
@@ -175,7 +175,9 @@ def test_claims_about_plugins_are_no_way_in(desk: Site, tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "release.json").write_text(f'{{"plugins": {plugins}}}')
         (folder / "records.jsonl").write_text('{"name": "*"}\n' * 3)
-    every = desk.run_all(*(["verify", str(tmp_path / name), "--policy", "plain.yaml"] for name in claims))
+    every = desk.run_all(
+        *(["verify", str(tmp_path / name), "--policy", "plain.yaml", *SERIAL] for name in claims)
+    )
     # As if the claims were not there: the records are judged.
     assert {name: (ran.code, ran.err) for name, ran in zip(claims, every, strict=True)} == dict.fromkeys(
         claims, (0, "")

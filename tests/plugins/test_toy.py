@@ -6,7 +6,9 @@ import json
 import tomllib
 from pathlib import Path
 
-from tests.plugins.conftest import ROOT, SPREAD, Site
+import pytest
+
+from tests.plugins.conftest import ROOT, SERIAL, SPREAD, Site
 from tests.plugins.wheels import TOY, build, toy, unpack
 
 MEMBERS = {
@@ -20,12 +22,22 @@ MEMBERS = {
 PUBLISHED = ("release", "release/public/records.numbered")
 
 
+@pytest.fixture(name="desk", scope="module")
+def _with_a_release(desk: Site) -> Site:
+    ran = desk.run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "release", *SERIAL)
+    assert ran.code == 0, ran.err
+    return desk
+
+
 def test_all_members_are_listed_used_and_judged(desk: Site) -> None:
+    """The last command judges by the original, in workers."""
+    verify = [["verify", published, "--policy", "policy.yaml", *SERIAL] for published in PUBLISHED]
     listed, linted, again, *judged = desk.run_all(
         ["plugins", "--json"],
         ["lint", "policy.yaml", "--data", "in.numbered"],
         ["anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "again", *SPREAD],
-        *(["verify", published, "--policy", "policy.yaml"] for published in PUBLISHED),
+        *verify,
+        ["verify", "release", "--policy", "policy.yaml", "--original", "in.numbered", *SPREAD],
     )
     assert listed.code == 0
     assert {one["family"]: one["name"] for one in listed.json["plugins"]} == MEMBERS
@@ -37,7 +49,7 @@ def test_all_members_are_listed_used_and_judged(desk: Site) -> None:
     for file in ("records.numbered", "codebook.json", "release.json", "summary.html"):
         one, other = ((desk.folder / out / "public" / file).read_bytes() for out in ("release", "again"))
         assert one == other, file
-    assert [(ran.code, ran.err) for ran in judged] == [(0, "")] * len(PUBLISHED)
+    assert [(ran.code, ran.err) for ran in judged] == [(0, "")] * (len(PUBLISHED) + 1)
 
 
 def test_the_release_names_them_and_the_report_explains_them(desk: Site) -> None:
@@ -56,11 +68,6 @@ def test_the_release_names_them_and_the_report_explains_them(desk: Site) -> None
     assert "share, of capped-share" in page
     assert "The largest share of one value" in page
     assert "How many records a class has on average." in page
-
-
-def test_a_release_is_judged_by_its_original_and_by_workers(desk: Site) -> None:
-    ran = desk.run("verify", "release", "--policy", "policy.yaml", "--original", "in.numbered", *SPREAD)
-    assert (ran.code, ran.err) == (0, "")
 
 
 def test_without_the_plugin_nothing_is_judged_and_nothing_anonymized(desk: Site) -> None:
@@ -105,16 +112,12 @@ def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
     )
 
 
-def test_nothing_is_imported_that_no_policy_names(desk: Site) -> None:
-    code = (
-        "import sys; from hierdata.policy.load import load; load('plain.yaml'); "
-        "assert not [name for name in sys.modules if name.startswith('hierdata_toy')]"
-    )
-    desk.execute(code)
-
-
-def test_all_members_keep_their_contracts(desk: Site) -> None:
+def test_only_what_a_policy_names_is_imported_and_all_members_keep_their_contracts(desk: Site) -> None:
     code = """
+import sys
+from hierdata.policy.load import load
+load("plain.yaml")
+assert not [name for name in sys.modules if name.startswith("hierdata_toy")]
 from hierdata_toy import domain, engine, format, metric, model, recoding
 from hierdata import testing
 testing.check_model(model.CappedShare(share="0.5"))

@@ -14,6 +14,7 @@ import hierdata
 from hierdata.cli import main
 from hierdata.policy.lint.partial import examine
 from hierdata.policy.load import load
+from hierdata.records import xsd
 from tests.redteam.costs import cheap, small
 
 K = {"kind": "k-anonymity", "k": 2}
@@ -198,10 +199,16 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("text", HUGE.values(), ids=HUGE)
-@pytest.mark.parametrize("name", ["p.yaml", pytest.param("taxonomy.yaml", marks=pytest.mark.full)])
-def test_yaml_is_counted_before_anything_is_built_of_it(desk: Path, text: str, name: str) -> None:
-    (desk / name).write_text(text)
+FULL = pytest.mark.full
+HUGE_FILES = [
+    *(pytest.param("p.yaml", kind, marks=FULL if kind == "many keys" else []) for kind in HUGE),
+    *(pytest.param("taxonomy.yaml", kind, marks=FULL) for kind in ("billion laughs", "many values", "large")),
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), HUGE_FILES)
+def test_yaml_is_counted_before_anything_is_built_of_it(desk: Path, name: str, kind: str) -> None:
+    (desk / name).write_text(HUGE[kind])
     policy = desk / name if name == "p.yaml" else with_taxonomy(desk, name)
     with cheap(), small(100), pytest.raises(hierdata.PolicyError) as refused:
         hierdata.anonymize(RECORDS, policy)
@@ -398,7 +405,11 @@ def test_annotations_refer_to_nothing_outside(
     assert not fetched
 
 
-def test_the_types_of_an_xsd_do_not_multiply(desk: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("visits", [20_000, pytest.param(xsd._MOST_VISITS, marks=FULL)])
+def test_the_types_of_an_xsd_do_not_multiply(
+    desk: Path, tmp_path: Path, visits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xsd, "_MOST_VISITS", visits)
     types = "".join(
         f'<xs:complexType name="t{n}"><xs:sequence><xs:element name="a" type="t{n + 1}"/>'
         f'<xs:element name="b" type="t{n + 1}"/></xs:sequence></xs:complexType>'

@@ -142,16 +142,22 @@ def declared(data: bytes) -> set[tuple[str | None, str]]:
     return {pair for one in etree.fromstring(data).iter() for pair in one.nsmap.items()}
 
 
+@pytest.fixture(name="expected", scope="module")
+def _expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[bytes]]:
+    """What is told of people with nothing beside their values."""
+    source = tmp_path_factory.mktemp("plain") / "clinic.xml"
+    source.write_bytes(clinic([person(number) for number in range(12)]))
+    return told(released(source, policy_of()))
+
+
 @pytest.mark.parametrize("name", LEFTOVERS)
 @pytest.mark.parametrize("places", [(5,), pytest.param((0, 11), marks=pytest.mark.full)], ids=len)
 def test_what_one_record_has_beside_its_values_changes_nothing(
-    name: str, places: tuple[int, ...], tmp_path: Path
+    name: str, places: tuple[int, ...], tmp_path: Path, expected: dict[str, list[bytes]]
 ) -> None:
     """At the first, an inner and the last record, and at one that is suppressed, first or last."""
     source, plain = tmp_path / "clinic.xml", [person(number) for number in range(12)]
     tag, inside = LEFTOVERS[name]
-    source.write_bytes(clinic(plain))
-    expected = told(released(source, policy_of()))
     for at in places:
         people = [*plain]
         people[at] = person(at, tag=tag, inside=inside)
@@ -163,10 +169,10 @@ def test_what_one_record_has_beside_its_values_changes_nothing(
 
 
 @pytest.mark.parametrize("name", AROUND)
-def test_what_lies_around_the_records_changes_nothing(name: str, tmp_path: Path) -> None:
+def test_what_lies_around_the_records_changes_nothing(
+    name: str, tmp_path: Path, expected: dict[str, list[bytes]]
+) -> None:
     source, plain = tmp_path / "clinic.xml", [person(number) for number in range(12)]
-    source.write_bytes(clinic(plain))
-    expected = told(released(source, policy_of()))
     before, tag, between = AROUND[name]
     source.write_bytes(clinic(plain, before, tag, between))
     assert told(released(source, policy_of())) == expected

@@ -6,7 +6,7 @@ No model has a field for a raw value, a seed, an input path or a time.
 from __future__ import annotations
 
 import json
-from functools import cache
+from json.encoder import encode_basestring
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
@@ -345,27 +345,26 @@ def dump(model: BaseModel) -> bytes:
 def _indent(value: Any, line: str = "\n") -> str:
     """Return what ``json.dumps(value, ensure_ascii=False, indent=2)`` returns, many times faster.
 
-    With ``indent`` json encodes in Python: a codebook with 300,000 codes would take seconds. What holds no
-    other lists or objects is encoded in C, with line feeds in the separator. ``line`` begins a line outside
-    of the value.
+    With ``indent`` json encodes in Python: a codebook with 300,000 codes would take seconds. ``line``
+    begins a line outside of the value.
     """
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if type(value) is int:
+        return str(value)
     if not value or not isinstance(value, dict | list | tuple):
-        return _encoder().encode(value)
+        return _ENCODER.encode(value)
     inner = f"{line}  "
-    begin, end, held = ("{", "}", value.values()) if isinstance(value, dict) else ("[", "]", value)
-    if not any(isinstance(one, dict | list | tuple) for one in held):
-        text = _encoder(inner).encode(value)[1:-1]
-    elif isinstance(value, dict):
-        text = f",{inner}".join(f"{_indent(key)}: {_indent(one, inner)}" for key, one in value.items())
-    else:
-        text = f",{inner}".join(_indent(one, inner) for one in value)
-    return f"{begin}{inner}{text}{line}{end}"
+    if isinstance(value, dict):
+        text = f",{inner}".join(
+            [f"{encode_basestring(key)}: {_indent(one, inner)}" for key, one in value.items()]
+        )
+        return f"{{{inner}{text}{line}}}"
+    text = f",{inner}".join([_indent(one, inner) for one in value])
+    return f"[{inner}{text}{line}]"
 
 
-@cache
-def _encoder(line: str = " ") -> json.JSONEncoder:
-    """Return an encoder that begins a line after each comma; json makes one for each call otherwise."""
-    return json.JSONEncoder(ensure_ascii=False, separators=(f",{line}", ": "))
+_ENCODER = json.JSONEncoder()
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
