@@ -11,6 +11,7 @@ from hierdata.documents.scalars import NOT_FINITE
 from hierdata.drafting.dependences import relate_fields
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, listed_paths, vertex_types
+from hierdata.drafting.identifiers import propose_surnames
 from hierdata.drafting.mixed import stated_mixed
 from hierdata.drafting.persons import Persons, choose_joint, choose_keys, find_persons
 from hierdata.drafting.profile import Profile, profile
@@ -51,6 +52,7 @@ def build_draft(
     rows, guards = [], []
     every = list(fields(found, notation))
     proposed = {one.keys: propose(one, found.records, notation.textual) for one in every}
+    proposed |= propose_surnames(every, proposed)
     related = relate_fields(every, proposed, found.sample)
     for one in every:
         proposal, promise = propose_model(one, related[one.keys])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
+from hierdata.drafting.fields import Field
 from hierdata.drafting.seen import ENOUGH, FEW, K, Proposal, SeenField
 from hierdata.records.recognition.persons import Meaning, is_called_thing
 from hierdata.records.recognition.words import DEED_ENDS, PARTS_ALONE, words_of
+from hierdata.records.survey import Keys
 
 _FORMATS = {
     "email": "e-mail addresses",
@@ -33,6 +37,7 @@ _REPEATS = (
     "does a person have several records? A model counts records, not people; use another role if it does not "
     "identify a person"
 )
+_GIVEN_NAMES = "the values look like given names of persons"
 _WHOSE = "are they names of people? If they are names of things, use `role: quasi`"
 
 
@@ -144,8 +149,25 @@ def _propose_full_names(seen: SeenField) -> Proposal | None:
     ):
         return Proposal({"role": "identifier"}, "the values have the form of full names", _WHOSE)
     if not few and looks.share_like("given") >= _GIVEN:
-        return Proposal({"role": "identifier"}, "the values look like given names of persons")
+        return Proposal({"role": "identifier"}, _GIVEN_NAMES)
     return None
+
+
+def propose_surnames(fields: Iterable[Field], proposed: Mapping[Keys, Proposal]) -> dict[Keys, Proposal]:
+    """Return proposals for words beside given names, in fields whose names say nothing: surnames perhaps."""
+    of_persons = {keys[:-1] for keys, one in proposed.items() if one.reason == _GIVEN_NAMES}
+    return {
+        one.keys: Proposal({"role": "identifier"}, "words beside given names of persons", _WHOSE)
+        for one in fields
+        if one.keys[:-1] in of_persons
+        and proposed[one.keys].is_published
+        and one.attribute is not None
+        and one.attribute.values.distinct >= _CODES
+        and one.attribute.looks.share_like("named", "titled", "full", "given", "word") >= _MOSTLY
+        and one.hint is None
+        and one.meaning is None
+        and not (one.names and is_called_thing(one.names[0]))
+    }
 
 
 def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:

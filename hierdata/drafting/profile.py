@@ -19,7 +19,7 @@ from hierdata.drafting.values import CATEGORIES, Looks, SeenHashes
 from hierdata.ground.errors import InputError
 from hierdata.records.dependence import Dependence
 from hierdata.records.identifiers.treatment import Treatment
-from hierdata.records.maps import dynamic
+from hierdata.records.maps import dynamic, look_like_data
 from hierdata.records.mixed import REST, UNMIXED, Mixed
 from hierdata.records.path import Step, jsonpath
 from hierdata.records.survey import Keys, PathSurvey, survey
@@ -310,6 +310,11 @@ def _move_texts(profile: Profile) -> None:
 
 def _skip_maps(profile: Profile) -> None:
     """Remove the keys of objects that are maps, with everything counted below them."""
+    if look_like_data(profile.shape.children) and _are_of_one(profile.shape):
+        raise InputError(
+            "the keys of the records look like data, such as ids, and most records have others: "
+            'make each key a value, as in {"id": KEY, ...}'
+        )
     new = set(_maps(profile.shape, ())) - profile.skipped
     profile.skipped |= new
     for keys in profile.skipped:
@@ -331,11 +336,22 @@ def _maps(shape: PathSurvey, keys: Keys) -> Iterator[Keys]:
     """Yield the outermost objects whose keys look like data and differ between most objects."""
     for key, below in shape.children.items():
         path = (*keys, key)
-        present = sum(own.occurrences for own in below.children.values())
-        if dynamic(below) and (below.crowded or 2 * present <= len(below.children) * below.objects):
+        if dynamic(below) and (below.crowded or _differ_mostly(below)):
             yield path
         else:
             yield from _maps(below, path)
+
+
+def _are_of_one(shape: PathSurvey) -> bool:
+    """Return whether most keys are those of a single object, and no object has most of them."""
+    present = sum(own.occurrences for own in shape.children.values())
+    return 2 * present <= 3 * len(shape.children) and _differ_mostly(shape)
+
+
+def _differ_mostly(shape: PathSurvey) -> bool:
+    """Return whether at most half of the objects have a key, on average."""
+    present = sum(own.occurrences for own in shape.children.values())
+    return 2 * present <= len(shape.children) * shape.objects
 
 
 def _fields(shape: PathSurvey) -> int:

@@ -130,5 +130,14 @@ def dynamic(shape: PathSurvey, listed: Collection[str] = ()) -> bool:
         there = sum(shape.children[key].occurrences for key in keys)
         if _RARE * there < len(keys) * shape.objects:
             return True
+    return look_like_data(keys)
+
+
+def look_like_data(keys: Collection[str]) -> bool:
+    """Return whether most of some keys look like ids or dates.
+
+    >>> look_like_data(["p001", "p002", "p003", "p004"]), look_like_data(["age", "sex", "zip"])
+    (True, False)
+    """
     alike = sum(_LOOKS_LIKE_DATA.fullmatch(key) is not None for key in keys)
     return len(keys) >= _FEW_KEYS and 2 * alike > len(keys)

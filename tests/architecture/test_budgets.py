@@ -45,7 +45,7 @@ BUDGETS: dict[str, int] = {
     "pipeline": 6680,
     "policy": 7680,
     "privacy": 3450,
-    "records": 8065,
+    "records": 8075,
     "release": 7120,
     "reproduction": 6_460,
     "sources": 4850,

@@ -7,9 +7,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import hierdata
 from hierdata.domains.date import Date
 from hierdata.drafting.draft import Draft
+from hierdata.ground.errors import InputError
 from tests.cases import for_each, naming
 
 ILLS = ("flu", "asthma", "ulcer", "gout")
@@ -151,3 +154,23 @@ def test_rows_of_elements_with_prefixes_are_united(tmp_path: Path) -> None:
     assert draft.records == 6
     policy = draft.confirmed()
     assert hierdata.anonymize(source, policy, seed=bytes(16)).report.counts.records.input == 6
+
+
+def test_words_beside_given_names_are_asked_about() -> None:
+    """Where names of fields say nothing: ``l`` beside ``f``; what is called as a thing stays."""
+    given = ("Anna", "Ben", "Carla", "Hugo", "Lena", "Nora", "Pedro", "Rosa", "Samir", "Tara")
+    words = ("Alder", "Birch", "Cedar", "Doff", "Elms", "Frost", "Glade", "Heath", "Irons", "Jute", "Knoll")
+    person = lambda n: {"f": given[n % 10], "l": words[n % 11], "city": words[-n % 11]}  # noqa: E731
+    found = roles(hierdata.init(rows(u=person, age=lambda n: 20 + n % 7)))
+    assert found["$.u.f"] == found["$.u.l"] == "identifier"
+    assert found["$.u.city"] == "quasi"
+    assert roles(hierdata.init(rows(l=lambda n: words[n % 11])))["$.l"] == "quasi"
+
+
+def test_records_whose_keys_are_ids_are_refused() -> None:
+    """The message shows none; questions that most records lack are fields."""
+    with pytest.raises(InputError, match="look like data") as refused:
+        hierdata.init([{f"p{n:03}": {"age": 20 + n % 7}} for n in range(40)])
+    assert "p0" not in str(refused.value)
+    asked = [{f"q{(n * 7 + at) % 40:03}": n % 3 for at in range(9)} for n in range(40)]
+    assert len(hierdata.init(asked).fields) == 40

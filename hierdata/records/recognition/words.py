@@ -160,12 +160,13 @@ _SENSES: dict[Sense, str] = {
         alias familyname firstname firstnames fname forename fullname givenname initials lastname
         legalname
         ln lname maidenname middlename mname mononym nickname preferredname surname username login loginname
-        screenname displayname
-        familienname geburtsname kuenstlername maedchenname nachname rufname zweitname vorname vornamen zuname
-        nomdefamille nomfamille nomnaissance patronyme prenom prenoms pseudo
-        apellido apellidos
-        cognome nominativo
-        achternaam geboortenaam roepnaam tussenvoegsel voorletters voornaam voornamen
+        screenname displayname nick nicknames gamertag userhandle
+        benutzername familienname geburtsname kuenstlername maedchenname nachname rufname spitzname zweitname
+        vorname vornamen zuname
+        nomdefamille nomfamille nomnaissance patronyme prenom prenoms pseudo pseudonyme surnom nomutilisateur
+        apellido apellidos apodo
+        cognome nominativo soprannome nomeutente
+        achternaam bijnaam geboortenaam gebruikersnaam roepnaam tussenvoegsel voorletters voornaam voornamen
         apelido apelidos sobrenome
         fn surnm imie imiona nazwisko prijmeni krestni fornamn foernamn efternamn mellannamn fornavn efternavn
         etternavn
