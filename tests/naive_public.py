@@ -65,7 +65,7 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
         "worst_guess": {path: exact(worst_guess(classes, path)) for path in sensitive},
         "limitations": [
             *limitations(models, policy.get("recoding", "generalization"), {}),
-            *unlimited_sentences(unlimited),
+            *unlimited_sentences(unlimited, tables=False),
             *certain_sentences(
                 [path for path in sensitive if worst_guess(classes, path) == 1 and path not in unlimited]
             ),

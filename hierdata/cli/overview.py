@@ -79,7 +79,7 @@ def _promise(report: StewardReport, most: int) -> list[str]:
     finding = [_sentences(report, text) for text in list_findings(report)] or [["No promise limits it."]]
     learning = [_sentences(report, text) for text in list_learnings(report)]
     if unlimited := list_unlimited(report):
-        learning.append([state_unlimited(_name_paths(unlimited, report))])
+        learning.append([state_unlimited(report, _name_paths(unlimited, report))])
     risk = describe_worst_risk(report)
     chances = [(0, risk)] if risk and list_findings(report) else []
     chances += [(1, said) for said in _measured_guess(report)]
@@ -146,14 +146,14 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
 
 
 def _not_promised(report: StewardReport) -> list[str]:
-    """Say how much is not promised, and first of all what classes give away, or who is not covered.
+    """Say how much is not promised, and first of all what groups give away, or who is not covered.
 
     Fields that no promise limits stand with what could be learned.
     """
     unlimited = list_unlimited(report)
     certain = [path for path in certain_guesses(report) if path not in unlimited]
     first = [MORE_MAY_FIND] if least_that_fit(report) is not None else []
-    first += [f"In some class all may have one value {_at(certain, report)}."] if certain else []
+    first += [f"In some group all may have one value {_at(certain, report)}."] if certain else []
     count = plural(len(report.limitations), "thing")
     return fold(" ".join([f"Not promised: {count}, listed in the report.", *first]), "", "  ")
 

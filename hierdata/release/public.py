@@ -167,7 +167,7 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
         {str(policy.rules_by_keys[keys][0]): describe_form(policy, keys) for keys in policy.sensitive}
     )
     unlimited = [str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)]
-    stated += unlimited_sentences(unlimited)
+    stated += unlimited_sentences(unlimited, tables=bool(verdict.tables))
     stated += count_empty(empty)
     stated += certain_sentences(
         [path for path, share in verdict.worst_guess.items() if share == 1 and path not in unlimited]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 import hierdata
 from hierdata.ground.errors import InputError, PromiseError
+from hierdata.measurement.risks.columns import FactIndex, LabelColumn
 from hierdata.measurement.risks.downcoding import measure_downcoding
 from hierdata.measurement.risks.evidence import Evidence
 from hierdata.measurement.risks.facts import PublishedFact
@@ -81,15 +84,43 @@ def test_predicates_match_the_records_of_the_twin() -> None:
                 assert naive.count_true(shown, shown_by, {}, set()) == 1
             for predicate in (*targeted, *draw_at_random(evidence, every, facts, 20, rng)):
                 facts_told = told(evidence, predicate)
-                found = len(evidence.find_true(evidence.original, predicate))
+                found = len(evidence.find_true(predicate))
                 assert found == naive.count_true(records, facts_told, PARENTS, QUASI), facts_told
                 assert evidence.is_single_true(predicate) is (found == 1)
-                as_strings = len(evidence.find_true(evidence.original, predicate, as_strings=True))
+                as_strings = len(evidence.find_true(predicate, as_strings=True))
                 if all(sign == "=" and label is not None for _, sign, label in facts_told):
                     assert as_strings == naive.count_true(records, facts_told, {}, set()), facts_told
                 compared += 1
     assert compared > 500
     assert singled > 200
+
+
+def test_records_of_facts_are_those_of_sets() -> None:
+    """More records than bits of a word, more labels than are looked up one by one, records without any."""
+    rng = np.random.default_rng(4)
+    for records, labels in ((1, 1), (64, 3), (130, 90), (300, 200)):
+        sizes = rng.integers(0, 4, (2, records))
+        own = [[rng.integers(-1, labels, size).tolist() for size in row.tolist()] for row in sizes]
+        columns = [
+            LabelColumn(np.repeat(np.arange(records), row), np.array([*chain(*some)], np.int64), records)
+            for row, some in zip(sizes, own, strict=True)
+        ]
+        sets = [np.unique(rng.integers(0, labels + 5, size)) for size in (1, 2, labels)]
+        index = FactIndex(columns, lambda fact, sets=sets: sets[fact.label])  # type: ignore[misc]
+        for _ in range(20):
+            facts = [PublishedFact(int(at), "=", int(own)) for at, own in rng.integers(0, (2, 3), (2, 2))]
+            satisfied = [
+                record
+                for record in range(records)
+                if all({*own[at][record]} & {*sets[label].tolist()} for at, _, label in facts)
+            ]
+            assert index.find(facts).tolist() == satisfied
+            assert index.is_single(facts) is (len(satisfied) == 1)
+        for column, some in zip(columns, own, strict=True):
+            shown = [sorted({*row} - {-1}) for row in some]
+            assert [column.of_record(record) for record in range(records)] == shown
+            having = Counter(label for row in shown for label in row)
+            assert column.list_rare() == sorted(label for label, count in having.items() if count == 1)
 
 
 def test_two_readers_link_as_those_of_the_twin() -> None:
@@ -244,7 +275,7 @@ def test_numbers_are_read_away_from_the_median_of_different_rows() -> None:
               ((30, "a"), (30, "a"), (30, "a"), (40, "b"), (50, "c"))]  # fmt: skip
     evidence = evidence_of_table(people)
     signs = [
-        own.labels[0].sign_of(own.labels[0].texts.index(40)) for own in (evidence, evidence.without_equal())
+        own.labels[0].sign_of(own.labels[0].texts.index(40)) for own in (evidence, evidence.without_equal)
     ]
     assert signs == [">=", "<="]
 

@@ -2,9 +2,9 @@
 
 A release of synthetic students (data set A) is attacked with victims drawn from all of them: by classes of
 whole trees (``effort: 0``), and under bounded knowledge of two facts, where hardly two records look alike.
-Workers read; one process prepares the index of the release, and attacks release and original; then the whole
-command runs with its workers. Seconds are CPU seconds; those of the command are also by the clock. MB is the
-peak of the largest process.
+Workers read; one process prepares the index of the release, attacks release and original, and measures the
+risks (singling out, linkability, downcoding); then the whole command runs with its workers. Seconds are CPU
+seconds; those of the command are also by the clock. MB is the peak of the largest process.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import hierdata
-from hierdata.measurement.adversary.attack import Adversary, draw_victims
+from hierdata.measurement.adversary.attack import Adversary, Findings, draw_victims
 from hierdata.measurement.adversary.forms import Forms
 from hierdata.measurement.adversary.knowledge import Curiosity
 from hierdata.pipeline.read_release import read_release
+from hierdata.pipeline.risks import measure_read
+from hierdata.policy.checks.sensitive import class_size
 from tests.benchmarks.collections import policy_for, written
 from tests.benchmarks.commands import watched
 from tests.benchmarks.engine import header, row
@@ -32,7 +34,7 @@ Found = TypeVar("Found")
 WAYS = ("classes", "bounded knowledge")
 CELLS = (
     *("published by", "records", "forms", "victims", "facts"),
-    *("reading", "drawing", "index", "release", "index of original", "original"),
+    *("reading", "drawing", "index", "release", "index of original", "original", "risks"),
     *("command CPU s", "command s", "MB"),
 )
 
@@ -75,14 +77,18 @@ def measure(file: Path, way: str, victims: int, facts: int, workers: int) -> Non
     read, reading = timed(lambda: read_release(out, policy, original=file))
     known, drawing = timed(lambda: draw_victims(read.original, victims, Curiosity(facts), 1))
     cells: list[str] = []
+    findings: list[Findings] = []
     shown = [
         Forms.of(read.rebuilt.forest, read.rebuilt.publication, read.rebuilt.form),
         Forms.of_original(read.original),
     ]
     for forms in shown:
         adversary, preparing = timed(lambda forms=forms: Adversary(read.original, forms))  # type: ignore[misc]
-        _, attacking = timed(lambda adversary=adversary: adversary.attack(known, facts))  # type: ignore[misc]
+        found, attacking = timed(lambda adversary=adversary: adversary.attack(known, facts))  # type: ignore[misc]
+        findings.append(found)
         cells += [preparing, attacking]
+    attacked = findings[0].summarize(class_size(read.prepared.policy))
+    cells.append(timed(lambda: measure_read(read, attacked, None, (facts, victims, 1)))[1])
     command = [sys.executable, "-m", "hierdata", "attack", str(out), "--original", str(file), "--quiet"]
     command += ["--policy", str(policy), "--victims", str(victims), "--facts", str(facts)]
     seconds, cpu, megabytes = watched(command)

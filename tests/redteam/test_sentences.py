@@ -16,6 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 import hierdata
 from hierdata.ground.recodings import TRAITS
 from hierdata.judge.rules import Judgement
@@ -23,6 +25,7 @@ from hierdata.policy.presets import PRESETS
 from hierdata.privacy import MODELS, BoundedKnowledge, PrivacyModel
 from hierdata.release.report import knowledge, sentences
 from hierdata.release.report.plain import split_plain
+from hierdata.release.report.text import describe_verdict
 
 TESTS = Path(__file__).parents[1]
 HERE = "redteam/test_sentences.py"
@@ -50,6 +53,10 @@ TESTED: dict[str, tuple[str, ...]] = {
     "_GUARDED_VERTICES": ("redteam/test_absence.py::test_the_suppressed_are_none_or_as_safe_as_a_class",),
     "_AS_PUBLISHED": (
         "redteam/test_absence.py::test_the_program_finds_what_is_wrong_where_nothing_is_guarded",
+    ),
+    "_AS_PUBLISHED_VERTICES": (
+        "redteam/test_absence.py::test_the_program_finds_what_is_wrong_where_nothing_is_guarded",
+        f"{HERE}::test_vertices_that_are_left_out_of_groups_may_all_have_one_value",
     ),
     "_LOST_VERTICES": (f"{HERE}::test_vertices_that_are_left_out_may_all_have_one_value",),
     "_PSEUDONYMS": (
@@ -80,6 +87,7 @@ TESTED: dict[str, tuple[str, ...]] = {
     "_TIMED": ("redteam/test_moved_dates.py::test_the_time_of_day_links_nobody",),
     "_CERTAIN": (f"{HERE}::test_a_class_that_shows_one_value_is_named",),
     "_UNLIMITED": (f"{HERE}::test_a_field_that_no_model_limits_may_have_one_value_in_a_class",),
+    "_UNLIMITED_IN_GROUPS": (f"{HERE}::test_people_of_one_group_may_have_one_value_though_they_differ",),
     "_MAY_LACK": (f"{HERE}::test_counts_of_a_release_are_lower_bounds",),
     "_LOWER_BOUND": (f"{HERE}::test_counts_of_a_release_are_lower_bounds",),
     "_BIASED": (f"{HERE}::test_shares_of_a_release_are_biased",),
@@ -281,7 +289,8 @@ def test_plain_sentences_have_at_most_25_words() -> None:
     for model in stated_knowledge():
         said |= {part for part in sentences.state_promise(model, []) if part}
     plain = [split_plain(text)[0] for text in said]
-    plain += [text for name in ("_OVER_VALUES", "_ALL_MAY_SHARE", "_IDS_APART", "_UNLIMITED")
+    plain += [text for name in ("_OVER_VALUES", "_ALL_MAY_SHARE", "_IDS_APART", "_UNLIMITED",
+                                                "_UNLIMITED_IN_GROUPS", "_CERTAIN")
               for text in [getattr(sentences, name).format(paths="$.a and $.b")]]  # fmt: skip
     assert len(said) > 80
     for sentence in (one for text in plain for one in split(text)):
@@ -459,6 +468,29 @@ def test_a_field_that_no_model_limits_may_have_one_value_in_a_class() -> None:
             assert any("$.sex: no model limits" in warning for warning in release.report.warnings)
 
 
+def test_people_of_one_group_may_have_one_value_though_they_differ() -> None:
+    """Where values lie in tables, records may all differ: what may be shared is said of groups."""
+    people = [{"town": "abcdefgh"[at], "ill": "xy"[at % 2], "sex": "m"} for at in range(8)]
+    fields = {"$.town": FLAT, "$.ill": SENSITIVE, "$.sex": SENSITIVE}
+    models = [K4, {"kind": "frequency-l-diversity", "l": 2, "on": ["$.ill"]}]
+    for recoding, traits in TRAITS.items():
+        if traits.groups_each_table:
+            continue
+        policy = {"version": 1, "models": models, "fields": fields, "recoding": recoding}
+        release = hierdata.anonymize(people, policy, seed=bytes(16))
+        stated = json.loads((release.folder / "public" / "release.json").read_text("utf-8"))
+        sentence = sentences._UNLIMITED_IN_GROUPS if traits.separates_values else sentences._UNLIMITED
+        about = [text for text in stated["limitations"] if text.startswith("Nothing limits")]
+        assert about == [sentence.format(paths="$.sex")]
+        page = (release.folder / "public" / "summary.html").read_text("utf-8")
+        assert ("all people of one group may have one value there" in page) is traits.separates_values
+        assert ("persons whose records fit" in page) is not traits.separates_values
+        if recoding == "anatomy":
+            assert len({one["town"] for one in release.records()}) == 8, "each record can be told apart"
+            (judged, *_) = describe_verdict(hierdata.verify(release.folder, policy))
+            assert "1 group of persons, the smallest of 8" in judged
+
+
 def test_a_class_that_shows_one_value_is_named() -> None:
     """Everybody in a class has an A somewhere, though no course shows it with more than the stated chance."""
     fields = {"$.town": FLAT, "$.courses[*].code": FLAT, "$.courses[*].grade": SENSITIVE}
@@ -476,19 +508,22 @@ def test_a_class_that_shows_one_value_is_named() -> None:
         assert bool(set.intersection(*shown)) is certain
         stated = json.loads((release.folder / "public" / "release.json").read_text("utf-8"))
         assert (sentence in stated["limitations"]) is certain
-        warned = [text for text in release.report.warnings if "in some class all persons" in text]
+        warned = [text for text in release.report.warnings if "in some group all persons" in text]
         assert [text.partition(":")[0] for text in warned] == ["$.courses[*].grade"] * certain
 
 
-def test_vertices_that_are_left_out_may_all_have_one_value() -> None:
+@pytest.mark.parametrize("suppressed", ["guarded", "as_published"])
+def test_vertices_that_are_left_out_may_all_have_one_value(suppressed: str) -> None:
     people = [{"town": "a", "visits": [{"ward": "w", "code": code}]} for code in ("H", "H", "H", "x")]
     fields = {"$.visits[*].ward": FLAT, "$.visits[*].code": SENSITIVE}
     policy = {
         "version": 1,
         "models": [K4, {"kind": "frequency-l-diversity", "l": 2}],
         "fields": {"$.town": FLAT, **fields},
+        "suppressed": suppressed,
     }
     release = hierdata.anonymize(people, policy, seed=bytes(16))
+    assert sentences._LOST_VERTICES in release.report.limitations
     shown = Counter(
         visit["code"]
         for record in release.records()
@@ -496,6 +531,21 @@ def test_vertices_that_are_left_out_may_all_have_one_value() -> None:
     )
     assert release.report.counts.records.suppressed == 0
     assert Counter("HHHx") - shown == Counter("HHHx"), "the place breaks the model, so all of it is lost"
+
+
+def test_vertices_that_are_left_out_of_groups_may_all_have_one_value() -> None:
+    """Of ten visits the two that are in no group both show H, where nothing guards what is left out."""
+    people = [{"town": "a", "visits": [{"code": code}]} for code in "HHHHHHxyzw"]
+    fields = {"$.town": FLAT, "$.visits[*].code": SENSITIVE}
+    models = [{"kind": "k-anonymity", "k": 2}, {"kind": "frequency-l-diversity", "l": 2}]
+    stated = {"version": 1, "models": models, "fields": fields, "recoding": "anatomy"}
+    release = hierdata.anonymize(people, {**stated, "suppressed": "as_published"}, seed=bytes(16))
+    assert sentences._AS_PUBLISHED_VERTICES in release.report.limitations
+    assert release.report.counts.records.suppressed == 0
+    (table,) = (release.folder / "public").glob("sensitive-*")
+    rows = json.loads(table.read_text("utf-8"))
+    shown = Counter(row["code"] for row in rows for _ in range(row["count"]))
+    assert Counter("HHHHHHxyzw") - shown == Counter("HH")
 
 
 def test_one_value_may_have_the_share_of_its_level() -> None:

@@ -237,8 +237,8 @@ def test_the_first_screen_has_what_a_signer_needs() -> None:
     first, _, rest = text.partition("Contents")
     for said in ("a" * 64, "b" * 64, "0.1.0", "Signature", "119 classes of 5 to 10"):
         assert said in first
-    assert f"In no class do more than 50.0 % have the same value at {GPA}." in first
-    assert GRADE not in first.partition("Measured here: In no class")[2], "100 % is no measure to be proud of"
+    assert f"In no group do more than 50.0 % have the same value at {GPA}." in first
+    assert GRADE not in first.partition("Measured here: In no group")[2], "100 % is no measure to be proud of"
     # 100 records in 20 classes of 5, 500 in 10 of 50: 30 classes of 600 records.
     assert "at most 20.0 %, 5.0 % on average" in first
     assert "1987" in rest

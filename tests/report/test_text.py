@@ -92,7 +92,7 @@ def test_a_verdict_that_holds() -> None:
 
 
 def test_the_worst_guess_is_told_at_80_columns() -> None:
-    """Whoever releases sees the largest share of a class that one value has, also where every model holds."""
+    """Whoever releases sees the largest share of a group that one value has, also where every model holds."""
     guesses = {GPA: Fraction(2, 3), GRADE: Fraction(1), "$.pay": Fraction(0), "x" * 70: Fraction(1, 100_000)}
     told = {path: Exact.of(guess) for path, guess in guesses.items()}
     for lines in (
@@ -196,7 +196,7 @@ def test_an_overview_says_what_a_signer_needs_in_18_lines() -> None:
         "Kept of the input: 50.0 % of at most 75.0 %",
         f"{'█' * 10}{'░' * 10}  50.0 %  600 of 603 published",
         "  $.courses[*]           9,000 of 9,100 published",
-        f"In no class do more than 66.7 % have the same value at {GRADE}.",
+        f"In no group do more than 66.7 % have the same value at {GRADE}.",
         "Not promised: 6 things, listed in the report.",
         "Next: read the report (1 warning) before you give anything out.",
         "Report: release/steward/report.html",

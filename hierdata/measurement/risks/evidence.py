@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.isomorphism import first_alike, number_keys
 from hierdata.forest.publication import Publication
+from hierdata.measurement.risks.columns import FactIndex, LabelColumn, observe
 from hierdata.measurement.risks.facts import (
     FactField,
     Ints,
-    LabelColumn,
     LabelMeanings,
     PublishedFact,
-    find_records,
-    is_single,
     list_attributes,
-    observe,
     read_number,
 )
 
@@ -101,8 +98,9 @@ class Evidence:
         """The numbers of the quasi-identifiers."""
         return tuple(own for own, one in enumerate(self.attributes) if one.is_quasi)
 
+    @cached_property
     def without_equal(self) -> Evidence:
-        """Return the evidence with one of all equal rows, as ``anonymeter`` reads tables; trees unchanged.
+        """The evidence with one of all equal rows, as ``anonymeter`` reads tables; trees are unchanged.
 
         Medians are those of the rows that are left.
         """
@@ -127,50 +125,60 @@ class Evidence:
 
     def is_single_published(self, facts: Sequence[PublishedFact]) -> bool:
         """Return whether a predicate matches one published record, by the labels as they are."""
-        columns = self.published
-        wanted = [
-            (
-                own.attribute,
-                self.labels[own.attribute].list_alike(
-                    own.sign, own.label, len(columns[own.attribute].counts)
-                ),
-            )
-            for own in facts
-        ]
-        return is_single(columns, wanted)
-
-    def find_true(
-        self, columns: Sequence[LabelColumn], facts: Sequence[PublishedFact], as_strings: bool = False
-    ) -> Ints:
-        """Return the records of the input, or of the control, that a predicate matches."""
-        wanted = self._list_wanted(facts, as_strings)
-        if any(not len(own) for _, own in wanted):
-            return np.zeros(0, np.int64)
-        return find_records(columns, wanted)
+        return self._of_published.is_single(facts)
 
     def is_single_true(self, facts: Sequence[PublishedFact], as_strings: bool = False) -> bool:
         """Return whether a predicate matches one record of the input."""
-        return is_single(self.original, self._list_wanted(facts, as_strings))
+        return self._of_original[as_strings].is_single(facts)
 
-    def _list_wanted(self, facts: Sequence[PublishedFact], as_strings: bool) -> list[tuple[int, Ints]]:
-        return [
-            (own.attribute, self.labels[own.attribute].list_covered(own.sign, own.label, as_strings))
-            for own in facts
-        ]
+    def find_true(self, facts: Sequence[PublishedFact], as_strings: bool = False) -> Ints:
+        """Return the records of the input that a predicate matches."""
+        return self._of_original[as_strings].find(facts)
 
-    def list_facts(
-        self, record: int, attributes: Sequence[int], by_size: bool = False
-    ) -> list[PublishedFact]:
-        """List the facts that a published record shows.
+    def find_controls(self, facts: Sequence[PublishedFact], as_strings: bool = False) -> Ints:
+        """Return the records of the control that a predicate matches."""
+        return self._of_control[as_strings].find(facts)
+
+    @cached_property
+    def _of_published(self) -> FactIndex:
+        counts = [len(own.counts) for own in self.published]
+
+        def list_alike(fact: PublishedFact) -> Ints:
+            return self.labels[fact.attribute].list_alike(fact.sign, fact.label, counts[fact.attribute])
+
+        return FactIndex(self.published, list_alike)
+
+    @cached_property
+    def _of_original(self) -> tuple[FactIndex, FactIndex]:
+        """Labels read as sets of values, and as strings."""
+        return self._index(self.original)
+
+    @cached_property
+    def _of_control(self) -> tuple[FactIndex, FactIndex]:
+        assert self.control is not None
+        return self._index(self.control)
+
+    def _index(self, columns: Sequence[LabelColumn]) -> tuple[FactIndex, FactIndex]:
+        def list_covered(fact: PublishedFact) -> Ints:
+            return self.labels[fact.attribute].list_covered(fact.sign, fact.label)
+
+        def list_spelled(fact: PublishedFact) -> Ints:
+            return self.labels[fact.attribute].list_covered(fact.sign, fact.label, as_strings=True)
+
+        return FactIndex(columns, list_covered), FactIndex(columns, list_spelled)
+
+    def list_labels(self, record: int, attributes: Sequence[int]) -> list[tuple[int, int]]:
+        """List the labels that a published record shows, each with its attribute."""
+        return [(own, label) for own in attributes for label in self.published[own].of_record(record)]
+
+    def find_fact(self, attribute: int, label: int, by_size: bool = False) -> PublishedFact:
+        """Return the fact that a record shows a label.
 
         ``by_size``: where all labels are numbers, one is compared so that fewer values satisfy it, those
         further from the median.
         """
-        return [
-            PublishedFact(own, self.labels[own].sign_of(label) if by_size else "=", label)
-            for own in attributes
-            for label in self.published[own].of_record(record)
-        ]
+        sign = self.labels[attribute].sign_of(label) if by_size else "="
+        return PublishedFact(attribute, sign, label)
 
 
 def _number_rows(columns: Sequence[LabelColumn]) -> Ints:

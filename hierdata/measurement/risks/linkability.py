@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.measurement.risks.columns import LabelColumn
 from hierdata.measurement.risks.evidence import Evidence
-from hierdata.measurement.risks.facts import LabelColumn
 from hierdata.measurement.risks.rates import MeasuredRisk
 
 

@@ -41,7 +41,7 @@ def measure_singling_out(
     found = []
     for by, attributes in ((BY_QUASI, evidence.quasi), (BY_EVERYTHING, every), (BY_STRINGS, every)):
         as_strings = by == BY_STRINGS
-        seen = evidence.without_equal() if as_strings else evidence
+        seen = evidence.without_equal if as_strings else evidence
         most = min(attacks, seen.counts[0])
         predicates = draw_predicates(seen, attributes, facts, most, rng, as_strings)
         chance = draw_at_random(seen, attributes, facts, most, rng)
@@ -75,10 +75,12 @@ def draw_predicates(
     for record in rng.choice(targets, _TRIES * attacks).tolist():
         if len(found) == attacks:
             break
-        shown = evidence.list_facts(record, attributes, by_size)
+        shown = evidence.list_labels(record, attributes)
         if len(shown) < facts:
             continue
-        predicate = tuple(sorted(shown[own] for own in rng.permutation(len(shown))[:facts].tolist()))
+        drawn = rng.permutation(len(shown))[:facts].tolist()
+        labels = [shown[own] for own in drawn]
+        predicate = tuple(sorted(evidence.find_fact(own, label, by_size) for own, label in labels))
         if predicate not in tried:
             tried.add(predicate)
             if evidence.is_single_published(predicate):
@@ -134,7 +136,7 @@ def _evaluate(
 
     attacks, controlled, n_control = len(chance), evidence.control is not None, None
     if evidence.control is not None:
-        matched = [evidence.find_true(evidence.control, predicate, as_strings) for predicate in predicates]
+        matched = [evidence.find_controls(predicate, as_strings) for predicate in predicates]
         single = sum(len(records) == 1 for records in matched)
         _, size, own_size = evidence.counts
         n_control = min(single * correct_for_size(matched, own_size, size), float(attacks))

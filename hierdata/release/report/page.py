@@ -179,20 +179,20 @@ _STANDARD = limitations([], "generalization", {})
 _OTHER_RELEASES = _STANDARD[3]
 _READERS = (_STANDARD[0], *KNOWLEDGE, MORE_MAY_FIND)
 _GIVEN_UP = (
-    *suppression_sentences(judged=True, guarded=False, each_type=False),
+    *(suppression_sentences(judged=True, guarded=False, each_type=own)[0] for own in (False, True)),
     "is published as it stands",
     "Group ids may single out",
     "Values keep the spelling",
-    "In some class of this release all persons",
+    "In some group of this release all persons",
 )
-"""What a policy chose not to protect, or what a class gives away, or the words that say so."""
+"""What a policy chose not to protect, or what a group gives away, or the words that say so."""
 
 
 def rank_limitations(stated: Sequence[str]) -> tuple[str, ...]:
     """Return limitations with the most important first.
 
     First comes what the policy chose not to protect (the suppressed, exempt fields, group ids, spellings)
-    and what classes give away,
+    and what groups give away,
     then what readers may not know already, what the form of the release tells, and other releases; then the
     rest. The form is the second sentence (see ``limitations``).
     """

@@ -23,10 +23,13 @@ _UNLIMITED = (
     "Nothing limits what can be guessed of {paths}: people who cannot be told apart may all have the same "
     "value there."
 )
+_UNLIMITED_IN_GROUPS = (
+    "Nothing limits what can be guessed of {paths}: all people of one group may have the same value there."
+)
 
 _CERTAIN = (
-    "In some class of this release all persons have, or may have, one value at {paths}. Someone who finds "
-    "a person's class may learn that value."
+    "In some group of this release all persons have, or may have, one value at {paths}. Someone who finds "
+    "a person's group may learn that value."
 )
 
 _ALWAYS = (
@@ -66,6 +69,11 @@ _AS_PUBLISHED = (
     "The models hold for published records only. Of the records that are not published any share may have "
     "one sensitive value. Whoever knows that a person is in the collection, and finds no published record "
     "that fits her, may learn that value."
+)
+_AS_PUBLISHED_VERTICES = (
+    "The models hold for published vertices only. Of those of a type that are not published any share may "
+    "have one sensitive value. Whoever knows that a person has one, and finds none that fits it, may learn "
+    "that value."
 )
 _LOST_VERTICES = (
     "Vertices below a published record can be left out, in all records of its class, because a model fails "
@@ -222,9 +230,13 @@ def limitations(
     return (against, form, *groups, *_of_models(models), about, *always, *fields)
 
 
-def unlimited_sentences(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the sentence on sensitive fields that no model limits, if there are any."""
-    return (_UNLIMITED.format(paths=" and ".join(paths)),) if paths else ()
+def unlimited_sentences(paths: Sequence[str], *, tables: bool) -> tuple[str, ...]:
+    """Return the sentence on sensitive fields that no model limits, if there are any.
+
+    ``tables``: sensitive values lie in tables, by group, so that records may be told apart.
+    """
+    sentence = _UNLIMITED_IN_GROUPS if tables else _UNLIMITED
+    return (sentence.format(paths=" and ".join(paths)),) if paths else ()
 
 
 def state_forms(forms: Mapping[str, str | None]) -> tuple[str, ...]:
@@ -246,7 +258,7 @@ def count_empty(records: int) -> tuple[str, ...]:
 
 
 def certain_sentences(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the sentence on sensitive fields of which a class may show one value in all its records."""
+    """Return the sentence on sensitive fields of which a group may show one value in all its records."""
     return (_CERTAIN.format(paths=" and ".join(paths)),) if paths else ()
 
 
@@ -314,7 +326,7 @@ def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tu
     if not judged:
         return ()
     if not guarded:
-        return (_AS_PUBLISHED,)
+        return (_AS_PUBLISHED_VERTICES,) if each_type else (_AS_PUBLISHED, _LOST_VERTICES)
     return (_GUARDED_VERTICES,) if each_type else (_GUARDED, _LOST_VERTICES)
 
 

@@ -28,7 +28,7 @@ from hierdata.release.report.wording import (
 if TYPE_CHECKING:
     from hierdata.judge.rules import Judgement, Verdict
 
-WORST_GUESS = "Worst guess: the largest share of a class that shows, or could show, one value"
+WORST_GUESS = "Worst guess: the largest share of a group that shows, or could show, one value"
 
 KNOWN_GUESS = "Worst guess of who knows one other sensitive value of the person, or that it is missing"
 
@@ -72,7 +72,8 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[
     named = (*verdict.worst_guess, *verdict.forbidden, *exempt, *(own.path for own in verdict.judgements))
     names = Names(labels, sorted({path for path in named if path}))
     opening = "The promise holds" if verdict.passed else "The promise does NOT hold"
-    classes = plural(verdict.classes, "class", "classes")
+    kind = ("group of persons", "groups of persons") if _groups_persons(verdict) else ("class", "classes")
+    classes = plural(verdict.classes, *kind)
     lines = [
         f"{opening}: {plural(verdict.records, 'record')} in {classes}, the smallest of {count(verdict.k)}."
     ]
@@ -103,6 +104,11 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[
         lines.append(f"{plural(verdict.malformed, 'document')} are not as the recoding writes them.")
     lines += [f"not judged, its facts are missing: {names.text(name)}" for name in verdict.not_judged]
     return lines
+
+
+def _groups_persons(verdict: Verdict) -> bool:
+    """Return whether classes are groups of persons; then no records are compared."""
+    return bool(verdict.tables) and verdict.k_raw is None
 
 
 def _say_limit(verdict: Verdict, path: str) -> str:

@@ -157,14 +157,14 @@ def verdict(outcome: StewardReport) -> str:
 
 
 def certain_guesses(outcome: Outcome) -> list[str]:
-    """Return the sensitive paths at which in some class all persons may have one value."""
+    """Return the sensitive paths at which in some group all persons may have one value."""
     return [path for path, guess in outcome.worst_guess.items() if guess.fraction == 1]
 
 
 def warn_of_certainty(path: str) -> str:
     """Return the warning on a path of ``certain_guesses``, with what limits such guesses."""
     return (
-        f"{path}: in some class all persons may have one value, and no promise limits that. A model that "
+        f"{path}: in some group all persons may have one value, and no promise limits that. A model that "
         "limits the share of a value, such as frequency-l or alpha-k, does so for a field with "
         "`asks: presence`; it costs more of the other fields. Or leave the field out."
     )
@@ -211,16 +211,18 @@ def list_unlimited(outcome: Outcome) -> list[str]:
     return [path for path in outcome.worst_guess if path not in limited]
 
 
-def state_unlimited(where: str) -> str:
+def state_unlimited(outcome: Outcome, where: str) -> str:
     """Say that no promise limits what could be learned of the fields that ``where`` names."""
-    return f"No promise limits it at {where}: all persons whose records fit may have one value there."
+    # Where sensitive values lie in tables, the records themselves may be told apart.
+    who = "people of one group" if outcome.tables else "persons whose records fit"
+    return f"No promise limits it at {where}: all {who} may have one value there."
 
 
 def list_guesses(outcome: Outcome) -> list[str]:
-    """Say of each sensitive path how many of a class have the same value at most, where it is not all."""
+    """Say of each sensitive path how many of a group have the same value at most, where it is not all."""
     uncertain = [(path, guess) for path, guess in outcome.worst_guess.items() if guess.fraction < 1]
     return [
-        f"In no class do more than {share(guess.value)} have the same value at {path}."
+        f"In no group do more than {share(guess.value)} have the same value at {path}."
         for path, guess in sorted(uncertain, key=lambda one: -one[1].fraction)
     ]
 
