@@ -41,7 +41,8 @@ class LabelColumn:
         """The different labels of each record, ascending, and where those of each begin."""
         there = self.labels != MISSING
         labels = max(len(self.counts), 1)
-        records, own = np.divmod(np.unique(self.records[there] * labels + self.labels[there]), labels)
+        keys = np.sort(self.records[there] * labels + self.labels[there], kind="stable")  # nearly sorted
+        records, own = np.divmod(keys[np.diff(keys, prepend=-1) > 0], labels)
         return own, np.searchsorted(records, np.arange(self.record_count + 1))
 
     @cached_property
