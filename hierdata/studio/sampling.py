@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hierdata.ground.errors import HierdataError, InputError
@@ -31,6 +32,8 @@ _UNMEASURED = "the attacks have not ended, or were stopped"
 _SHOWN = 5
 """Records that are shown before and after."""
 _LOW_PRIORITY = 10
+_FIRST = 400
+"""Records that are read to compile for a preview."""
 _OF_INPUT = frozenset({
     "draft", "shape", "tables", "records", "individual", "format", "encoding", "csv", "namespaces",
     "schema", "standard", "control", "gates", "attackers", "population",
@@ -79,14 +82,17 @@ def prepare_preview(study: StudyFolder, arguments: Mapping[str, Any], progress: 
         return
     if hasattr(os, "nice"):
         os.nice(_LOW_PRIORITY)
-    sample = _take(study, progress)
+    sample = _take(study, progress, _FIRST)
     with suppress(HierdataError):  # its policy may not be one yet
         _attack(_release_sample(sample), sample)
     warm_up(progress=progress)
 
 
-def _take(study: StudyFolder, progress: Progress) -> _SampledRecords:
-    """Take records evenly from the whole collection, as many as can be searched in some seconds."""
+def _take(study: StudyFolder, progress: Progress, most_read: int | None = None) -> _SampledRecords:
+    """Take records evenly from the whole collection, as many as can be searched in some seconds.
+
+    With ``most_read`` from so many first records, which takes no time for a large collection.
+    """
     from hierdata.pipeline.foresee import take_sample
     from hierdata.pipeline.look_over import open_shaped
     from hierdata.policy.load import from_data
@@ -98,7 +104,8 @@ def _take(study: StudyFolder, progress: Progress) -> _SampledRecords:
         raise InputError("the collection was not read yet: read it on the first page")
     progress("reading", 0, None)
     with open_shaped(study.source, exact) as (documents, _):
-        taken = take_sample(documents, survey["records"])
+        records = survey["records"] if most_read is None else min(most_read, survey["records"])
+        taken = take_sample(islice(documents, most_read), records)
     each = sum(_count_objects(one) for one in taken) / max(1, len(taken))
     most = max(FEWEST, int(MOST_VERTICES / max(1.0, each)))
     stated = read_plain(text)
@@ -178,8 +185,6 @@ def _attack(release: Release, sample: _SampledRecords) -> dict[str, Any]:
 
 def _pair_records(release: Release, documents: Sequence[Document]) -> Iterator[list[Any]]:
     """Yield some published records, each with its original, by the witness of the release."""
-    from itertools import islice
-
     from hierdata.ground.recodings import traits_of
     from hierdata.release.witness import ROOT_WORDS, WITNESS_FILE, read_witness
 
