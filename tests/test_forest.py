@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.domains.base import Hierarchy, QuasiDomain, Uncovered
+from hierdata.domains.date import Date
+from hierdata.domains.interval import Interval
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import ranks
+from hierdata.forest.nesting import nest_nodes
 from hierdata.ground.errors import InputError
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -101,3 +108,28 @@ def test_ranks_follow_labels_then_the_ranks_of_children() -> None:
         assert (found[shown < 0] == -1).all()
         assert sorted(own, key=lambda v: (forms[v], v)) == sorted(own, key=lambda v: (found[v], v))
         assert len({*forms.values()}) == len({*found[own].tolist()})
+
+
+def test_published_nodes_are_nested_or_disjoint_as_their_labels_say() -> None:
+    """By the values that each label may stand for: of steps that do not nest, and of weeks over months."""
+    draw = Random(2)
+    days = {f"2001-{month:02}-{day:02}": 1 for month in (1, 2, 3) for day in (1, 14, 29)}
+    numbers = dict.fromkeys(range(24), 1)
+    domains: list[tuple[QuasiDomain, dict[Any, int]]] = [
+        (Date(steps=["day", "week", "month", "year"]), days),
+        *((Interval(steps=sorted(draw.sample(range(1, 13), 3))), numbers) for _ in range(20)),
+    ]
+    left_out = 0
+    for domain, values in domains:
+        tree, labels = domain.compile(values, Path()), domain.labels(Path())
+        nest = nest_nodes(tree)
+        nodes = [own for own in np.flatnonzero(nest.published).tolist() if own not in (0, nest.missing)]
+        extents = {own: labels.extent(tree.labels[own]) for own in nodes}
+        for one, other in combinations(nodes, 2):
+            (low, high), (begin, end) = sorted((extents[one], extents[other]))
+            assert high < begin or end <= high or low == begin, (domain, tree.labels[one], tree.labels[other])
+        depths = {max(depth for depth, own in enumerate(tree.ancestors[node]) if own >= 0) for node in nodes}
+        left_out += len(depths) < tree.depths - 1
+    assert left_out > 5
+    weeks = nest_nodes(domains[0][0].compile(days, Path()))
+    assert weeks.depths.max() == 3, "of day, week, month and year the week is left out"

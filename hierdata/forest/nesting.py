@@ -54,14 +54,12 @@ class NodeNesting:
 def nest_nodes(tree: Hierarchy) -> NodeNesting:
     """Return the nesting of a hierarchy: parents by the depths that nest; nodes at these are published.
 
-    Depths are taken from the finest up. Where two steps do not nest, as 4 and 6, the wider is left out.
+    Where two steps do not nest, as 4 and 6, or weeks and months, one is left out, so that most steps remain;
+    of as many the finer ones.
     """
     rows = np.array(tree.ancestors, np.int64)
     own = np.array([max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors])
-    kept = [tree.depths - 1]
-    for depth in range(tree.depths - 2, 0, -1):
-        if all(_is_nested(rows, depth, finer) for finer in kept):
-            kept.append(depth)
+    kept = _longest_chain(rows, tree)
     parents = np.zeros(len(rows), np.int64)
     for depth in sorted(kept):
         above = (rows[:, depth] >= 0) & (depth < own)
@@ -70,8 +68,23 @@ def nest_nodes(tree: Hierarchy) -> NodeNesting:
     return NodeNesting(parents, np.isin(own, [0, *kept]), tree.missing)
 
 
-def _is_nested(rows: NDArray[np.int64], depth: int, finer: int) -> bool:
-    """Whether all that lies below a node of one depth lies below one node of a lesser depth."""
-    there = rows[rows[:, finer] >= 0]
+def _longest_chain(rows: NDArray[np.int64], tree: Hierarchy) -> list[int]:
+    """Return the most depths, from the finest up, of which each is nested in the next."""
+    finest = tree.depths - 1
+    chains = {finest: [finest]}
+    for depth in range(finest - 1, 0, -1):
+        below = [chain for finer, chain in chains.items() if _is_nested(rows, depth, finer, tree)]
+        if below:
+            chains[depth] = [*max(below, key=len), depth]
+    return max(chains.values(), key=len)
+
+
+def _is_nested(rows: NDArray[np.int64], depth: int, finer: int, tree: Hierarchy) -> bool:
+    """Whether all that lies below a node of one depth lies below one node of a lesser depth.
+
+    On a line, a bin over the edge of two wider ones has no node at their depth: it overlaps with both.
+    """
+    there = rows[(rows[:, finer] >= 0) & (rows[:, finer] != tree.missing)]
     pairs = np.unique(there[:, [finer, depth]], axis=0)
-    return len(pairs) == len(np.unique(pairs[:, 0]))
+    is_over_edge = tree.axis is not None and bool((pairs[:, 1] < 0).any())
+    return len(pairs) == len(np.unique(pairs[:, 0])) and not is_over_edge

@@ -37,7 +37,7 @@ BUDGETS: dict[str, int] = {
     "drafting": 4300,
     "engines": 21740,
     "executors": 1840,
-    "forest": 2030,
+    "forest": 2040,
     "ground": 950,
     "judge": 5260,
     "measurement": 5276,
