@@ -25,7 +25,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     max_examples=in_full(100),
 )
-settings.register_profile("fast", settings.get_profile("full"), max_examples=6)
+settings.register_profile("fast", settings.get_profile("full"), max_examples=4)
 settings.register_profile(
     "search", settings.get_profile("full"), derandomize=False, print_blob=True, max_examples=100
 )

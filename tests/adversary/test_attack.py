@@ -110,7 +110,7 @@ def published(records: list[dict[str, Any]], stated: dict[str, Any]) -> list[dic
     return list(hierdata.anonymize(records, stated, seed=SEED).records())
 
 
-@with_worlds(3, 18)
+@with_worlds(2, 18)
 def test_candidates_and_guesses_are_those_of_the_twin(worlds: int) -> None:
     compared = 0
     for number in range(worlds):

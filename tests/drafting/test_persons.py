@@ -45,7 +45,7 @@ def test_drafts_that_are_followed_blindly_publish_no_direct_identifier() -> None
         assert any(text not in ("*", "None") for text in shown), title
 
 
-@for_each("title", [*MORE, *EXPORTS, *XML], few=8)
+@for_each("title", [*MORE, *EXPORTS, *XML], few=5)
 def test_drafts_of_many_sectors_and_languages_may_be_followed_blindly(title: str, tmp_path: Path) -> None:
     hidden = set[str]()
     records = [bare((MORE | EXPORTS | XML)[title](n), hidden) for n in range(RECORDS)]

@@ -152,7 +152,7 @@ def published(release: hierdata.Release, recoding: str) -> Iterator[dict[str, An
 
 
 @pytest.mark.parametrize("recoding", dict.fromkeys(case[0] for case in CASES))
-@with_worlds(2, 60)
+@with_worlds(1, 60)
 def test_labels_follow_from_what_is_published(recoding: str, worlds: int, tmp_path: Path) -> None:
     for number, (name, more, models, nested) in enumerate(CASES):
         if name != recoding:

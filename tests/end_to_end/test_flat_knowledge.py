@@ -45,7 +45,7 @@ def stated(k: int, m: int, **more: Any) -> dict[str, Any]:
     return {"version": 1, "models": [model], "fields": FIELDS}
 
 
-@with_worlds(6, 80)
+@with_worlds(3, 80)
 def test_every_m_values_fit_k_records(worlds: int, tmp_path: Path) -> None:
     """As the patterns of plain Python count them; the original's values fit too, and verify agrees."""
     for seed in range(worlds):

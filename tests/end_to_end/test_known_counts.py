@@ -101,7 +101,7 @@ def tell_least(person: Any) -> Any:
     return {"town": "*", "visits_count": bin_of(len(visits)), "visits": visits, "jobs": []}
 
 
-@with_worlds(7, 30)
+@with_worlds(4, 30)
 def test_whoever_knows_bin_and_facts_finds_at_least_k(worlds: int) -> None:
     random, refused = Random(7), 0
     for number in range(worlds):

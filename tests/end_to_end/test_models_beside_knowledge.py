@@ -35,7 +35,7 @@ def holds(ills: Sequence[Sequence[str]], share: Fraction | None, asks: str) -> b
     return Fraction(max(having.values()), len(shown)) <= share
 
 
-@with_worlds(10, 60)
+@with_worlds(5, 60)
 def test_each_root_class_keeps_the_model_by_a_plain_count(worlds: int) -> None:
     random, refused = Random(5), list[str]()
     for number in range(worlds):

@@ -101,7 +101,7 @@ def groups_of(rows: Sequence[Sequence[int]], diversity: int, seed: int) -> tuple
     return int(keep_most(cells, cells.count()).sum()), found
 
 
-@for_each("seed", range(60), few=20)
+@for_each("seed", range(60), few=10)
 def test_two_attributes_publish_all_that_can_be_published(seed: int) -> None:
     rng = Random(seed)
     rows, diversity = random_rows(rng, rng.randint(8, 120), 2, rng.randint(3, 6)), rng.randint(2, 4)

@@ -171,7 +171,7 @@ def test_a_class_grows_until_enough_of_the_population_fits() -> None:
         assert fitting(partition.nodes[start : start + len(trees)].tolist()) >= 4
 
 
-@for_each("seed", range(40), few=10)
+@for_each("seed", range(40), few=5)
 def test_optimal_pairing_is_the_cheapest_of_all(seed: int) -> None:
     built = collection(900 + seed, records=5, depth=3, most=2)
     constraints = built.bind(LevelAlphaK(k=4))

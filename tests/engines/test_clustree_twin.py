@@ -69,7 +69,7 @@ def engine_classes(partition: Partition) -> list[list[int]]:
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("depth", [1, 2, 3, pytest.param(4, marks=pytest.mark.full)])
-@with_worlds(2, 12)
+@with_worlds(1, 12)
 def test_engine_and_twin_agree(setting: str, depth: int, pairing: str, worlds: int) -> None:
     for seed in range(worlds):
         built = collection(seed + 1000 * depth, records=16, depth=depth)
@@ -89,7 +89,7 @@ PRESENCE = {
 @pytest.mark.parametrize("pairing", PAIRINGS)
 @pytest.mark.parametrize("setting", PRESENCE)
 @pytest.mark.parametrize("depth", [2, *(pytest.param(depth, marks=pytest.mark.full) for depth in (3, 4))])
-@with_worlds(4, 24)
+@with_worlds(2, 24)
 def test_engine_and_twin_agree_on_records_that_show_a_value(
     setting: str, depth: int, pairing: str, worlds: int
 ) -> None:

@@ -123,7 +123,7 @@ MODELS: list[tuple[PrivacyModel, ...]] = [
 
 
 @for_each("models", MODELS)
-@for_each("seed", range(24), few=6)
+@for_each("seed", range(24), few=3)
 def test_it_merges_what_the_twin_merges(models: tuple[PrivacyModel, ...], seed: int) -> None:
     own = random_table(seed, below=seed % 4 == 3)
     constraints = own.bind(*models)

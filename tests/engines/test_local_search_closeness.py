@@ -143,7 +143,7 @@ def gains_by_hand(classes: ExchangedClasses, record: int) -> tuple[list[int], li
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{model.distance} {model.t}")
-@with_worlds(4, 36)
+@with_worlds(2, 36)
 def test_no_swap_gains_more_than_the_exchange_that_is_found(model: TCloseness, worlds: int) -> None:
     """Each exchange is made as it was weighed; which moves are weighed is a matter of an estimate."""
     made = 0

@@ -173,7 +173,7 @@ def two(seed: int, count: int) -> tuple[list[Parents], list[list[str]]]:
     return parents, rows
 
 
-@for_each("seed", range(60), few=15)
+@for_each("seed", range(60), few=8)
 def test_several_attributes_share_no_coordinate_and_stay_below_the_optimum(seed: int) -> None:
     parents, rows = two(seed, 7)
     least, e = 2, Fraction(1)

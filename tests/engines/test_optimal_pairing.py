@@ -340,7 +340,7 @@ def test_steps_that_do_not_nest_are_no_tree() -> None:
     assert not aligning._nests(np.array(crossing, np.int32), np.array([9, 4, 4, 2, 0, 0]))
 
 
-@with_worlds(30, 300)
+@with_worlds(12, 300)
 def test_the_matching_gains_as_much_as_any(worlds: int) -> None:
     rng = np.random.default_rng(11)
     for _ in range(worlds):

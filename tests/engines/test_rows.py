@@ -161,7 +161,7 @@ def test_the_nearest_class_is_taken_then_the_smaller_then_the_first(monkeypatch:
 
 @for_each("window", [0, 2**24])
 @for_each("below", [False, True])
-@for_each("seed", range(30), few=7)
+@for_each("seed", range(30), few=4)
 def test_a_leftover_goes_where_the_twin_puts_it(
     seed: int, below: bool, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

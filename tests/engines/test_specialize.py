@@ -139,7 +139,7 @@ def above(kind: str, at: int, value: Any) -> list[Any]:
     return ABOVE.get(value, []) if not (kind == "courses" and at == 1) else BINS.get(value, [])
 
 
-@with_worlds(4, 25)
+@with_worlds(2, 25)
 def test_a_raw_value_has_one_node_in_a_root_class_and_what_cannot_repeat_stays(worlds: int) -> None:
     rng = Random(11)
     for _ in range(worlds):
@@ -235,7 +235,7 @@ def test_classes_are_split_further_only_where_that_loses_less(worlds: int) -> No
     assert worlds < 7 or less > 2 * worlds // 20
 
 
-@with_worlds(2, 16)
+@with_worlds(1, 16)
 def test_each_way_loses_what_its_trial_says(worlds: int) -> None:
     """But for estimates, made where there is much work, and missing root values, which trials count."""
     rng, folder = Random(7), "hierdata.engines.specialize."
@@ -294,7 +294,7 @@ def test_a_missing_value_loses_nothing_although_it_is_written_as_deleted() -> No
             assert (publication.measured_nodes[lacking] == missing).all()
 
 
-@with_worlds(10, 80)
+@with_worlds(4, 80)
 def test_what_is_published_keeps_the_promise(worlds: int) -> None:
     """On small random collections, by the plain definition; and nobody is left out."""
     rng = Random(7)

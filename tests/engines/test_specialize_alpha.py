@@ -157,7 +157,7 @@ def test_shares_are_the_same_however_few_places_of_a_record_are_held() -> None:
             assert sum_with_kernels(own, m, whole=True)[1] == expected
 
 
-@with_worlds(4, 60)
+@with_worlds(2, 60)
 def test_what_is_published_keeps_alpha(worlds: int) -> None:
     """On small random collections, by the plain definition; where alpha is not asked it is often missed."""
     rng = Random(42)
@@ -200,7 +200,7 @@ def test_what_is_published_keeps_alpha(worlds: int) -> None:
     assert seen["refused"] < 6, seen
 
 
-@with_worlds(5, 36)
+@with_worlds(2, 36)
 def test_the_judge_agrees_that_alpha_is_kept(worlds: int) -> None:
     rng = Random(43)
     for _ in range(worlds):

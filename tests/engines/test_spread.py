@@ -167,7 +167,7 @@ def test_where_no_label_is_left_a_class_is_lost() -> None:
 
 
 @pytest.mark.parametrize("l", ["3/2", "5/2", "7/3"])
-@with_worlds(15, 120)
+@with_worlds(6, 120)
 def test_the_bound_holds_where_l_is_not_whole(l: str, worlds: int) -> None:  # noqa: E741
     rng = random.Random(l)
     gap = total = 0
@@ -186,7 +186,7 @@ def test_the_bound_holds_where_l_is_not_whole(l: str, worlds: int) -> None:  # n
     assert gap <= total / 10, "what spread misses where l is not whole"
 
 
-@with_worlds(15, 60)
+@with_worlds(6, 60)
 def test_the_scan_keeps_the_most_rows_with_so_many_in_a_window(worlds: int) -> None:
     rng = random.Random(5)
     for _ in range(worlds):

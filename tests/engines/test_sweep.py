@@ -146,7 +146,7 @@ def test_loops_ask_once_for_each_content() -> None:
     ],
     ids=lambda models: models[-1].kind,
 )
-@with_worlds(2, 12)
+@with_worlds(1, 12)
 def test_no_more_is_lost_than_by_cuts_alone(models: list[PrivacyModel], worlds: int) -> None:
     for seed in range(worlds):
         own = crowd(400, seed)

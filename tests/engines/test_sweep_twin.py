@@ -60,7 +60,7 @@ def sets(classes: np.ndarray[Any, Any], first: int = 0) -> list[frozenset[int]]:
     ]
 
 
-@with_worlds(4, 25)
+@with_worlds(2, 25)
 @every_setting
 @each_table
 def test_the_nodes_close_what_their_twin_closes(
@@ -79,7 +79,7 @@ def test_the_nodes_close_what_their_twin_closes(
 
 @every_setting
 @each_table
-@with_worlds(5, 36)
+@with_worlds(2, 36)
 def test_rows_are_gathered_as_by_the_twin(setting: Setting, missing: bool, below: bool, worlds: int) -> None:
     made = 0
     for seed in range(worlds):
@@ -132,7 +132,7 @@ def by_chance(twin: naive_sweep.Sweep, seed: int) -> np.ndarray[Any, Any]:
     return classes
 
 
-@with_worlds(12, 100)
+@with_worlds(6, 100)
 def test_no_pass_makes_the_loss_larger_and_the_optimum_is_a_bound(worlds: int) -> None:
     reached = 0
     for seed in range(worlds):

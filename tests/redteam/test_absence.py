@@ -119,7 +119,7 @@ def attack(records: Any, models: Any, how: Any, deep: bool, **stated: Any) -> li
     return unsafe(records, published, ["color", "ward"], sensitive, "visits", ABOVE, asked)
 
 
-@with_worlds(14, 240)
+@with_worlds(7, 240)
 def test_the_suppressed_are_none_or_as_safe_as_a_class(worlds: int) -> None:
     found = [attack(*case) for case in cases(worlds)]
     made = [one for one in found if one is not None]

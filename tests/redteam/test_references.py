@@ -117,7 +117,7 @@ def agrees_with_the_twin(records: list[Tree], stated: dict[str, Any], **more: An
     return dangling(kept).total(), count[0] - count[1]
 
 
-@with_worlds(3, 12)
+@with_worlds(2, 12)
 @pytest.mark.parametrize("recoding", ["generalization", "sets_and_ranges", "slicing"])
 def test_nothing_dangles_and_all_of_a_class_lack_what_one_lacks(recoding: str, worlds: int) -> None:
     wrong = dropped = runs = 0

@@ -15,6 +15,7 @@ import pytest
 
 import hierdata
 from tests.adversarial.test_order import assert_unrelated
+from tests.cases import each_once
 from tests.redteam.test_anatomy import Parts, Rows, read, rewrite
 
 SEED = b"sixteen bytes or"
@@ -376,7 +377,7 @@ FOUND: list[Callable[[Parts], None]] = [
 ]
 
 
-@pytest.mark.parametrize("forge", FOUND, ids=lambda forge: forge.__name__)
+@pytest.mark.parametrize(("forge", "policy"), each_once(FOUND, [*STATED]), indirect=["policy"])
 def test_the_judge_finds_what_is_forged(
     folder: Path, policy: dict[str, Any], forge: Callable[[Parts], None]
 ) -> None:
