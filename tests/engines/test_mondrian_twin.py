@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from hierdata.forest.forest import Scope
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_tables
-from tests.cases import with_worlds
+from tests.cases import in_full
 from tests.small_tables import Table, table
 
 TREE = {"*": {"A": ["a", "b", "c"], "B": {"C": ["d", "e"], "f": None}, "D": {"E": ["g"]}, "h": None}}
@@ -91,14 +92,26 @@ def regions_of(own: Table, constraints: Constraints) -> tuple[list[naive_tables.
     )
 
 
-@with_worlds(2, 40)
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("below", [False, True])
-@pytest.mark.parametrize("missing", [False, True])
+FORMS = [*product([False, True], repeat=2)]
+"""Whether some values are missing, and whether rows are below others."""
+
+
+@pytest.mark.parametrize(
+    ("setting", "form", "worlds"),
+    [
+        *((setting, FORMS[turn % len(FORMS)], 2) for turn, setting in enumerate(SETTINGS)),
+        *(
+            pytest.param(setting, form, in_full(40), marks=pytest.mark.full)
+            for setting in SETTINGS
+            for form in FORMS
+        ),
+    ],
+    ids=str,
+)
 def test_cuts_and_twin_agree(
-    setting: list[tuple[str, dict[str, Any]]], missing: bool, below: bool, worlds: int
+    setting: list[tuple[str, dict[str, Any]]], form: tuple[bool, bool], worlds: int
 ) -> None:
-    failing = 0
+    failing, (missing, below) = 0, form
     for seed in range(worlds):
         own = random_table(seed, missing=missing, below=below)
         constraints = own.bind(*models(setting))

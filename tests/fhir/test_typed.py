@@ -9,12 +9,13 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.documents.fhir.elements import elements_of
 from hierdata.documents.fhir.labels import RangeSpelling, TextLabels
 from hierdata.documents.fhir.typed import ANY, PERIOD, TypedField, TypedStep, Typing, absent_element
+from tests.cases import examples
 from tests.fhir.make_elements import TABLE, spell_table
 from tests.fhir.make_elements import elements_of as elements_of_model
 from tests.fhir.valid import validate_record
@@ -217,7 +218,7 @@ record = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(record)
 def test_every_record_is_valid_and_comes_back(labels: dict[str, Any]) -> None:
     typed = PATIENT.to_fhir(labels)
@@ -226,7 +227,7 @@ def test_every_record_is_valid_and_comes_back(labels: dict[str, Any]) -> None:
     assert PATIENT.from_fhir(typed) == labels
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(record)
 def test_missing_and_suppressed_are_one(labels: dict[str, Any]) -> None:
     def lose(value: Any) -> Any:
