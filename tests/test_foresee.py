@@ -172,7 +172,7 @@ def test_levels_that_a_fixed_engine_cannot_publish_are_named() -> None:
     policy = from_data(stated)
     survey, hints = survey_collection(people(), policy)
     (message,) = (one.message for one in lint(policy, survey, hints) if "level 5" in one.message)
-    assert "classes of 10 can hold it, and this engine makes none: state `k: 10`" in message
+    assert "classes of 10 can hold it, and this engine makes none. State `k: 10`" in message
     found = foresee_loss(people(), policy, survey, hints, remedies=True)
     (codes,) = (place for place in found.places if place.path == "$.visits[*].codes[*]")
     assert codes.helps[0].text == "no `preset`, with its models"

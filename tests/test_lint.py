@@ -186,7 +186,7 @@ def test_taxonomies_of_sensitive_values_are_looked_into() -> None:
     records = [{"id": 1, "d": value} for value in ("flu", "rash", "fatigue", "secret")]
     assert messages(check(stated, records), "$.d") == [
         "1 value (1 occurrence) outside the taxonomy",
-        "l-e-diversity: distances up to 1.5 connect values that are further apart, "
+        "l-e-diversity: values at most 1.5 apart form chains whose ends are further apart, "
         "because their depths differ",
     ]
     assert messages(check(stated, records[:2]), "$.d") == [], "what lies between them does not occur"
@@ -263,7 +263,7 @@ def test_references_may_repeat_and_the_identity_they_refer_to_may_not() -> None:
     assert not [one for one in check(stated, friends) if "identifier repeat" in one.message]
     twice = check(stated, [*friends, friends[1]])
     assert messages(twice, "$.id") == [
-        "1 value (2 occurrences) of this identifier repeat: k counts records, not individuals; "
+        "1 value (2 occurrences) of this identifier repeats: k counts records, not individuals; "
         "`individual` unites the records of each"
     ]
 
@@ -470,7 +470,7 @@ def test_a_value_that_too_many_persons_show_is_foreseen(most: int, warned: bool)
     if warned:
         assert foreseen == [
             "alpha-k: for the values that persons show, k = 8, alpha = 0.625 is the strongest that holds "
-            "with nothing suppressed, and the policy asks for more: some will be left out"
+            "with nothing suppressed. The policy asks for more, so some will be left out"
         ]
     read_by_value = policy({"$.d[*].c": {"role": "sensitive", "asks": "value"}}, models=stated.models)
     found, hints = survey_collection(people, read_by_value)

@@ -102,16 +102,17 @@ def _describe(watched: PersonField, repeats: ValueRepeats, keyed: bool) -> tuple
     if watched.whose != "subject":
         who = "another person" if watched.whose == "other" else "a person"
         return watched.fields[0], (
-            f"{several}, and the name of the field says that it {what} {who}: if that is the person whom the "
-            "record is about, k counts records, not persons, and `individual` unites the records of each"
+            f"{several}, and the name of the field says that it {what} {who}. If the record is about that "
+            "person, k counts records, not persons: `individual` unites the records of each"
         )
     if keyed:
-        return watched.fields[0], f"{several}, while another key of persons never does: which is right?"
+        contrast = "while another key of persons never does: find out which is right"
+        return watched.fields[0], f"{several}, {contrast}"
     together = " (with the other parts of the name)" if len(watched.fields) > 1 else ""
     return watched.fields[0], (
-        f"{several}{together}, and the field {what} the person whom a record is about, so that k would count "
-        "records, not persons: state `individual: {by: ...}` with a key of persons, and `nest` if records of "
-        "one differ, or `individual: {none: REASON}` where each record is another person"
+        f"{several}{together}, and the field {what} the person whom a record is about. So k would count "
+        "records, not persons. State `individual: {by: ...}` with a key of persons, and `nest` if records of "
+        "one differ. Or state `individual: {none: REASON}` where each record is another person"
     )
 
 

@@ -125,7 +125,7 @@ def presence_shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, 
                 yield (
                     keys,
                     f"{model.kind}: for the values that persons show, {reached} is the strongest that holds "
-                    "with nothing suppressed, and the policy asks for more: some will be left out",
+                    "with nothing suppressed. The policy asks for more, so some will be left out",
                 )
 
 
@@ -191,11 +191,11 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
             above = {domain.values[code]: shares[code] for code in codes if shares[code] > model.alpha}
             if above:
                 some = "1 value has" if len(above) == 1 else f"{len(above)} values have"
-                first = "; they are left out first where that keeps more" if at_persons else ""
+                first = ". They are left out first where that keeps more" if at_persons else ""
                 yield (
                     keys,
                     f"{model.kind}: in the whole collection {some} more than alpha = {number(model.alpha)} "
-                    f"{what}, up to {number(max(above.values()))}: name under `values` those that matter, or "
+                    f"{what}, up to {number(max(above.values()))}. Name under `values` those that matter, or "
                     f"raise alpha{first}",
                     tuple(sorted(map(str, above))),
                 )
@@ -224,22 +224,22 @@ def estimate_patterns(policy: Policy, survey: Survey) -> Iterator[tuple[str, str
         return
     found = (
         f"{model.kind}: a record has {facts / survey.records:.0f} facts on average, and one has at least "
-        f"{most:,}: "
+        f"{most:,}. "
     )
     if minutes > _MINUTES:
         yield (
             "models",
-            f"{found}at least about {float(work):.1g} occurrences of patterns of up to {model.m} facts, and "
-            f"at most {model.most_occurrences:.1g} are counted: for a block with more, only classes of whole "
-            "trees are tried, and a release that shows more is refused. State a smaller m, `cap` long lists "
+            f"{found}Patterns of up to {model.m} facts occur at least about {float(work):.1g} times, and "
+            f"at most {model.most_occurrences:.1g} are counted. Of a block with more, only classes of whole "
+            "trees are tried. A release that shows more is refused. State a smaller m, `cap` long lists "
             "under `shape`, or drop fields",
         )
     else:
         yield (
             "models",
-            f"{found}to judge m = {model.m} at least about {float(work):.1g} occurrences of patterns are "
-            f"counted, about {round(minutes)} minutes of a processor, or less where siblings are alike; a "
-            "smaller m takes less",
+            f"{found}To judge m = {model.m} takes about {round(minutes)} minutes of a processor, or less "
+            f"where siblings are alike: at least about {float(work):.1g} occurrences of patterns are counted"
+            ". A smaller m takes less",
         )
 
 

@@ -186,15 +186,15 @@ def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iter
     stated = add_unlisted(policy, survey.shape, many_hints)
     whole = add_unlisted(policy, survey.shape, many_hints, least=0)
     if rare := [path for path in whole.fields if path not in stated.fields]:
+        size = class_size(policy)
         what = (
-            "a field that no rule names is"
+            f"a field that no rule names is in fewer than {size} records. Its name could tell whose it is, "
+            "so it is left out"
             if len(rare) == 1
-            else f"{len(rare)} fields that no rule names are"
+            else f"{len(rare)} fields that no rule names are in fewer than {size} records. Their names could "
+            "tell whose they are, so they are left out"
         )
-        why = (
-            f"in fewer than {class_size(policy)} records, where its name could tell whose it is, and left out"
-        )
-        yield Finding("warning", "unlisted", f"{what} {why}", tuple(rare))
+        yield Finding("warning", "unlisted", what, tuple(rare))
     for problem in problems(stated.rules(), survey.shape, stated.unlisted_fields, many_hints):
         yield Finding("error", problem.path, problem.message, problem.revealed)
 
@@ -288,8 +288,9 @@ def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
         with suppress(PolicyError):
             paths = domain_of(policy, pair, _observe_field(survey, pair)).paths
             if paths is not None and not is_transitive(paths, e):
-                message = f"{model.kind}: distances up to {plain(e)} connect values that are further apart"
-                yield Finding("warning", _text(policy, pair), f"{message}, because their depths differ")
+                message = f"{model.kind}: values at most {plain(e)} apart form chains"
+                why = "whose ends are further apart, because their depths differ"
+                yield Finding("warning", _text(policy, pair), f"{message} {why}")
 
 
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
@@ -311,7 +312,7 @@ def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
             if least is None:
                 yield Finding("warning", _text(policy, keys), f"{message}its alpha is 0")
             elif fixed:
-                unmade = f"and this engine makes none: state `k: {least}`, or no `engine`"
+                unmade = f"and this engine makes none. State `k: {least}`, or no `engine`"
                 message = f"{message}classes of {least} can hold it, {unmade}"
                 yield Finding("warning", _text(policy, keys), message)
             else:
@@ -366,7 +367,8 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
             if count > 1 and value is not None
         ]
         if repeated:
-            message, revealed = _describe_values(list(repeated), "of this identifier repeat")
+            repeats = "repeats" if len(repeated) == 1 else "repeat"
+            message, revealed = _describe_values(list(repeated), f"of this identifier {repeats}")
             due = "k counts records, not individuals; `individual` unites the records of each"
             # What is dropped shows nothing, and whose records are is asked elsewhere.
             yield Finding("note" if rule.is_dropped else "warning", str(path), f"{message}: {due}", revealed)

@@ -36,7 +36,7 @@ _ROWS = 4
 _NAMED = 0.3
 _MOSTLY = 0.8
 _REMEDY = (
-    "give it `role: identifier`, or another domain whose steps group its values, or say under `accept: "
+    "Give it `role: identifier`, or another domain whose steps group its values. Or say under `accept: "
     "{unique: {PATH: REASON}}` why that is no risk"
 )
 
@@ -61,13 +61,13 @@ def find_traces(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
         counts: Observed = survey.owners.get(keys) or survey.values.get(keys) or {}
         known: Observed = {value: count for value, count in counts.items() if value is not None}
         if _is_name(keys, known):
-            yield keys, f"names of persons, which would be published: {_REMEDY}"
+            yield keys, f"names of persons, which would be published. {_REMEDY}"
         elif _may_trace(policy, keys) and _belongs_to_one(known, survey.records):
             single = list(known.values()).count(1)
             yield (
                 keys,
                 f"{single:,} of {len(known):,} values belong to one record each, so that a value leads to "
-                f"its person: {_REMEDY}",
+                f"its person. {_REMEDY}",
             )
     if policy.recoding_traits.shows_members:
         for keys in find_birth_days(policy):
@@ -95,7 +95,7 @@ def find_filling(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
             yield (
                 keys,
                 f"{len(filling):,} values have {size} to {_ROWS * size} records each, so that all of a class "
-                "may have one: if the field says whose a record is, k counts records, not persons, and "
+                "may have one. If the field says whose a record is, k counts records, not persons: "
                 "`individual` unites the records of each",
             )
 
