@@ -341,6 +341,8 @@ def count_published(partition: Partition) -> int:
 
 _STIRRED = 2**13
 """How many classes are stirred, in rounds, for rows that found no class; at least in four rounds."""
+_IN_VAIN = 2**11
+"""How many of them are stirred after the last round that published more rows."""
 
 
 def draw_kept(
@@ -373,16 +375,18 @@ def _exchange(buckets: Buckets, classes: NDArray[np.int64], rng: np.random.Gener
         groups[number] = members.tolist()
     left = rng.permutation(np.flatnonzero(complete & (classes == SUPPRESSED))).tolist()
     exchange = Exchange(vectors + firsts[:-1], int(firsts[-1]), groups, rng)
-    most, best = -1, classes
-    for _ in range(max(4, _STIRRED // max(1, len(groups)))):
+    most, best, last = -1, classes, 0
+    rounds, in_vain = (max(4, stirred // max(1, len(groups))) for stirred in (_STIRRED, _IN_VAIN))
+    for number_of_round in range(rounds):
         left = [row for row in left if not exchange.put(row)]
         exchange.even_out(size)
         full = [sorted(own) for own in exchange.groups if len(own) >= size]
         if sum(map(len, full)) > most:
             most, best = sum(map(len, full)), np.full(len(classes), SUPPRESSED, np.int64)
+            last = number_of_round
             for number, own in enumerate(full):
                 best[own] = number
-        if most == complete.sum():
+        if most == complete.sum() or number_of_round - last == in_vain:
             break
         exchange.stir()
     return best
