@@ -127,4 +127,5 @@ def _explain_usage(error: Exception, given: Sequence[str]) -> int:
         raise error
     helping = f"see 'hierdata {given[0]} --help'" if given[0] in _COMMANDS else "see 'hierdata --help'"
     said = " ".join(message().split())  # click lists choices below each other
+    said = said.replace(": Value error, ", ": ", 1)  # pydantic's, which typer asks
     return explain("UsageError", f"{said} ({helping})", 2, "--json" in given)

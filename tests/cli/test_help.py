@@ -34,3 +34,9 @@ def test_choices_of_a_missing_argument_are_on_one_line(run: Run) -> None:
     ran = run("schema")
     assert ran.code == 2
     assert "Choose from: policy, release, codebook, report, verification" in " ".join(ran.err.split())
+
+
+def test_what_is_no_choice_is_said_in_words_of_ours(run: Run) -> None:
+    ran = run("schema", "nothing")
+    assert ran.code == 2
+    assert ran.err.startswith("hierdata: Invalid value for 'NAME': 'nothing' is not one of 'policy', ")
