@@ -276,10 +276,12 @@ def kinds(looks: Looks) -> str:
 
 def presence(field: Field) -> str:
     """Return in words how often the field is present."""
-    within = "of its parents" if len(field.keys) > 1 else "of the records"
+    nested = len(field.keys) > 1
     if not field.presence:
         return "never present"
-    return "always present" if field.presence >= 1 else f"in {percent(field.presence)} {within}"
+    if field.presence >= 1:
+        return "in all of its parents" if nested else "always present"
+    return f"in {percent(field.presence)} {'of its parents' if nested else 'of the records'}"
 
 
 def shares(risk: FieldRisk) -> str:

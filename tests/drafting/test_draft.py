@@ -614,3 +614,10 @@ def test_memory_does_not_follow_the_number_of_records() -> None:
 
     small, large = peak(30_000), peak(150_000)
     assert large < 1.15 * small + 1_000_000
+
+
+def test_a_field_of_what_some_records_lack_is_not_said_to_be_always_there() -> None:
+    records = [{"age": at, "home": {"city": "P"} if at % 3 else None} for at in range(12)]
+    text = str(hierdata.init(records))
+    assert "# numbers, always present; 12 different values." in text
+    assert "# texts, in all of its parents; 1 value." in text
