@@ -27,7 +27,7 @@ def reproduce(
         bool,
         typer.Option(
             "--full/--quick",
-            help="Ten repeats in up to 3 hours, or two on fewer records in up to 7 CPU minutes.",
+            help="Ten repeats in up to 3 hours, or two on fewer records in up to 250 CPU seconds.",
         ),
     ] = False,
     data: Annotated[

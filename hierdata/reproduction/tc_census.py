@@ -138,6 +138,7 @@ class Runs:
     """The figures of all repeats: of MSB-KACA by how it groups, and of each series by t."""
 
     rows: int
+    ts: tuple[str, ...]
     bases: dict[str, list[dict[str, Any]]]
     chains: dict[Series, dict[str, list[dict[str, Any]]]]
 
@@ -170,9 +171,10 @@ def chain_exhibits(study: Study) -> Iterator[Exhibit]:
 
 def _measure(study: Study) -> Runs:
     rows = study.effort.scale_records(_ROWS, _LEAST)
+    ts = TS if study.effort.scale == 1 else TS[::2]  # the claims are counted at the smallest
     seeds = range(study.effort.repeats)
     wanted: list[tuple[str, str, str | None]] = [(preset, "equal", None) for preset in BASES.values()]
-    wanted += [(CHAINS[chain], distance, t) for chain, distance in SERIES for t in TS]
+    wanted += [(CHAINS[chain], distance, t) for chain, distance in SERIES for t in ts]
     arguments = [
         {"preset": preset, "distance": distance, "t": t, "rows": rows, "seed": seed}
         for preset, distance, t in wanted
@@ -184,7 +186,7 @@ def _measure(study: Study) -> Runs:
         return [next(found) for _ in seeds]
 
     bases = {grouping: take() for grouping in BASES}
-    return Runs(rows, bases, {series: {t: take() for t in TS} for series in SERIES})
+    return Runs(rows, ts, bases, {series: {t: take() for t in ts} for series in SERIES})
 
 
 def _workflow(label: str, title: str, run: dict[str, Any], rows: int, t: str | None) -> Exhibit:
@@ -245,7 +247,7 @@ def _over_t(letter: str, figure: str, runs: Runs) -> Exhibit:
     rows: list[tuple[Cell, ...]] = [
         ("MSB-KACA", *(shared if series == _SHARED else base for series in SERIES))
     ]
-    rows += [(f"t = {t}", *(runs.chain(series, t, figure) for series in SERIES)) for t in TS]
+    rows += [(f"t = {t}", *(runs.chain(series, t, figure) for series in SERIES)) for t in runs.ts]
     lines = tuple(
         Line(name, tuple(_points(runs.chains[series], figure)))
         for name, series in zip(names, SERIES, strict=True)
@@ -261,7 +263,7 @@ def _over_t(letter: str, figure: str, runs: Runs) -> Exhibit:
         charts=(
             LineChart(
                 FIGURES[figure],
-                f"{FIGURES[figure]} of {len(SERIES)} chains for t from {TS[-1]} to {TS[0]}.",
+                f"{FIGURES[figure]} of {len(SERIES)} chains for t from {runs.ts[-1]} to {runs.ts[0]}.",
                 "t",
                 FIGURES[figure],
                 lines,
@@ -273,7 +275,7 @@ def _over_t(letter: str, figure: str, runs: Runs) -> Exhibit:
 
 
 def _points(by_t: dict[str, list[dict[str, Any]]], figure: str) -> Iterator[Point]:
-    for t in reversed(TS):
+    for t in reversed(by_t):
         values = [run[figure] for run in by_t[t] if not run["none"]]
         if values:
             yield Point(float(t), fmean(values), min(values), max(values))
@@ -291,7 +293,7 @@ def _change(runs: Runs, series: Series, figure: str) -> str:
 
 def _last(runs: Runs, series: Series) -> str | None:
     """Return the smallest t that all repeats reach."""
-    reached = [t for t in TS if runs.chain(series, t, "gcp") is not None]
+    reached = [t for t in runs.ts if runs.chain(series, t, "gcp") is not None]
     return reached[-1] if reached else None
 
 

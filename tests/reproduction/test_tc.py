@@ -210,6 +210,18 @@ def test_every_table_figure_and_formula_is_there() -> None:
     assert claims.differs == "", "nothing moves, so no loss rises"
 
 
+def test_a_full_run_has_every_t_and_a_quick_one_ends_at_the_same() -> None:
+    made = study_of(lambda t: RUN)
+    shown = {}
+    for name, effort in EFFORTS.items():
+        made.effort = effort
+        (found,) = (own for own in exhibits_of_tc(made) if own.label == "Section 5 (a)")
+        assert found.ours is not None
+        shown[name] = [row[0] for row in found.ours.rows[1:]]
+    assert shown["full"] == [f"t = {t}" for t in tc_census.TS]
+    assert shown["quick"] == [shown["full"][at] for at in (0, 2, 4)]
+
+
 def test_the_sentence_on_the_claims_follows_from_the_figures() -> None:
     def worse(t: str | None) -> dict[str, Any]:
         return RUN if t is None else {**RUN, "disclosure": 0.4, "additional": 2.0}
