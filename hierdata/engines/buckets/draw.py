@@ -339,10 +339,9 @@ def count_published(partition: Partition) -> int:
     return int((partition.equivalence_class != SUPPRESSED).sum())
 
 
-_STIRRED = 2**13
-"""How many classes are stirred, in rounds, for rows that found no class; at least in four rounds."""
-_IN_VAIN = 2**11
-"""How many of them are stirred after the last round that published more rows."""
+_STIRRED, _IN_VAIN = 2**13, 2**11
+"""How many classes are stirred, in rounds, for rows that found no class; and how many of them after the last
+round that published more rows. At least four rounds each."""
 
 
 def draw_kept(
@@ -382,8 +381,8 @@ def _exchange(buckets: Buckets, classes: NDArray[np.int64], rng: np.random.Gener
         exchange.even_out(size)
         full = [sorted(own) for own in exchange.groups if len(own) >= size]
         if sum(map(len, full)) > most:
-            most, best = sum(map(len, full)), np.full(len(classes), SUPPRESSED, np.int64)
-            last = number_of_round
+            most, last = sum(map(len, full)), number_of_round
+            best = np.full(len(classes), SUPPRESSED, np.int64)
             for number, own in enumerate(full):
                 best[own] = number
         if most == complete.sum() or number_of_round - last == in_vain:
