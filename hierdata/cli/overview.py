@@ -56,7 +56,7 @@ def overview(report: StewardReport, out: Path) -> list[str]:
     name = quote(report.dataset)
     if len(name) > _LONGEST_NAME:
         name = quote(name[:_LONGEST_NAME].strip('"') + " ...")
-    given = [f"{name}: {verdict(report)}", *fold(f"Given out: {describe_outcome(report)}")]
+    given = [f"{name}: {verdict(report)}", *fold(f"Given out: {describe_outcome(report)}", "", "  ")]
     given += _why_so_few(report)
     rest = [*_list_kept(report), *_not_promised(report), *_next_steps(report, out)]
     most = MOST_LINES * WIDTH // line_width()

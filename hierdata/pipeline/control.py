@@ -36,9 +36,7 @@ NOT_DRAWN_AGAIN = (
 OVERLAP = (
     "the control has {count} of the individuals of the input: give individuals who are not in the release"
 )
-OTHER_SHAPE = (
-    "the control has another shape than the input ({count} fields are {how}): give records of the same form"
-)
+OTHER_SHAPE = "the control has another shape than the input ({fields} {how}): give records of the same form"
 
 
 class Draw(NamedTuple):
@@ -148,7 +146,7 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
         known.add(_digest(document, identity))
     total = repeated = 0
     other, seen = set[Keys](), set[Keys]()
-    for document in _documents_of(control):
+    for document in _read_control(control):
         paths = frozenset(_list_paths(document))
         other |= paths - shape
         seen |= paths
@@ -161,10 +159,19 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
     lacking = (always or frozenset()) - seen
     if other or lacking:
         how, count = ("unknown there", len(other)) if other else ("missing", len(lacking))
-        raise InputError(OTHER_SHAPE.format(count=count, how=how))
+        fields = "1 field is" if count == 1 else f"{count} fields are"
+        raise InputError(OTHER_SHAPE.format(fields=fields, how=how))
     named = identity is not None or any(rule.role == "identifier" for rule in policy.fields.values())
     if repeated and (named or 2 * repeated > total):
         raise InputError(OVERLAP.format(count=repeated))
+
+
+def _read_control(control: Iterable[InputSplit]) -> Iterator[Document]:
+    """Yield the records of a control; an error says that it is of the control, not of the input."""
+    try:
+        yield from _documents_of(control)
+    except InputError as error:
+        raise InputError(f"the control: {error}", revealed=error.revealed) from None
 
 
 def _documents_of(splits: Iterable[InputSplit]) -> Iterator[Document]:

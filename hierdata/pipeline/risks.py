@@ -84,8 +84,9 @@ def measure_read(
     risks += list_inferences(attacked, control)
     missing = [NO_READERS] if readers is None else []
     missing += [NO_WITNESS] if true is None else []
-    smallest = int(evidence.alike.min(initial=0)) if len(evidence.alike) == 0 else int(evidence.alike.min())
-    yardstick = IsolationYardstick(smallest, float(isolate_in_class(smallest))) if smallest else None
+    smallest = int(min(evidence.alike, default=1))
+    # A record that looks like no other is no class: anatomy and bounded knowledge promise none.
+    yardstick = IsolationYardstick(smallest, float(isolate_in_class(smallest))) if smallest > 1 else None
     return MeasuredRisks(tuple(risks), tuple(missing), yardstick)
 
 

@@ -377,7 +377,7 @@ def test_a_control_of_strangers_is_as_safe_as_those_inside(tmp_path: Path) -> No
     [
         (rows(0, 420), "the control has 420 of the individuals of the input"),
         (rows(5000, 399) + rows(0, 420)[:1], "the control has 1 of the individuals of the input"),
-        ([one | {"street": 5} for one in rows(5000, 400)], "1 fields are unknown there"),
+        ([one | {"street": 5} for one in rows(5000, 400)], "1 field is unknown there"),
         ([{"id": one["id"], "age": one["age"]} for one in rows(5000, 400)], "3 fields are missing"),
         (rows(5000, 384), "the control has 384 individuals.*: 385 are needed"),
         ([], "the collection is empty"),
@@ -388,6 +388,19 @@ def test_a_control_that_does_not_fit_is_refused(control: list[dict[str, Any]], m
     with pytest.raises(InputError, match=message) as refused:
         hierdata.attack(records, TABLE, original=records, control=control, facts=1, victims=10)
     assert refused.value.exit_code == 5
+
+
+def test_a_control_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "control.jsonl").write_text('{"id": "Q1"\n', "utf-8")
+    records = rows(0, 420)
+    with pytest.raises(InputError, match=r"^the control: record 1"):
+        hierdata.attack(records, TABLE, original=records, control=tmp_path / "control.jsonl", facts=1)
+
+
+def test_records_that_look_like_no_other_are_no_class() -> None:
+    """Bounded knowledge makes none: (1 - 1/c)^(c - 1) of c = 1 would say that everybody is isolated."""
+    records = people(1, 60)
+    assert hierdata.attack(records, policy(), original=records, facts=1, victims=5).isolation is None
 
 
 def test_data_of_other_tools_needs_no_witness() -> None:

@@ -159,6 +159,7 @@ class Names:
         return found[0]
 
     def _join(self, paths: str) -> str:
-        return " and ".join(
+        *others, last = [
             quote(self._labels[path]) if path in self._labels else path for path in paths.split(" and ")
-        )
+        ]
+        return f"{', '.join(others)} and {last}" if others else last

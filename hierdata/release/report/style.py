@@ -40,6 +40,7 @@ tbody th { font-weight: 500; min-width: 8rem; overflow-wrap: anywhere; }
 td small, tbody th small { display: block; color: var(--quiet); overflow-wrap: anywhere; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 thead .number { white-space: normal; }
+p { max-width: 60rem; }
 li { margin: .3rem 0; max-width: 46rem; }
 dt { font-weight: 600; margin-top: .6rem; }
 dd { margin: 0; max-width: 46rem; }
