@@ -153,7 +153,7 @@ def assert_as_the_twin(forest: Forest, constraints: Constraints, partition: Part
     return united.costs - partition.costs
 
 
-@with_worlds(3, 25)
+@with_worlds(2, 25)
 @pytest.mark.parametrize("model", MODELS[:-1], ids=str)
 def test_gives_up_what_the_twin_gives_up(model: PrivacyModel, worlds: int) -> None:
     for seed in range(worlds):
@@ -180,7 +180,7 @@ def bind_presence(built: Collection, model: PrivacyModel, within: Any, *, tied: 
     )
 
 
-@with_worlds(2, 20)
+@with_worlds(1, 20)
 @pytest.mark.parametrize("model", PRESENCE, ids=str)
 @pytest.mark.parametrize("within", ["place", "record"])
 def test_gives_up_what_the_twin_gives_up_by_presence(model: PrivacyModel, within: Any, worlds: int) -> None:
@@ -234,7 +234,7 @@ def test_gives_up_what_the_twin_gives_up_whatever_fails() -> None:
     assert lost["vertices_lost_in_a_pool"] > 20
 
 
-@with_worlds(5, 50)
+@with_worlds(2, 50)
 @each_model
 @pytest.mark.parametrize("recoding", ["generalization", "representatives"])
 def test_the_judge_finds_nothing_that_fails(model: PrivacyModel, recoding: str, worlds: int) -> None:

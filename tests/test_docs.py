@@ -254,7 +254,7 @@ def test_policies_load(page: Path, tmp_path: Path) -> None:
 LONG = (
     *("attack-a-release.md", "choose-m.md", "choose-parameters.md", "cli.md", "large-collections.md"),
     *("anonymize-xml.md", "overview.md", "start-with-init.md", "tables.md", "tutorial.md", "use-in-ci.md"),
-    "verify-a-file.md",
+    *("mongodb-exports.md", "my-release-lost-too-much.md", "shape-lists.md", "verify-a-file.md"),
 )
 """Pages whose examples take long."""
 

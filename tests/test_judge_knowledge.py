@@ -343,7 +343,7 @@ def random_collections(random: Random, count: int) -> Iterator[list[dict[str, An
 VALUES = {".s": "$.s", "c.g": "$.c[*].g", "e.h": "$.c[*].e[*].h"}
 
 
-@with_worlds(5, 150)
+@with_worlds(3, 150)
 def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int) -> None:
     """On small collections, in parts of any size; the parts of arrays are made small in turn."""
     random = Random(19)
@@ -407,7 +407,7 @@ def test_judges_like_the_plain_twin(monkeypatch: pytest.MonkeyPatch, worlds: int
             )
 
 
-@with_worlds(4, 36)
+@with_worlds(2, 36)
 def test_records_that_repeat_few_values_are_judged_like_by_the_plain_twin(
     monkeypatch: pytest.MonkeyPatch, worlds: int
 ) -> None:
@@ -479,7 +479,7 @@ def test_values_stay_at_their_vertices_where_records_look_alike() -> None:
     assert found == {"k_0": 2, "k_1": 2, "k_2": 2, "alpha": Fraction(1, 2)}
 
 
-@with_worlds(25, 200)
+@with_worlds(10, 200)
 def test_judges_overlaps_like_the_plain_twin(worlds: int) -> None:
     """Labels of a tree with three levels, in one root vector or two."""
     tree = {"*": {"A": ["1", "2"], "B": ["3"]}}

@@ -107,7 +107,7 @@ RECODINGS = ("generalization", "sets_and_ranges", "representatives", "anatomy")
 
 
 @pytest.mark.parametrize("recoding", RECODINGS)
-@pytest.mark.parametrize("seed", first_few(2, range(6)))
+@pytest.mark.parametrize("seed", first_few(1, range(6)))
 def test_a_true_release_is_true_to_both(recoding: str, seed: int, tmp_path: Path) -> None:
     originals = people(Random(seed), 24)
     release = hierdata.anonymize(originals, policy(recoding), seed=bytes(16)).save(tmp_path / "out")
@@ -125,7 +125,7 @@ def two_links(words: list[int], rng: Random) -> None:
     words[left], words[right] = words[right], words[left]
 
 
-@with_worlds(5, 30)
+@with_worlds(2, 30)
 @pytest.mark.parametrize("change", [one_link, two_links])
 @pytest.mark.parametrize("recoding", RECODINGS)
 def test_changed_links_are_judged_as_the_twin_judges_them(
@@ -152,7 +152,7 @@ def test_changed_links_are_judged_as_the_twin_judges_them(
     assert said[False] > 5 * worlds // 30
 
 
-@with_worlds(3, 20)
+@with_worlds(2, 20)
 @pytest.mark.parametrize("field", ["age", "town", "income", "id"])
 def test_a_changed_original_is_judged_as_the_twin_judges_it(field: str, tmp_path: Path, worlds: int) -> None:
     """The release is true of the changed person too, or it is not."""

@@ -86,7 +86,7 @@ def judged(publication: Publication, rules: JudgeRules, rng: random.Random | Non
         if name not in ("anatomy", "sets_and_ranges") or not model.needs_population
     ],
     member=lambda name, _: str(name),
-    few=3,
+    few=2,
 )
 def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> None:
     records = 0
@@ -225,7 +225,7 @@ def at(tree: Hierarchy, depth: int, values: list[int]) -> list[int]:
     return [[node for node in tree.ancestors[value][: depth + 1] if node >= 0][-1] for value in values]
 
 
-@for_each("model", CASES, few=5)
+@for_each("model", CASES, few=3)
 def test_classes_that_come_out_alike_are_judged_as_one(model: PrivacyModel) -> None:
     """One depth for all makes classes coincide, and what is not monotone may fail in the union."""
     for built in collections():
