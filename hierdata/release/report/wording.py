@@ -77,10 +77,10 @@ def kept_share(kept: KeptShare | None) -> str:
 def place(path: str) -> str:
     """Name a vertex type by its path; that of the records is empty if the policy names plain columns.
 
-    >>> place(""), place("$.courses[*]")
-    ('records', '$.courses[*]')
+    >>> place(""), place("$"), place("$.courses[*]")
+    ('records', 'records', '$.courses[*]')
     """
-    return quote(path) if path else "records"
+    return "records" if path in ("", "$") else quote(path)
 
 
 def plural(amount: int, noun: str, many: str = "") -> str:
