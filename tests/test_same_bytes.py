@@ -13,6 +13,7 @@ from tests.benchmarks.same_bytes.comparing import compare
 from tests.benchmarks.same_bytes.factors import FACTORS, OPTIONAL, coverage, covering
 
 
+@pytest.mark.full
 def test_the_combinations_cover_all_valid_pairs() -> None:
     chosen = covering()
     names = [one["name"] for one in [*map(special.of_combination, chosen), *special.jobs()]]

@@ -106,7 +106,7 @@ def test_drafts_of_equal_students_are_alike_in_all_formats(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("depth", first_few(1, [2, 3]))
 def test_drafts_of_generated_collections_publish(depth: int) -> None:
-    records = list(students(300, depth=depth, seed=4, correlation=0.8, skew=0.5))
+    records = list(students(150, depth=depth, seed=4, correlation=0.8, skew=0.5))
     draft = hierdata.init(records)
     assert errors(draft, records) == []
     hierdata.anonymize(records, {**draft.confirmed(), "effort": 0}, seed=SEED)
@@ -115,7 +115,7 @@ def test_drafts_of_generated_collections_publish(depth: int) -> None:
 def test_the_file_says_what_the_draft_says_and_is_refused_at_first(
     tmp_path: Path,
 ) -> None:
-    draft = hierdata.init(BUNDLED[0])
+    draft = hierdata.init(first_students("json", 200, tmp_path))
     path = tmp_path / "policy.yaml"
     draft.save(path)
     with pytest.raises(PolicyError, match="this policy is a draft: look at every field"):

@@ -89,7 +89,7 @@ def test_hierarchies_too_large_for_a_table(seed: int, monkeypatch: pytest.Monkey
     assert_equal_runs(built.forest, built.bind(LevelAlphaK(k=3)), [])
 
 
-@pytest.mark.parametrize("most", [30, 70, 140])
+@pytest.mark.parametrize("most", [30, 70, pytest.param(140, marks=pytest.mark.full)])
 def test_long_lists_of_children(most: int) -> None:
     """Sets of partners are kept 64 to a word."""
     built = collection(7, records=8, depth=2, most=most)
