@@ -248,7 +248,7 @@ class Engine(ABC, BaseModel):
     def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
         """Return calls that this step makes of kernels that take long to compile, the longest first.
 
-        While an earlier step compiles its own kernels, a second process compiles these. Arguments need only
+        While this process compiles what is called before, a second one compiles these. Arguments need only
         have the right types.
         """
         return []

@@ -93,7 +93,7 @@ def search(
         if prepared.policy.recoding_traits.separates_values:
             # Ties depend on the order of rows, so groups would reveal neighbours in the input.
             scope = scope.shuffle_rows(rng)
-        with compiling_ahead(partial(_calls_of_later_steps, original, stage), processors() if alone else 1):
+        with compiling_ahead(partial(_list_calls, original, stage), processors() if alone else 1):
             found = run_steps(original, scope, stage, rng, report_progress)
         of_stage = _StageSearch(block, stage, scope, prepared, recoding)
         forest, partition = of_stage.prepare(found)
@@ -130,9 +130,8 @@ def run_steps(
     return partition
 
 
-def _calls_of_later_steps(forest: Forest, stage: Stage) -> list[KernelCall]:
-    _, *later = stage.work()
-    return [call for engine, constraints in later for call in engine.calls(forest, constraints)]
+def _list_calls(forest: Forest, stage: Stage) -> list[KernelCall]:
+    return [call for engine, constraints in stage.work() for call in engine.calls(forest, constraints)]
 
 
 Found: TypeAlias = tuple[Forest, Partition]

@@ -19,8 +19,9 @@ from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.compiler import ahead, plain
 from hierdata.engines.compiler.kernels import types_of
 from hierdata.engines.local_search.engine import LocalSearch
+from hierdata.engines.specialize.engine import Specialize
 from hierdata.forest.forest import Scope
-from hierdata.privacy import LevelAlphaK, TCloseness
+from hierdata.privacy import BoundedKnowledge, LevelAlphaK, TCloseness
 from tests.promises import bind
 from tests.random_collections import collection
 
@@ -163,6 +164,18 @@ def test_local_search_states_the_types_of_its_kernels(model: Any) -> None:
             assert list(known.overloads) == [types_of(arguments)]
     assert LocalSearch(passes=0).calls(built.forest, constraints) == []
     assert CluStree().calls(built.forest, constraints) == []
+
+
+def test_specialize_states_the_types_of_its_kernels() -> None:
+    built = collection(1, 60, 3)
+    constraints, rng = bind(built, BoundedKnowledge(k=4, m=2)), np.random.default_rng(0)
+    given = StepInput(built.forest, Scope.of(built.forest), constraints, None, rng)
+    assert Specialize().find_classes(given).class_count
+    calls = Specialize().calls(built.forest, constraints)
+    assert [call.kernel.__name__ for call in calls] == ["mend_marked", "relabel_records", "restore_group"]
+    for kernel, arguments in calls:
+        known: Any = kernel
+        assert list(known.overloads) == [types_of(arguments)]
 
 
 @pytest.mark.full

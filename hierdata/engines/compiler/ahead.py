@@ -1,4 +1,4 @@
-"""Kernels of a later step are compiled by a second process while this one compiles those of the first.
+"""Kernels that are called later are compiled by a second process while this one compiles the first.
 
 The second process is given modules, names and types: no data. Each kernel has a lock (see ``cache``), so it
 is compiled once, by whichever process comes first; the other waits and loads it. If the second process fails

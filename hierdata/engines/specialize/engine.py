@@ -14,6 +14,7 @@ from hierdata.engines.base import Constraints, Engine, StepInput, Trial
 if TYPE_CHECKING:
     import numpy as np
 
+    from hierdata.engines.compiler.ahead import KernelCall
     from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
@@ -71,6 +72,12 @@ class Specialize(Engine):
         if found is None:
             found = specialize(given, self.effort, self._way)
         return take_out_facts(given.forest, found)
+
+    def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
+        """Return calls of the kernels that take longest to compile, but for the first of them."""
+        from hierdata.engines.specialize.mending import list_calls
+
+        return list_calls()
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import inline_kernel, inner, jit, part
+from hierdata.engines.jit import branching, inline_kernel, inner, jit, part
 from hierdata.engines.specialize.kernel_patterns import (
     CLAUSE,
     Asked,
@@ -185,7 +185,7 @@ def return_vertices(work: GroupWork, tables: Tables, record: int) -> Tables:
     return tables
 
 
-@jit
+@branching
 def restore_group(work: GroupWork, tables: Tables, which: NDArray[np.bool_]) -> Tables:
     """Put back what can be put back of some records, one after the other."""
     for record in range(len(which)):
@@ -475,7 +475,7 @@ def loss_of_group(group: FactGroup) -> int:
     return lost
 
 
-@jit
+@branching
 def mend_marked(
     work: GroupWork, tables: Tables, dirty: NDArray[np.bool_], allowed: int
 ) -> tuple[Tables, bool]:
@@ -504,7 +504,7 @@ def mend_marked(
     return tables, True
 
 
-@jit
+@branching
 def relabel_records(
     work: GroupWork, tables: Tables, labels: NDArray[np.int64], dirty: NDArray[np.bool_]
 ) -> Tables:

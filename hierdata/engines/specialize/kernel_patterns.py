@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import inline_kernel, inner, jit, part
+from hierdata.engines.jit import branching, inline_kernel, inner, jit, part, shared
 
 _NEIGHBOURS = 6
 """The bits of a key by which it is moved from where keys with the same other bits are."""
@@ -364,7 +364,7 @@ def sort_facts(group: FactGroup, row: Row, first: int, end: int) -> None:
         row.facts[to] = fact
 
 
-@part
+@shared
 def gather_facts(work: GroupWork, record: int) -> int:
     """Gather what a record shows now, those with marked labels first; return how many these are.
 
@@ -451,7 +451,7 @@ def starts_vertex(group: FactGroup, row: Row, at: int) -> bool:
     return True
 
 
-@part
+@shared
 def count_record(work: GroupWork, tables: Tables, marked: int, step: int) -> None:
     """Count the patterns of a gathered record that have one of its first ``marked`` facts.
 
@@ -483,7 +483,7 @@ def count_record(work: GroupWork, tables: Tables, marked: int, step: int) -> Non
                 add_key(table, key, step, asked.k, changed)
 
 
-@jit
+@branching
 def count_group(work: GroupWork) -> Tables:
     """Return the tables of all patterns of all records."""
     row, m = work.row, work.asked.m

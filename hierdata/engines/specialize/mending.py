@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.engines.compiler.ahead import KernelCall
 from hierdata.engines.specialize.facts import (
     GroupRecords,
     bits_of,
@@ -27,6 +28,7 @@ from hierdata.engines.specialize.kernel_patterns import (
     Asked,
     FactGroup,
     GroupWork,
+    PatternTable,
     Tables,
     count_group,
 )
@@ -38,6 +40,28 @@ LEAST_GAIN = 0.005
 """The share of the loss that a round must save for another one."""
 Proposals: TypeAlias = Callable[[FactGroup, Asked], Iterator[NDArray[np.int64]]]
 """Yields what all facts would show: each proposal by the labels that they have when it is asked for."""
+
+
+def list_calls() -> list[KernelCall]:
+    """Return calls of the kernels that take long to compile, on a group without records.
+
+    ``count_group`` is not among them: it is called first. ``restore_group`` is called last.
+    """
+    none, nodes = np.empty(0, np.int64), np.empty((0, 0), np.int32)
+    which, count = np.empty(0, np.bool_), np.empty(0, np.int32)
+    losses = np.empty((0, 0), np.int64)
+    group = FactGroup(
+        none, nodes, none, none, none, which, none, none, none, none, none, none, losses, none, none,
+        np.empty(0),
+    )  # fmt: skip
+    work = start_work(group, Asked(1, 1, 0, blind=False, whole=False, label_bits=1, depth_bits=1))
+    table = PatternTable(none, count, count, none)
+    tables = Tables(table, table)
+    return [
+        KernelCall(mend_marked, (work, tables, which, 0)),
+        KernelCall(relabel_records, (work, tables, none, which)),
+        KernelCall(restore_group, (work, tables, which)),
+    ]
 
 
 def improve_group(work: GroupWork, tables: Tables, proposals: Sequence[Proposals], rounds: int) -> bool:
