@@ -60,7 +60,7 @@ SMOKES = (
         "--records 200 --victims 5 --facts 2 --ways classes",
         (
             "published by | records | forms | victims | facts | reading | drawing | index | release"
-            " | index of original | original | command CPU s | command s | MB",
+            " | index of original | original | risks | command CPU s | command s | MB",
         ),
     ),
     Smoke("mixed", "--records 30 --rounds 1", ("records | items | separate keys s | filters s | ratio",)),
