@@ -487,7 +487,7 @@ def test_people_of_one_group_may_have_one_value_though_they_differ() -> None:
         assert ("persons whose records fit" in page) is not traits.separates_values
         if recoding == "anatomy":
             assert len({one["town"] for one in release.records()}) == 8, "each record can be told apart"
-            (judged, *_) = describe_verdict(hierdata.verify(release.folder, policy))
+            (judged, *_) = describe_verdict(hierdata.verify(release.folder, policy), [], {})
             assert "1 group of persons, the smallest of 8" in judged
 
 
