@@ -172,7 +172,8 @@ def test_specialize_states_the_types_of_its_kernels() -> None:
     given = StepInput(built.forest, Scope.of(built.forest), constraints, None, rng)
     assert Specialize().find_classes(given).class_count
     calls = Specialize().calls(built.forest, constraints)
-    assert [call.kernel.__name__ for call in calls] == ["mend_marked", "relabel_records", "restore_group"]
+    names = ["mend_marked", "relabel_records", "restore_group", "bounds_to", "count_values"]
+    assert [call.kernel.__name__ for call in calls] == names
     for kernel, arguments in calls:
         known: Any = kernel
         assert list(known.overloads) == [types_of(arguments)]

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.alignment import constant_nodes, first_nodes
-from hierdata.engines.alignment.kernels.lower_bounds import Histograms, count_values
+from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, count_values
+from hierdata.engines.compiler.ahead import KernelCall
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.forest.worth import Worth
 
@@ -48,6 +49,17 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
     vertices, nodes = _number_nodes(forest)
     count_values(forest.record_of[vertices], nodes, alone[vertices], found)
     return found
+
+
+def list_calls() -> list[KernelCall]:
+    """Return calls of the kernels that count histograms and bound losses by them, on no records."""
+    none, every = np.empty(0, np.int64), np.empty(0, np.bool_)
+    counts, passes = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
+    found = Histograms(counts, none, none, none, passes, none, none)
+    return [
+        KernelCall(bounds_to, (np.empty(0, np.uint8), np.int64(0), none, found, none)),
+        KernelCall(count_values, (none, none, every, found)),
+    ]
 
 
 def _number_nodes(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

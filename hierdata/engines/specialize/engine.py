@@ -75,9 +75,10 @@ class Specialize(Engine):
 
     def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
         """Return calls of the kernels that take longest to compile, but for the first of them."""
-        from hierdata.engines.specialize.mending import list_calls
+        from hierdata.engines.alignment import lower_bounds
+        from hierdata.engines.specialize import mending
 
-        return list_calls()
+        return [*mending.list_calls(), *lower_bounds.list_calls()]
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
