@@ -56,7 +56,7 @@ UNFINISHED = "hierdata-unfinished-"
 """Prefix of the names of collections that are not published yet."""
 LARGEST = 16 * 1024 * 1024
 """Maximum size of a MongoDB document in bytes."""
-_PATIENCE = 2
+_PATIENCE = 10
 """Timeout in seconds for removing unfinished collections: the server itself may have failed."""
 NO_VALIDATOR = "the server refused the validator: the target has none"
 _MAJORITY = pymongo.WriteConcern("majority")
