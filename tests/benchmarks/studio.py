@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 
 from hierdata.studio.study import StudyFolder
+from hierdata.synth.patients import outpatients
+from hierdata.synth.write import json_lines
 from tests.benchmarks.engine import header, row
 from tests.studio.client import Client
 
@@ -66,12 +68,11 @@ def await_figures(client: Client, study: StudyFolder) -> None:
         time.sleep(_LOOK)
 
 
-def repeat(file: Path, records: int, folder: Path) -> Path:
-    """Return a file of so many lines, those of the given one again and again."""
-    lines = file.read_text("utf-8").splitlines()
-    made = folder / file.name
+def write_patients(records: int, folder: Path) -> Path:
+    """Return a file of so many patients like the bundled ones."""
+    made = folder / PATIENTS.name
     with made.open("w", encoding="utf-8") as out:
-        out.writelines(f"{lines[at % len(lines)]}\n" for at in range(records))
+        out.writelines(json_lines(outpatients(records, seed=1)))
     return made
 
 
@@ -79,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     """The options."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("file", type=Path, nargs="?", default=PATIENTS, help="JSON Lines")
-    made.add_argument("--records", type=int, help="so many records: the lines of the file again and again")
+    made.add_argument("--records", type=int, help="so many patients instead of a file")
     made.add_argument("--reading", type=float, default=30.0, help="seconds before the preview (30)")
     return made
 
@@ -90,7 +91,7 @@ def main(argv: list[str] | None = None) -> None:
     header("The studio", *COLUMNS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        file = asked.file if asked.records is None else repeat(asked.file, asked.records, folder)
+        file = asked.file if asked.records is None else write_patients(asked.records, folder)
         row(*measure(file.absolute(), asked.reading, folder))
 
 
