@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -265,6 +265,11 @@ def explain_failure(forest: Forest, scope: Scope, stage: Stage, rng: np.random.G
     return f"{NO_CLASS}: {remedy}"
 
 
+_OTHER_CHOICES = 4
+"""Choices of records that are tried where tables could not group nearly all of the first."""
+_NEARLY_ALL = 0.99
+
+
 def search_tables(
     forest: Forest, prepared: Prepared, recoding: Recoding, rng: np.random.Generator, progress: Progress
 ) -> tuple[Forest, tuple[Partition, ...]]:
@@ -274,15 +279,20 @@ def search_tables(
 
     First the records are chosen for all tables together: as many as can be published (``keep_most``). A
     record that one of the searches suppresses all the same is in no class and no group: records are chosen
-    again without it, until none suppresses another one. Tables come first, since they alone ask for
+    again without it, until none suppresses another one. Where that loses more than a few, other choices of
+    as many records are tried too, and the best is taken. Tables come first, since they alone ask for
     diversity. The records are a whole collection. Raises PromiseError if no class is found, or if the
     suppressed must satisfy the models and do not.
     """
     tables = recoding.divide_attributes(forest, forest.schema.root)
     run = _TableSearch(forest, prepared, recoding, tables, rng, progress)
-    run.choose_records()
-    while (found := run.search_round()) is None:
-        run.choose_records()
+    found = run.search()
+    for _ in range(_OTHER_CHOICES if run.is_short else 0):
+        other = replace(run, vary=True)
+        with suppress(PromiseError):
+            of_other = other.search()
+            if other.gone.sum() < run.gone.sum():
+                run, found = other, of_other
     forest, partitions = found
     asked = prepared.constraints
     if asked.guarded and run.gone.any() and not suppressed_are_safe(forest, partitions[0], asked):
@@ -301,9 +311,13 @@ class _TableSearch:
     tables: tuple[tuple[int, ...], ...]
     rng: np.random.Generator
     progress: Progress
+    vary: bool = False
+    """Whether to take any of the choices of the most records, instead of the same one each time."""
 
     def __post_init__(self) -> None:
         self.gone: NDArray[np.bool_] = np.zeros(self.forest.record_count, np.bool_)
+        self.is_short = False
+        """Whether searches suppressed more than a few of the records that were chosen."""
         self._reason = ""
         self._lost: Counter[str] = Counter()
         of_tables = self.prepared.stages[0].constraints
@@ -312,7 +326,16 @@ class _TableSearch:
         coordinates = [one for own in by_table for one in coordinates_of(self.forest, scope, own)]
         self._cells = JointCounts.of(coordinates, self.forest.record_count)
 
-    def choose_records(self) -> None:
+    def search(self) -> tuple[Forest, tuple[Partition, ...]]:
+        """Choose records and search, until no search suppresses another one."""
+        self._choose_records()
+        chosen = int((~self.gone).sum())
+        while (found := self._search_round()) is None:
+            self._choose_records()
+        self.is_short = int((~self.gone).sum()) < _NEARLY_ALL * chosen
+        return found
+
+    def _choose_records(self) -> None:
         """Leave out as few records as possible so that no table has too much of a value; note them as gone.
 
         Where the suppressed must satisfy the models, they are none or enough to do so. Raises PromiseError.
@@ -323,7 +346,7 @@ class _TableSearch:
             raise PromiseError(explain_unguarded(self.prepared, _whole(self.forest, self.prepared.stages[0])))
         least = self.prepared.stages[1].constraints.min_class_size
         left_out = cells.count(self.gone) if asked.guarded and self.gone.any() else None
-        kept = keep_most(cells, there, left_out, least)
+        kept = keep_most(cells, there, left_out, least, self.rng if self.vary else None)
         if kept.sum() < least and (why := explain_shortage(cells, self.forest.record_count, least)):
             raise PromiseError(why)
         if 0 < kept.sum() < there.sum():
@@ -332,7 +355,7 @@ class _TableSearch:
             self._lost += Counter(records_that_no_group_accepts=int((~self.gone & ~chosen).sum()))
             self.gone |= ~chosen
 
-    def search_round(self) -> tuple[Forest, tuple[Partition, ...]] | None:
+    def _search_round(self) -> tuple[Forest, tuple[Partition, ...]] | None:
         """Search groups and classes of the records that are left; None if some were suppressed."""
         before = int(self.gone.sum())
         of_tables, of_classes = self.prepared.stages

@@ -35,7 +35,7 @@ BUDGETS: dict[str, int] = {
     "documents": 6130,
     "domains": 4860,
     "drafting": 4300,
-    "engines": 21790,
+    "engines": 21900,
     "executors": 1840,
     "forest": 2040,
     "ground": 950,

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from random import Random
 from typing import Any
 
@@ -20,7 +20,8 @@ from hierdata.engines.buckets.attainable import JointCounts, draw_rows, explain_
 from hierdata.engines.buckets.buckets import Buckets, Coordinate
 from hierdata.engines.buckets.draw import draw_kept
 from hierdata.engines.buckets.exchange import Exchange
-from tests.cases import for_each
+from hierdata.engines.buckets.packing import pack_rows
+from tests.cases import for_each, with_worlds
 
 JOINT = {"aa": 12, "ab": 2, "ac": 12, "ba": 15, "bb": 3, "bc": 9, "ca": 2, "cb": 1, "cc": 4}
 PAIRS = [pair for pair, count in JOINT.items() for _ in range(count)]
@@ -134,7 +135,70 @@ def test_groups_stay_apart_whatever_is_exchanged(seed: int) -> None:
         assert all(len(set(column)) == len(own) for column in vectors.T.tolist())
 
 
+def most_classes(rows: list[list[int]], size: int) -> int:
+    """The most classes of rows without a common value, by trying every row in every class, or in none."""
+    if len(rows) < size:
+        return 0
+    first, *others = rows
+    found = most_classes(others, size)
+    for class_of_first in combinations(range(len(others)), size - 1):
+        held = [first, *(others[at] for at in class_of_first)]
+        if all(len(set(column)) == size for column in zip(*held, strict=True)):
+            left = [row for at, row in enumerate(others) if at not in class_of_first]
+            found = max(found, 1 + most_classes(left, size))
+    return found
+
+
+@for_each("seed", range(60), few=15)
+def test_no_choice_makes_more_classes_than_packing(seed: int) -> None:
+    rng = Random(seed)
+    width, size = rng.randint(1, 4), rng.randint(2, 3)
+    rows = random_rows(rng, rng.randint(1, 8), width, rng.randint(2, 4))
+    gaps = [row if rng.random() < 0.8 else [-1, *row[1:]] for row in rows]
+    own = coordinates(gaps, [Fraction(1, size)] * width)
+    classes = pack_rows(Buckets(tuple(own), size, len(rows)), np.random.default_rng(seed))
+    found = 0 if classes is None else int(classes.max()) + 1
+    assert found == most_classes([row for row in gaps if min(row) >= 0], size)
+    for number in range(found):
+        assert classes is not None
+        held = [gaps[at] for at in np.flatnonzero(classes == number)]
+        assert len(held) == size
+        assert all(len(set(column)) == size for column in zip(*held, strict=True))
+    assert found or classes is None
+
+
+def test_too_many_combinations_are_left_to_the_draw() -> None:
+    own = coordinates([[at, at] for at in range(60)], [Fraction(1, 4)] * 2)
+    assert pack_rows(Buckets(tuple(own), 4, 60), np.random.default_rng(1)) is None
+
+
 # The release
+
+
+@with_worlds(4, 60)
+def test_of_what_counts_allow_nearly_all_is_published_under_every_seed(worlds: int) -> None:
+    published, attainable = 0, 0
+    for seed in range(worlds):
+        rng = Random(seed)
+        width, diversity = rng.randint(2, 4), rng.randint(2, 3)
+        rows = random_rows(rng, rng.randint(40, 160), width, rng.randint(4, 8))
+        names = [f"s{at}" for at in range(width)]
+        fields = {"$.q": {"role": "quasi", "interval": {"steps": [1, 10, 1000]}}}
+        asked = policy(
+            3, diversity, fields=fields | {f"$.{name}": {"role": "sensitive"} for name in names},
+            suppressed="as_published",
+        )  # fmt: skip
+        table = [{"q": at, **dict(zip(names, row, strict=True))} for at, row in enumerate(rows)]
+        cells = JointCounts.of(coordinates(rows, [Fraction(1, diversity)] * width), len(rows))
+        most = int(keep_most(cells, cells.count()).sum())
+        if most < max(3, diversity):
+            continue
+        releases = [hierdata.anonymize(table, asked, seed=bytes([number]) * 16) for number in range(2)]
+        found = [release.report.counts.records.published for release in releases]
+        assert max(found) - min(found) <= 0.02 * max(found)
+        published, attainable = published + min(found), attainable + most
+    assert attainable > 100
+    assert published >= 0.99 * attainable
 
 
 def policy(k: int, diversity: int, preset: str = "SLOMS", **changes: Any) -> dict[str, Any]:

@@ -79,17 +79,21 @@ class JointCounts:
 
 
 def keep_most(
-    cells: JointCounts, available: Counts, left_out: Counts | None = None, least: int = 0
+    cells: JointCounts,
+    available: Counts,
+    left_out: Counts | None = None,
+    least: int = 0,
+    rng: np.random.Generator | None = None,
 ) -> Counts:
     """Return how many rows of each cell to keep: as many as possible, none of a group above its share.
 
     At most ``available`` of each cell are kept. With ``left_out``, the rows of each cell that are not
     available, the rows that are not kept are at least ``least`` and keep all shares too; no rows are kept
-    where that is not possible.
+    where that is not possible. ``rng`` draws which of the choices of as many rows is taken.
     """
     if not cells.coordinates or (left_out is None and not any(cells.excesses(available))):
         return available
-    kept = np.minimum(_solve(cells, available, left_out, least), available)
+    kept = np.minimum(_solve(cells, available, left_out, least, rng), available)
     if left_out is not None:
         rest = available + left_out - kept
         bad = any(cells.excesses(kept)) or any(cells.excesses(rest)) or int(rest.sum()) < least
@@ -97,10 +101,17 @@ def keep_most(
     return _trim(cells, kept)
 
 
-def _solve(cells: JointCounts, available: Counts, left_out: Counts | None, least: int) -> Counts:
+def _solve(
+    cells: JointCounts,
+    available: Counts,
+    left_out: Counts | None,
+    least: int,
+    rng: np.random.Generator | None,
+) -> Counts:
     """Solve the integer program in floating point; the answer is rounded and not checked.
 
-    The variables are the rows to keep of each cell, then the values that each attribute keeps.
+    The variables are the rows to keep of each cell, then the values that each attribute keeps. Weights that
+    ``rng`` draws decide between answers of as many rows: together they are worth less than a row.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -114,12 +125,15 @@ def _solve(cells: JointCounts, available: Counts, left_out: Counts | None, least
         rules.append(LinearConstraint(over, over @ np.append(whole, totals), np.inf))
         rules.append(LinearConstraint(of_cell[None], 0, int(whole.sum()) - least))
     most = np.append(available, np.full(width, int(available.sum())))
+    worth = of_cell.copy()
+    if rng is not None:
+        worth[:count] += rng.random(count) / (2 * max(1, int(available.sum())))
     found = milp(
-        -of_cell,
+        -worth,
         integrality=of_cell,
         bounds=Bounds(0, most),
         constraints=rules,
-        options={"node_limit": _NODES},
+        options={"node_limit": NODES},
     )
     if found.x is None:
         return np.zeros(count, np.int64) if left_out is not None else available
@@ -144,7 +158,7 @@ def _rules(cells: JointCounts) -> tuple[Any, Any]:
     return sparse.vstack(blocks).tocsr(), sparse.hstack([sparse.vstack(totals), -sparse.eye(width)]).tocsr()
 
 
-_NODES = 2_000
+NODES = 2_000
 """Steps of the branching search; the first nearly always ends it. No time, so that answers are the same."""
 
 

@@ -16,6 +16,7 @@ from hierdata.engines.buckets.attainable import JointCounts, coordinates_of, dra
 from hierdata.engines.buckets.buckets import Buckets, reason
 from hierdata.engines.buckets.exchange import Exchange
 from hierdata.engines.buckets.kernel import largest
+from hierdata.engines.buckets.packing import pack_rows
 from hierdata.engines.rows.leftovers import finish_partition
 from hierdata.engines.rows.table import members_of
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -314,7 +315,8 @@ def bucketize_rows(given: StepInput, order: Order = "bucket") -> Partition:
 
     With several attributes a draw from all rows may end early. If rows are suppressed, classes are drawn once
     more from the most rows that can be published at all (``attainable``), and rows that are left over of
-    these are put in by exchanges. What publishes more is returned.
+    these are put in by exchanges. In small tables the most classes are also found exactly (``packing``). What
+    publishes most is returned.
     """
     forest, scope, constraints = given.problem
     buckets = Buckets.of(forest, scope, constraints)
@@ -328,8 +330,10 @@ def bucketize_rows(given: StepInput, order: Order = "bucket") -> Partition:
     partition = finish(draw(buckets, scope.records, given.rng, given.progress, order), given.rng)
     if len(buckets.coordinates) > 1 and not scope.kind and count_published(partition) < buckets.rows:
         cells = JointCounts.of(coordinates_of(forest, scope, constraints), buckets.rows)
-        other = finish(draw_kept(buckets, cells, apart, order), apart)
-        partition = max(partition, other, key=count_published)
+        others = [draw_kept(buckets, cells, apart, order)]
+        if buckets.once and (packed := pack_rows(buckets, apart)) is not None:
+            others.append(packed)
+        partition = max(partition, *(finish(other, apart) for other in others), key=count_published)
     given.progress(buckets.rows)
     return partition
 

@@ -1,0 +1,88 @@
+"""The most classes of rows that share no group, found exactly where few combinations of cells are possible.
+
+Which rows to group is set packing, which no fast algorithm solves for three attributes and more. With few
+cells all combinations can be listed, and an integer program says how often to take each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.buckets.attainable import NODES, JointCounts
+from hierdata.engines.buckets.buckets import Buckets
+from hierdata.forest.partition import SUPPRESSED
+
+_COMBINATIONS = 20_000
+"""More combinations of cells are not tried: a draw with exchanges comes near the most in larger tables."""
+Combinations = NDArray[np.int64]
+
+
+def pack_rows(buckets: Buckets, rng: np.random.Generator) -> NDArray[np.int64] | None:
+    """Return the class of each row, in as many classes of the least size as there can be.
+
+    A class takes one row of a group. Rows without a value are in no class. Returns None if there are too many
+    combinations, or if the search ends early.
+    """
+    complete = np.ones(buckets.rows, np.bool_)
+    for one in buckets.coordinates:
+        complete &= one.group_of >= 0
+    rows = rng.permutation(np.flatnonzero(complete))
+    own = buckets.of_rows(rows)
+    cells = JointCounts.of(own.coordinates, own.rows)
+    found = list(islice(_combine(cells.groups, buckets.class_size), _COMBINATIONS + 1))
+    if not found or len(found) > _COMBINATIONS:
+        return None
+    combinations = np.array(found, np.int64)
+    times = _solve(combinations, cells.count())
+    if times is None:
+        return None
+    classes = np.full(buckets.rows, SUPPRESSED, np.int64)
+    waiting = [rows[cells.of_row == cell].tolist() for cell in range(len(cells.groups))]
+    for number, combination in enumerate(np.repeat(combinations, times, axis=0).tolist()):
+        classes[[waiting[cell].pop() for cell in combination]] = number
+    return classes
+
+
+def _combine(groups: NDArray[np.int64], size: int) -> Iterator[tuple[int, ...]]:
+    """Yield all sets of ``size`` cells of which no two share a group."""
+    apart = (groups[:, None] != groups[None]).all(axis=2)
+    # The cells after each that share no group with it, as the bits of a number.
+    after = [
+        sum(1 << int(other) for other in np.flatnonzero(row) if other > at) for at, row in enumerate(apart)
+    ]
+
+    def extend(chosen: tuple[int, ...], possible: int) -> Iterator[tuple[int, ...]]:
+        if len(chosen) == size:
+            yield chosen
+            return
+        while possible.bit_count() >= size - len(chosen):
+            cell = (possible & -possible).bit_length() - 1
+            possible &= possible - 1
+            yield from extend((*chosen, cell), possible & after[cell])
+
+    return extend((), (1 << len(groups)) - 1)
+
+
+def _solve(combinations: Combinations, available: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return how often to take each combination, so that no cell is taken more often than it has rows."""
+    from scipy import sparse
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    count, size = combinations.shape
+    places = combinations.ravel(), np.repeat(np.arange(count), size)
+    taken = sparse.csr_matrix((np.ones(count * size), places), shape=(len(available), count))
+    found = milp(
+        -np.ones(count),
+        integrality=np.ones(count),
+        bounds=Bounds(0, np.inf),
+        constraints=LinearConstraint(taken, -np.inf, available),
+        options={"node_limit": NODES},
+    )
+    if found.x is None:
+        return None
+    times = np.rint(found.x).astype(np.int64)
+    return times if (taken.astype(np.int64) @ times <= available).all() else None
