@@ -1,16 +1,19 @@
 """Tasks on this machine: in worker processes, or one after the other in this process.
 
 The workers are our own and not a library's pool: they never import the caller's main module, a killed worker
-is noticed at once by its closed pipe, and all end with the driver. This needs no threads or semaphores.
+is noticed at once by its closed socket, and all end with the driver. This needs no threads or semaphores.
+They are forked from a process that has imported what they need and has no thread yet.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from hierdata.executors.base import Failure, Held, Value, Watch, WorkerError, within
 from hierdata.executors.local import ONE_THREAD, Kept, LocalExecutor, LocalHeld, One, Part, Work, processors
-from hierdata.executors.spill import SpillPlace, put
+from hierdata.executors.spill import Extent, SpillPlace, put
 from hierdata.executors.worker import Request
 from hierdata.ground.secrets import export_secrets
 
@@ -29,67 +32,91 @@ if TYPE_CHECKING:
 
 _INLINE = 1 << 16  # up to this size a stage's work is sent with each task, else written to a file
 _STAGES = count(1)  # of all executors of this process
+_PATIENCE = 5.0  # seconds that the parent of workers has to end them
 _START = """
 import sys
-driver, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
+at = sys.argv.index("-")
+driver, sockets, sys.path[:] = int(sys.argv[1]), [int(one) for one in sys.argv[2:at]], sys.argv[at + 1 :]
 from hierdata.executors.worker import main
-main(driver)
+main(driver, sockets)
 """
 
 
 class _WorkerProcess(NamedTuple):
-    """A process and its two pipes."""
+    """A worker: the process that forked it and its number there, and the connection to it."""
 
-    process: subprocess.Popen[bytes]
-    requests: Connection
-    answers: Connection
+    parent: subprocess.Popen[bytes]
+    number: int
+    connection: Connection
 
     @classmethod
-    def start(cls) -> _WorkerProcess:
+    def start(cls, count: int, work: Extent) -> list[_WorkerProcess]:
+        """Start workers. Their parent imports what the work needs, once for all of them."""
         import subprocess
-        from multiprocessing.connection import Connection
+        from multiprocessing import Pipe
 
+        pairs = [Pipe() for _ in range(count)]
+        sockets = [end.fileno() for _, end in pairs]
         # A process group of its own: the terminal's Ctrl-C reaches only the driver.
-        process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-c", _START, str(os.getpid()), *sys.path],
+        parent = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-c", _START, str(os.getpid()), *map(str, sockets), "-", *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **ONE_THREAD},
+            pass_fds=sockets,
             process_group=0,
         )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        requests = Connection(os.dup(process.stdin.fileno()), readable=False)
-        answers = Connection(os.dup(process.stdout.fileno()), writable=False)
-        process.stdin.close()
-        process.stdout.close()
-        return cls(process, requests, answers)
+        for _, end in pairs:
+            end.close()
+        workers = [cls(parent, number, own) for number, (own, _) in enumerate(pairs)]
+        assert parent.stdin is not None
+        with suppress(BrokenPipeError), parent.stdin:  # the first task tells of it
+            pickle.dump(work, parent.stdin, pickle.HIGHEST_PROTOCOL)
+        return workers
 
     def give(self, request: Request) -> None:
         try:
-            self.requests.send_bytes(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+            self.connection.send_bytes(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
         except OSError:
             raise self._lost_error() from None
 
     def answer(self) -> Any:
         try:
-            return pickle.loads(self.answers.recv_bytes())  # from our own worker
+            return pickle.loads(self.connection.recv_bytes())  # from our own worker
         except (EOFError, OSError):
             raise self._lost_error() from None
 
     def _lost_error(self) -> WorkerError:
-        self.process.kill()
-        code = self.process.wait()
+        code = self._find_code()
         how = f"was ended from outside (signal {-code})" if code < 0 else f"ended by itself (code {code})"
         return WorkerError(
             f"a worker process {how}, probably for lack of memory: run it again with fewer workers or with "
             "less memory for each"
         )
 
+    def _find_code(self) -> int:
+        """Return how the worker ended, as its parent tells, or how the parent did."""
+        assert self.parent.stdout is not None
+        for line in self.parent.stdout:
+            number, code = map(int, line.split())
+            if number == self.number:
+                return code
+        return self.parent.wait()
+
     def kill(self) -> None:
-        self.process.kill()
-        self.requests.close()
-        self.answers.close()
+        """End the worker, with its parent and all others of that."""
+        from subprocess import TimeoutExpired
+
+        self.connection.close()
+        if self.parent.returncode is None:
+            self.parent.terminate()
+            try:
+                self.parent.wait(_PATIENCE)
+            except TimeoutExpired:
+                os.killpg(self.parent.pid, signal.SIGKILL)
+                self.parent.wait()
+        assert self.parent.stdout is not None
+        self.parent.stdout.close()
 
 
 class Processes(LocalExecutor):
@@ -130,8 +157,9 @@ class Processes(LocalExecutor):
                 Request(stage, packed, part, place, secrets)
                 for part, place in zip(parts, places, strict=True)
             ]
-            while len(self._workers) < min(self.workers, len(parts)):
-                self._workers.append(_WorkerProcess.start())
+            missing = min(self.workers, len(parts)) - len(self._workers)
+            if missing > 0:
+                self._workers += _WorkerProcess.start(missing, packed)
             answers = self._answers(requests, watch)
         except BaseException:
             self._end()  # running tasks would write into files that are about to be removed
@@ -152,7 +180,7 @@ class Processes(LocalExecutor):
             while idle and given < wanted:
                 worker = idle.pop()
                 worker.give(requests[given])
-                busy[worker.answers] = worker, given
+                busy[worker.connection] = worker, given
                 given += 1
             for ready in wait(list(busy)):
                 worker, task = busy.pop(cast("Connection", ready))
@@ -177,8 +205,6 @@ class Processes(LocalExecutor):
 def _end(workers: list[_WorkerProcess]) -> None:
     for worker in workers:
         worker.kill()
-    for worker in workers:
-        worker.process.wait()
     workers.clear()
 
 

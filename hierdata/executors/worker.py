@@ -1,7 +1,8 @@
-"""A worker process of the executor ``processes``: runs one task after the other until the driver is gone.
+"""Worker processes of the executor ``processes``: each runs one task after the other.
 
-It is started with ``python -c`` and does not import the driver's main module. Requests arrive through its
-former standard input, answers leave through its former standard output.
+Their parent is started with ``python -c`` and does not import the driver's main module. It imports what the
+first work needs, forks the workers, and tells the driver by its standard output how each of them ended.
+Requests and answers go through a socket for each worker.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import gc
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -60,30 +63,77 @@ class _TaskRunner:
         return self._work(request.part, request.place)
 
 
-def _leave_with(driver: int) -> None:
-    while os.getppid() == driver:
-        time.sleep(_LOOK)
-    os._exit(1)
-
-
-def main(driver: int) -> None:
-    """Run tasks until the driver closes the pipe or ends."""
-    from multiprocessing.connection import Connection
-
+def main(driver: int, sockets: Sequence[int]) -> None:
+    """Fork a worker for each socket, and wait until all have ended; end them with the driver."""
     # The terminal's Ctrl-C goes to the driver, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests = Connection(os.dup(0), writable=False)
-    answers = Connection(os.dup(1), readable=False)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)  # what a function prints must not get into the answers
-    threading.Thread(target=_leave_with, args=(driver,), daemon=True).start()
     # As in the command line: records are trees, and the search for cycles in them takes a tenth of the time.
     gc.disable()
+    _import_for(pickle.load(sys.stdin.buffer))  # from our own driver
+    gc.freeze()
+    workers: dict[int, int] = {}
+
+    def end(*_: object) -> None:
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+
+    # They are waited for, so that what they took counts as taken by processes of the driver.
+    signal.signal(signal.SIGTERM, end)
+    for number in range(len(sockets)):
+        workers[_fork(number, sockets)] = number
+    _watch(driver, lambda: os.killpg(0, signal.SIGKILL))
+    while workers:
+        worker, status = os.wait()
+        with suppress(BrokenPipeError):
+            os.write(1, b"%d %d\n" % (workers.pop(worker), os.waitstatus_to_exitcode(status)))
+
+
+def _import_for(work: Extent) -> None:
+    """Import what the work needs; a worker meets the same errors and tells them."""
+    if sys.platform == "linux":  # elsewhere libraries may not survive a fork
+        with suppress(Exception):
+            list(read([work]))
+
+
+def _fork(number: int, sockets: Sequence[int]) -> int:
+    parent = os.getpid()
+    if worker := os.fork():
+        os.close(sockets[number])
+        return worker
+    code = 1
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for later in sockets[number + 1 :]:  # who holds the other end of a socket hides that its worker ended
+            os.close(later)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)  # what a function prints must not get into the parent's messages
+        _watch(parent, lambda: os._exit(1))
+        _serve(sockets[number])
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _watch(process: int, leave: Callable[[], None]) -> None:
+    """Leave as soon as this process, the parent, has ended."""
+
+    def look() -> None:
+        while os.getppid() == process:
+            time.sleep(_LOOK)
+        leave()
+
+    threading.Thread(target=look, daemon=True).start()
+
+
+def _serve(socket: int) -> None:
+    """Run tasks until the driver closes the socket or ends."""
+    from multiprocessing.connection import Connection
+
+    driver = Connection(socket)
     worker = _TaskRunner()
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            answers.send_bytes(worker.answer(requests.recv_bytes()))
+            driver.send_bytes(worker.answer(driver.recv_bytes()))
             if gc.get_count()[0] > _GARBAGE:
                 gc.collect()
-    os._exit(0)

@@ -107,7 +107,7 @@ def test_ctrl_c_at_a_terminal_reaches_the_driver_alone(tmp_path: Path) -> None:
             return os.getpid(), os.getpgid(0)
 
         ((worker, group),) = executor.hold([1]).map(interrupted).collect()
-        assert group == worker != os.getpid()
+        assert len({group, worker, os.getpgid(0)}) == 3
 
 
 def test_workers_end_with_a_driver_that_was_killed(tmp_path: Path) -> None:
@@ -180,7 +180,8 @@ def test_the_work_of_a_stage_is_unpickled_once_a_worker(tmp_path: Path) -> None:
     with Processes(workers=2, folder=tmp_path) as executor:
         made = executor.hold(range(20)).map(Counting(tmp_path / "log"))
         assert list(made.collect()) == [value + (1 << 20) for value in range(20)]
-        assert 1 <= (tmp_path / "log").read_text("utf-8").count("unpickled") <= 2
+        # Once more by the parent of the workers, which imports what it needs.
+        assert 2 <= (tmp_path / "log").read_text("utf-8").count("unpickled") <= 3
         (tmp_path / "log").unlink()
 
 
