@@ -75,7 +75,8 @@ def main(driver: int, sockets: Sequence[int]) -> None:
 
     def end(*_: object) -> None:
         for worker in workers:
-            os.kill(worker, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has been waited for already
+                os.kill(worker, signal.SIGKILL)
 
     # They are waited for, so that what they took counts as taken by processes of the driver.
     signal.signal(signal.SIGTERM, end)

@@ -36,7 +36,7 @@ BUDGETS: dict[str, int] = {
     "domains": 4860,
     "drafting": 4300,
     "engines": 21900,
-    "executors": 1840,
+    "executors": 1880,
     "forest": 2040,
     "ground": 950,
     "judge": 5260,
