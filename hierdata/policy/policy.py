@@ -306,7 +306,7 @@ class Policy(BaseModel):
     @cached_property
     def joined_tables(self) -> tuple[Table, ...]:
         """The tables that make up the records, the root first; empty without ``tables``."""
-        return order_tables(self.tables or {}, self._key_of_standard)
+        return order_tables(self.tables or {}, self._key_of_standard, self._linked_tables)
 
     @cached_property
     def lookups(self) -> tuple[Lookup, ...]:
@@ -316,6 +316,15 @@ class Policy(BaseModel):
     @property
     def _key_of_standard(self) -> str | None:
         return None if self.standard is None else "id"
+
+    @property
+    def _linked_tables(self) -> set[str]:
+        """The tables whose keys identify rows that others refer to, "" for the root."""
+        if self.standard is None or self.knowledge is not None:
+            return set()
+        identities = (keys for keys, spec in self.pseudonyms.items() if spec.is_identity)
+        shown = (self.rules_by_keys[keys][0].document_keys for keys in identities)
+        return {"".join(above[-1:]) for *above, last in shown if last == self._key_of_standard}
 
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that binding needs. What filters compare is told by vertex types."""

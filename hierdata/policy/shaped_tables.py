@@ -60,7 +60,7 @@ def find_joined(policy: Policy) -> Iterator[tuple[str, str]]:
         joins = [*columns, *((column,) for column in table.joins if "." in column)]
         for keys in ((*place, *column) for place in at[table.name] for column in joins):
             path, rule = policy.rules_by_keys.get(keys, (None, None))
-            if path is None or rule is None:
+            if path is None or rule is None or (table.keeps_key and keys[-1] == table.key):
                 continue
             if keys not in dropped:
                 yield str(path), "the column joins tables and is renumbered: it takes no rule"

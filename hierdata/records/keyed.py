@@ -27,7 +27,8 @@ class Table:
     that holds the key of a row of ``parent``; ``others`` are further (parent, on), for rows that have no
     value in those before. The root has no parent. In rows with objects, a column may be a path such as
     ``subject.reference``. With ``typed``, keys are published as texts and references name the table, as in
-    ``people/3``; a reference that names another table is then none to this one.
+    ``people/3``; a reference that names another table is then none to this one. Where a table ``keeps_key``,
+    other rows refer to its rows, and documents hold the key.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Table:
     on: str | None = None
     others: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     typed: bool = field(default=False, repr=False)
+    keeps_key: bool = field(default=False, repr=False)
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
@@ -44,7 +46,7 @@ class Table:
 
     @property
     def joins(self) -> tuple[str, ...]:
-        """The columns that join tables; no document holds them."""
+        """The columns that join tables; no document holds them, but for a key that a table keeps."""
         key = () if self.key is None else (self.key,)
         return tuple(dict.fromkeys((*key, *(on for _, on in self.links))))
 
@@ -131,6 +133,8 @@ def read_row(table: Table, place: tuple[int, int], number: int, given: Document)
         if value is None and not table.typed:
             refuse(table.name, f"row {number} has no value in the column {table.key}, which joins the tables")
         own = read_key(value, table.name)
+        if table.keeps_key and value is not None:
+            document[table.key] = value
     return KeyedRow(table.name, place, own, found[0] if found else None, tuple(found[1:]), document)
 
 

@@ -12,6 +12,7 @@ from hierdata.ground.errors import VerificationError
 from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics.base import Figure
+from hierdata.policy.checks.references import closed_references
 from hierdata.policy.checks.sensitive import find_unlimited
 from hierdata.policy.plan.plan import list_plugins
 from hierdata.policy.plan.treatment import dropped_references, kept_references, linked_domains
@@ -43,6 +44,7 @@ from hierdata.release.report.sentences import (
     READ_RESOURCES,
     certain_sentences,
     count_empty,
+    state_closed,
     state_forms,
     unique_sentences,
     unlimited_sentences,
@@ -193,8 +195,11 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
         stated += (state_substitutes([str(policy.rules_by_keys[keys][0]) for keys in substitutes]),)
     stated += tuple(limit_shape(spec.step for spec in policy.shape))
     stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
+    links = closed_references(policy)
+    numbered = {field.keys for field in links.fields}
+    stated += state_closed([str(policy.rules_by_keys[field.keys][0]) for field in links.references])
     return stated + identifier_sentences(
-        [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
+        [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms if keys not in numbered],
         linked_domains(policy),
         {str(policy.rules_by_keys[keys][0]): shift for keys, shift in policy.date_shifts.items()},
         absent=absent,

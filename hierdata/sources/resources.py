@@ -13,6 +13,7 @@ from hierdata.documents.fhir.typed import Typing
 from hierdata.ground.errors import InputError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.records.keyed import Lookup, Table, find_at, put_at
+from hierdata.sources.closed_ids import ClosedIds, point_inside
 
 TYPE = "resourceType"
 BUNDLE = "Bundle"
@@ -29,12 +30,13 @@ _FORMER_CONTEXT = frozenset(
 class ResourceTypes:
     """Takes files of resources apart. Types in ``tables`` and ``lookups`` are rows.
 
-    Other types are left out with ``drops``, else refused.
+    Other types are left out with ``drops``, else refused. With ``closes`` references between rows are read.
     """
 
     tables: tuple[Table, ...]
     lookups: tuple[Lookup, ...] = ()
     drops: bool = False
+    closes: bool = False
     _references: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -49,7 +51,8 @@ class ResourceTypes:
     @classmethod
     def by(cls, policy: Policy) -> ResourceTypes:
         """Return the types that a policy names."""
-        return cls(policy.joined_tables, policy.lookups, policy.unlisted == "drop")
+        closes = any(table.keeps_key for table in policy.joined_tables)
+        return cls(policy.joined_tables, policy.lookups, policy.unlisted == "drop", closes)
 
     def take_apart(self, document: Document, table: str | None) -> Iterator[tuple[str, Document]]:
         """Yield (type, resource) for a resource or a Bundle; ``table`` is the type that the file's name says.
@@ -88,6 +91,8 @@ class ResourceTypes:
                 "NDJSON with a file for each type"
             )
         for kind, resource in found:
+            if self.closes:
+                point_inside(resource, named)
             for column in self._references.get(kind, ()):
                 value = find_at(resource, column)
                 if isinstance(value, str) and value in named:
@@ -175,29 +180,31 @@ def _find_version(kind: str, resource: Document) -> tuple[str | None, str]:
 class ResourceSpelling:
     """How records are written as resources, and read back: each row has its ``resourceType``.
 
-    ``typing`` gives labels values of FHIR's types.
+    ``typing`` gives labels values of FHIR's types, ``ids`` gives resources their ids.
     """
 
     typing: Typing
+    ids: ClosedIds
 
     @classmethod
     def by(cls, policy: Policy) -> ResourceSpelling:
         """Return the spelling of what a policy publishes."""
+        from hierdata.policy.checks.references import closed_references
         from hierdata.policy.checks.standard import typing_of
 
-        return cls(typing_of(policy))
+        return cls(typing_of(policy), ClosedIds(closed_references(policy), policy.joined_tables[0].name))
 
     def to_rows(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield records with values of FHIR's types."""
-        return map(self.typing.to_fhir, documents)
+        return self.ids.name_types(map(self.typing.to_fhir, documents))
 
     def from_rows(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield records with labels."""
-        return map(self.typing.from_fhir, documents)
+        return self.ids.read(map(self.typing.from_fhir, documents))
 
     def tag(self, rows: Iterable[tuple[str, Document]]) -> Iterator[tuple[str, Document]]:
         """Yield rows with their type."""
-        for name, row in rows:
+        for name, row in self.ids.link_rows(rows):
             yield name, {TYPE: name, **row}
 
     def untag(self, name: str, rows: Iterable[Document]) -> Iterator[Document]:

@@ -63,6 +63,7 @@ TESTED: dict[str, tuple[str, ...]] = {
         "identifiers/test_actions.py::test_equal_values_stay_equal_and_keep_to_the_pattern",
         "identifiers/test_actions.py::test_no_unkeyed_hash_tells_the_value",
     ),
+    "_CLOSED": ("fhir/test_closed.py::test_who_knows_what_belongs_together_may_find_the_record",),
     "_KEPT_KEY": ("identifiers/test_actions.py::test_another_key_gives_other_pseudonyms",),
     "_ABSENT": ("identifiers/test_releases.py::test_where_some_have_no_pseudonym_a_reason_is_due",),
     "_LINKED": (

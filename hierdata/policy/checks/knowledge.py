@@ -9,6 +9,7 @@ from hierdata.documents.document import Scalar
 from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.recodings import DEFAULT
+from hierdata.policy.checks.references import REFERENCE
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.shape import COUNT_RULE, name_count
@@ -75,6 +76,8 @@ def _check_engine(policy: Policy) -> Iterator[Problem]:
 def _check_references(policy: Policy, kind: str) -> Iterator[Problem]:
     identified = {spec.domain for spec in policy.pseudonyms.values() if spec.is_identity}
     for keys, spec in policy.pseudonyms.items():
+        if policy.standard is not None and keys[-1] == REFERENCE:
+            continue  # told with the tables
         if not spec.is_identity and spec.domain in identified and not spec.keeps_references:
             path = str(policy.rules_by_keys[keys][0])
             reason = (

@@ -108,19 +108,14 @@ def _is_cyclic(name: str, rules: Mapping[str, TableRule]) -> bool:
 
 def _check_standard(policy: Policy) -> Iterator[Problem]:
     """Yield what resources cannot be combined with."""
+    from hierdata.policy.checks.references import check_references
     from hierdata.policy.checks.standard import check_types
 
     with suppress(PolicyError):  # paths that cannot be read are told elsewhere
         yield from check_types(policy)
+        yield from check_references(policy)
     if isinstance(policy.unlisted, Keep):
         yield ("unlisted",), "types of resources without a rule cannot be joined: error or drop them"
     individual = read_individual(policy.individual)
     if individual is not None:
         yield ("individual",), f"each {policy.joined_tables[0].name} is an individual already: leave it out"
-    for path, rule in zip(policy.paths, policy.fields.values(), strict=True):
-        if path.keys and path.keys[-1] == "reference" and (rule.is_published or rule.derived is not None):
-            yield (
-                ("fields", str(path)),
-                "a reference to another resource would tell a link that the models do not count: drop it, or "
-                "copy what is needed by a `lookup`",
-            )

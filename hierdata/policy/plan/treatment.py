@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hierdata.forest.references import LinkField, LinkFields
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.checks.records import needs_key
+from hierdata.policy.checks.references import closed_references
 from hierdata.records.identifiers.base import Key, random_key
 from hierdata.records.identifiers.treatment import Treated, Treatment
 from hierdata.records.schema import Role, Schema
@@ -39,8 +40,7 @@ def unlinked_domains(policy: Policy) -> dict[Keys, str]:
 
 def dry_treatment(policy: Policy) -> Treatment:
     """Build the treatment of documents that are not published: count pseudonyms, try dates, keep values."""
-    maps = tuple(policy.maps.items())
-    return Treatment(maps, _fields(policy), _by(policy), random_key(), kept=True, mixed=policy.mixed_keys)
+    return _treatment(policy, random_key(), kept=True)
 
 
 def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatment:
@@ -50,7 +50,7 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
     substitutes do. Raises PolicyError if the key is missing; with ``again`` only if there are any of these.
     """
     if not needs_key(policy):
-        return Treatment(tuple(policy.maps.items()), _fields(policy), mixed=policy.mixed_keys)
+        return _treatment(policy, None)
     moved = bool(policy.date_shifts) or any(spec.keeps_form for spec in policy.pseudonyms.values())
     if policy.key == "per-run":
         if key is not None:
@@ -65,7 +65,12 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
         if moved or not again:
             raise PolicyError(NO_KEY)
         key = random_key()
-    return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), key, mixed=policy.mixed_keys)
+    return _treatment(policy, key)
+
+
+def _treatment(policy: Policy, key: Key | None, *, kept: bool = False) -> Treatment:
+    maps, links = tuple(policy.maps.items()), closed_references(policy)
+    return Treatment(maps, _fields(policy), _by(policy), key, kept, policy.mixed_keys, links)
 
 
 def _fields(policy: Policy) -> tuple[Treated, ...]:

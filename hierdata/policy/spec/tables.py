@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -96,26 +96,30 @@ def as_tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else names
 
 
-def order_tables(rules: Mapping[str, TableRule], key: str | None = None) -> tuple[Table, ...]:
+def order_tables(
+    rules: Mapping[str, TableRule], key: str | None = None, linked: Collection[str] = ()
+) -> tuple[Table, ...]:
     """Return the tables with parents before their children, otherwise in the order stated; no lookups.
 
     ``key`` is the column that identifies the rows of all tables whose rules name none; with it, references
-    name their table. Tables that no root leads to are left out; the checks of a policy refuse them.
+    name their table. Tables that no root leads to are left out; the checks of a policy refuse them. Rows of
+    the tables ``linked`` keep their keys; the root is called "" there.
     """
     ordered: dict[str, Table] = {}
     for _ in rules:
         ordered |= {
-            name: _table_of(name, rule, key)
+            name: _table_of(name, rule, key, (name if rule.parents else "") in linked)
             for name, rule in rules.items()
             if rule.lookup is None and all(parent in ordered for parent in rule.parents)
         }
     return tuple(ordered.values())
 
 
-def _table_of(name: str, rule: TableRule, key: str | None) -> Table:
+def _table_of(name: str, rule: TableRule, key: str | None, keeps_key: bool) -> Table:
     links = tuple(zip(rule.parents, rule.columns_on, strict=False))
     parent, on = links[0] if links else (None, None)
-    return Table(name, rule.key or key, parent, on, links[1:], key is not None)
+    kept = keeps_key and rule.key in (None, key)
+    return Table(name, rule.key or key, parent, on, links[1:], key is not None, kept)
 
 
 def list_lookups(rules: Mapping[str, TableRule], key: str | None = None) -> tuple[Lookup, ...]:

@@ -23,6 +23,7 @@ from hierdata.records.identifiers.base import Action, Key, RefusedValueError, Re
 from hierdata.records.identifiers.substitute import find_form
 from hierdata.records.maps import unfold_map
 from hierdata.records.mixed import UNMIXED, Mixed, MixedKey, MixedMisfitError, open_mixed
+from hierdata.records.row_links import NO_LINKS, NOTHING, RowLinks
 from hierdata.records.survey import Keys
 from hierdata.records.values import Missing
 
@@ -115,7 +116,8 @@ class Treatment:
     """The maps of a policy, by keys and path, its fields with an action, and its ``mixed`` keys.
 
     ``by`` are the keys of the value that determines shifts. With ``kept``, keyed actions are computed and
-    counted, but the values stay: for commands that inspect a collection and publish nothing.
+    counted, but the values stay: for commands that inspect a collection and publish nothing. ``links``
+    gives references between rows one spelling first.
     """
 
     maps: tuple[tuple[Keys, str], ...] = ()
@@ -124,6 +126,7 @@ class Treatment:
     key: Key | None = None
     kept: bool = False
     mixed: Mixed = UNMIXED
+    links: RowLinks = NO_LINKS
 
     @property
     def needs_key(self) -> bool:
@@ -164,6 +167,7 @@ class _TreatmentNode:
 
     __slots__ = (
         "below",
+        "closed",
         "domain",
         "form",
         "keeps_form",
@@ -188,6 +192,7 @@ class _TreatmentNode:
         self.domain: str | None = None
         self.form: SensitiveForm | None = None
         self.keeps_form = False
+        self.closed = False
         self.stays = False
         self.treated: Treated | None = None
 
@@ -209,6 +214,9 @@ class _TreatmentWork:
             self._at(mixed.holder).mixed.append(mixed)
         for treated in treatment.fields:
             self._add(treated, treatment)
+        self._links = treatment.links
+        for closed in treatment.links.references:
+            self._at(closed.keys).closed = True
         self._days = 0
         self._seen: set[tuple[str, str]] = set()
         self._seen_forms: set[tuple[Keys, str]] = set()
@@ -243,6 +251,7 @@ class _TreatmentWork:
         """Treat a record in place; return what is wrong with it, None if nothing is."""
         try:
             self._mixed.open(document)
+            self._links.close(document)
             if self._offset is not None:
                 self._days = self._offset(self._identity(document))
             self._object(self._root, document)
@@ -310,6 +319,10 @@ class _TreatmentWork:
     def _replace_value(self, node: _TreatmentNode, value: Scalar) -> Scalar:
         assert node.replace is not None
         if value is None or (node.missing is not None and value in node.missing):
+            return value
+        if node.closed and value == NOTHING:  # it is dropped, and may occur in many records
+            if self._traces is not None:
+                self._traces.made[node.keys] += 1
             return value
         refused = None
         try:

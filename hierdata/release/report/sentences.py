@@ -84,6 +84,10 @@ _PSEUDONYMS = (
     "Pseudonyms at {paths} tell which values of a record are the same, and records are not compared by that. "
     "They hide values from all who lack the key: whoever has it can try every value that comes to mind."
 )
+_CLOSED = (
+    "References at {paths} tell which resources of a record belong together. Records, and resources that "
+    "look alike, are not compared by that: whoever knows it of a person may tell them apart in their class."
+)
 _KEPT_KEY = (
     "The key was given from outside: releases under the same key have the same pseudonyms in a domain, and "
     "can be joined by them."
@@ -424,6 +428,11 @@ def identifier_sentences(
     for sentence, paths in ((_DROPPED_REFERENCES, references), (_KEPT_REFERENCES, kept)):
         found += [sentence.format(paths=" and ".join(paths))] if paths else []
     return (*found, *_sentences_on_dates(shifted))
+
+
+def state_closed(paths: Collection[str]) -> tuple[str, ...]:
+    """Return the sentence on references that are published as new ids, if there are any."""
+    return (_CLOSED.format(paths=" and ".join(paths)),) if paths else ()
 
 
 def state_substitutes(paths: Collection[str]) -> str:
