@@ -358,6 +358,7 @@ def test_a_request_that_a_signal_finds_on_its_way_leaves_nothing(
 
 
 def test_a_request_without_end_is_told(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hierdata.sources.stores.mongodb_target._PATIENCE", 1)
     delay(monkeypatch, Collection, "insert_many", 3)
     with pytest.raises(KeyboardInterrupt) as told, stored(database, "release").staging(None) as staged:
         write(staged)
