@@ -11,7 +11,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 from hierdata.engines.compiler import plain
-from tests.cases import in_full
+from tests.cases import FAST, in_full
 from tests.orders import order_by_seed
 
 # Tests run kernels compiled, but for those of the other way (tests/engines/test_uncompiled.py).
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_full(config: pytest.Config) -> bool:
-    return bool(config.getoption("markexpr") != "not full")
+    return bool(config.getoption("markexpr") != FAST)
 
 
 @pytest.fixture(name="order_by_seed")

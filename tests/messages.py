@@ -32,6 +32,7 @@ from hierdata.records.binding import _RecordMisfitError
 from hierdata.records.identifiers.base import RefusedValueError
 from hierdata.records.identifiers.treatment import _ValueMisfitError
 from hierdata.records.mixed import MixedMisfitError
+from tests.cases import FAST
 
 PACKAGE = Path(errors.__file__).parents[1]
 _INSIDE = f"{PACKAGE}{os.sep}"
@@ -224,7 +225,7 @@ def _is_whole(config: pytest.Config) -> bool:
         return False
     chosen = config.option.keyword or getattr(config.option, "lf", False) or config.option.deselect
     from_settings = config.args_source is not pytest.Config.ArgsSource.ARGS
-    return from_settings and not chosen and config.option.markexpr == "not full"
+    return from_settings and not chosen and config.option.markexpr == FAST
 
 
 @pytest.hookimpl(tryfirst=True)

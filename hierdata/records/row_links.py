@@ -43,11 +43,6 @@ class RowLinks:
     ids: tuple[RowLink, ...] = ()
     references: tuple[RowLink, ...] = ()
 
-    @property
-    def fields(self) -> tuple[RowLink, ...]:
-        """All fields."""
-        return (*self.ids, *self.references)
-
     def close(self, document: Document) -> None:
         """Give ids and references of a record one spelling, in place; a row of another record is nothing."""
         known: set[tuple[str, str]] = set()

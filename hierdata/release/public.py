@@ -196,7 +196,7 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
     stated += tuple(limit_shape(spec.step for spec in policy.shape))
     stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
     links = closed_references(policy)
-    numbered = {field.keys for field in links.fields}
+    numbered = {field.keys for field in (*links.ids, *links.references)}
     stated += state_closed([str(policy.rules_by_keys[field.keys][0]) for field in links.references])
     return stated + identifier_sentences(
         [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms if keys not in numbered],

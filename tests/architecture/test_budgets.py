@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 START = ("__init__", "__main__")  # names of the package, which may import anything
-MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 27, 133, 14
+MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 24, 133, 14
 MOST_FILES_RUN = 200
 MOST_FRAMES = 20
 MOST_PARAMETERS = 7
@@ -48,7 +48,7 @@ BUDGETS: dict[str, int] = {
     "records": 8185,
     "release": 7155,
     "reproduction": 6_460,
-    "sources": 4960,
+    "sources": 4970,
     "synth": 2173,
     "studio": 3200,
     "testing": 1480,

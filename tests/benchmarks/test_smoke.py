@@ -39,6 +39,8 @@ class Smoke:
     headers: tuple[str, ...]
 
 
+LONG = {"comparison", "kills"}
+"""Benchmarks whose smallest run takes 20 seconds and more."""
 GROWN = "work | 300 s | exponent | LM 300"
 READ = (
     "format | MiB | bare records/s | MiB/s | read records/s | MiB/s | read / bare"
@@ -330,8 +332,13 @@ def run(smoke: Smoke) -> None:
     module.main(shlex.split(smoke.options))
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("smoke", SMOKES, ids=lambda smoke: smoke.module)
+@pytest.mark.parametrize(
+    "smoke",
+    [
+        pytest.param(one, id=one.module, marks=pytest.mark.long if one.module in LONG else pytest.mark.full)
+        for one in SMOKES
+    ],
+)
 def test_a_small_run_prints_its_tables_and_leaves_nothing(
     smoke: Smoke, elsewhere: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -350,14 +357,14 @@ def test_a_small_run_prints_its_tables_and_leaves_nothing(
     assert files_of_checkout() == before
 
 
-@pytest.mark.full
+@pytest.mark.long
 def test_more_worlds(elsewhere: list[Path]) -> None:
     worlds.main(["--times", "2", "--only", "numbers_of_worlds", "test_cases.py"])
     with pytest.raises(SystemExit):
         worlds.main(["--only", "no_such_test", "test_cases.py"])
 
 
-@pytest.mark.full
+@pytest.mark.long
 @pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))
 def test_a_small_run_by_spark(elsewhere: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     (smoke,) = (one for one in SMOKES if one.module == "scale")

@@ -43,7 +43,8 @@ def main(argv: list[str] | None = None) -> None:
     stated = parser().parse_args(argv)
     files = [str(ROOT / "tests" / name) for name in stated.files or FILES]
     only = ["-k", stated.only] if stated.only else []
-    command = [sys.executable, "-m", "pytest", "-n", "auto", "-m", "full", "-p", "no:cacheprovider", *only]
+    command = [sys.executable, "-m", "pytest", "-n", "auto", "-m", "full or long"]
+    command += ["-p", "no:cacheprovider", *only]
     environment = {**os.environ, TIMES: str(stated.times)}
     ended = subprocess.run([*command, *files], cwd=ROOT, env=environment, check=False)
     if ended.returncode:

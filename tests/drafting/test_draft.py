@@ -612,7 +612,7 @@ def test_memory_does_not_follow_the_number_of_records() -> None:
         finally:
             tracemalloc.stop()
 
-    small, large = peak(30_000), peak(150_000)
+    small, large = peak(20_000), peak(60_000)
     assert large < 1.15 * small + 1_000_000
 
 

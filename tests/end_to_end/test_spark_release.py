@@ -267,7 +267,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 CLUSTER = ("--master", "local-cluster[2,1,1024]")
 
 
-@pytest.mark.full
+@pytest.mark.long  # test_spark_cluster.py kills one in the full tier
 def test_an_executor_killed_in_the_middle(cluster: Place, tmp_path: Path) -> None:
     assert cluster.run("-", "-", "--executor", "serial").code == 0
     expected = cluster.release()

@@ -82,7 +82,7 @@ def _split_at_row(policy: Policy, keys: Keys) -> tuple[str, Keys]:
 def check_references(policy: Policy) -> Iterator[Problem]:
     """Yield the references between resources that a policy under a standard cannot publish."""
     links = closed_references(policy)
-    closed = {field.keys: field for field in links.fields}
+    closed = {field.keys: field for field in (*links.ids, *links.references)}
     for keys, (path, rule) in policy.rules_by_keys.items():
         if keys[-1:] != (REFERENCE,) or not (rule.is_published or rule.derived is not None):
             continue

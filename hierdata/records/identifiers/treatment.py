@@ -251,7 +251,8 @@ class _TreatmentWork:
         """Treat a record in place; return what is wrong with it, None if nothing is."""
         try:
             self._mixed.open(document)
-            self._links.close(document)
+            if self._links.ids:
+                self._links.close(document)
             if self._offset is not None:
                 self._days = self._offset(self._identity(document))
             self._object(self._root, document)

@@ -56,8 +56,9 @@ UNFINISHED = "hierdata-unfinished-"
 """Prefix of the names of collections that are not published yet."""
 LARGEST = 16 * 1024 * 1024
 """Maximum size of a MongoDB document in bytes."""
-_PATIENCE = 10
-"""Timeout in seconds for removing unfinished collections: the server itself may have failed."""
+_PATIENCE, _OF_REMOVAL = 10, 5
+"""Seconds that the last request may take to end, and the removal of a collection: the server may have
+failed."""
 NO_VALIDATOR = "the server refused the validator: the target has none"
 _MAJORITY = pymongo.WriteConcern("majority")
 
@@ -206,7 +207,7 @@ def _fulfil(answer: futures.Future[Answer], request: Callable[[], Answer]) -> No
 def _drop_collection(begun: Collection[Raw]) -> bool:
     """Drop a collection; return whether it is gone. A user who may not drop it may never have created it."""
     try:
-        with pymongo.timeout(_PATIENCE):
+        with pymongo.timeout(_OF_REMOVAL):
             try:
                 begun.drop()
             except errors.OperationFailure:
