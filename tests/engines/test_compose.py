@@ -105,11 +105,6 @@ def lists(tables: ComposedClasses) -> list[list[int]]:
     ]  # fmt: skip
 
 
-def distances(work: Work, tables: ComposedClasses, own: int) -> bool:
-    _, _, first_set, weights, expected, totals, limits, _, _ = work.targets
-    return bool(is_close(own, first_set, weights, expected, totals, limits, tables.tally, tables.present))
-
-
 def check(work: Work, tables: ComposedClasses) -> None:
     """All that is remembered is what the rows say."""
     for own, rows in enumerate(lists(tables)):
@@ -117,7 +112,7 @@ def check(work: Work, tables: ComposedClasses) -> None:
         assert [int(tables.position[row]) for row in rows] == list(range(len(rows)))
         assert len(rows) * int(tables.loss[own]) == work.twin.loss(rows)
         sized = bool(work.targets.sized[len(rows)])
-        assert (distances(work, tables, own) and sized) == work.twin.allowed(rows)
+        assert (is_close(own, work.targets, tables) and sized) == work.twin.allowed(rows)
         for row in rows:
             rest = [other for other in rows if other != row]
             lost = work.twin.loss(rest) // len(rest) if rest else 0

@@ -7,21 +7,27 @@ class from the original is a sum of integers over sets of values; see ``privacy.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places
+from hierdata.engines.jit import inline_kernel, jit, lean, part
+from hierdata.engines.rows.kernel import (
+    HIGH,
+    LOW,
+    NOWHERE,
+    SECOND_HIGH,
+    SECOND_LOW,
+    Numbers,
+    Places,
+    Whole,
+    ends_after,
+    find_ends,
+)
 
-Whole: TypeAlias = "int | np.int64"
-
-LOW, SECOND_LOW, SECOND_HIGH, HIGH = range(4)
-"""The places of a class that are kept at a quasi-identifier."""
 NEVER = 2**62
 """More than any loss or limit."""
-_NOWHERE = 2**30
 _PROPOSED = 12
 """Number of partners proposed for a swap with a row, and twice the number of classes proposed for a move."""
 _NEAR = 5
@@ -74,7 +80,7 @@ class ComposedClasses(NamedTuple):
     present: Numbers  # [class, constraint]: values present
 
 
-@jit
+@part
 def draw(state: NDArray[np.uint64], below: Whole) -> Whole:
     """Draw a random integer in 0 .. below - 1 (xorshift)."""
     word = state[0]
@@ -85,71 +91,19 @@ def draw(state: NDArray[np.uint64], below: Whole) -> Whole:
     return np.int64(((word >> np.uint64(32)) * np.uint64(below)) >> np.uint64(32))
 
 
-@jit
-def _loss_with(
-    this_class: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
-    pairs: Numbers,
-) -> Whole:  # fmt: skip
-    """Return the loss of each row of a class after ``row`` joins."""
+@inline_kernel
+def _loss_after(
+    this_class: Whole, goes: Whole, comes: Whole, rows: ComposedRows, classes: ComposedClasses
+) -> Whole:
+    """Return the loss of each row of a class after a member leaves and another row joins; -1 for none."""
     loss = np.int64(0)
-    for b in range(places.shape[1]):
-        place = places[row, b]
-        low = min(bounds[this_class, LOW, b], place)
-        high = max(bounds[this_class, HIGH, b], place)
-        loss += pairs[first_pair[b] + low * counts[b] + high]
+    for b in range(rows.places.shape[1]):
+        low, high = ends_after(b, goes, comes, classes.bounds[this_class], rows.places)
+        loss += rows.pairs[rows.first_pair[b] + low * rows.counts[b] + high]
     return loss
 
 
-@jit
-def _loss_without(
-    this_class: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
-    pairs: Numbers,
-) -> Whole:  # fmt: skip
-    """Return the loss of each row of a class after its member ``row`` leaves."""
-    loss = np.int64(0)
-    for b in range(places.shape[1]):
-        place = places[row, b]
-        low = (
-            bounds[this_class, SECOND_LOW, b]
-            if place == bounds[this_class, LOW, b]
-            else bounds[this_class, LOW, b]
-        )
-        high = (
-            bounds[this_class, SECOND_HIGH, b]
-            if place == bounds[this_class, HIGH, b]
-            else bounds[this_class, HIGH, b]
-        )
-        loss += pairs[first_pair[b] + low * counts[b] + high]
-    return loss
-
-
-@jit
-def _loss_instead(
-    this_class: Whole, row: Whole, other: Whole, places: Places, bounds: Places, counts: Numbers,
-    first_pair: Numbers, pairs: Numbers,
-) -> Whole:  # fmt: skip
-    """Return the loss of each row of a class after ``other`` replaces its member ``row``."""
-    loss = np.int64(0)
-    for b in range(places.shape[1]):
-        place = places[row, b]
-        came = places[other, b]
-        low = (
-            bounds[this_class, SECOND_LOW, b]
-            if place == bounds[this_class, LOW, b]
-            else bounds[this_class, LOW, b]
-        )
-        high = (
-            bounds[this_class, SECOND_HIGH, b]
-            if place == bounds[this_class, HIGH, b]
-            else bounds[this_class, HIGH, b]
-        )
-        low = min(low, came)
-        high = max(high, came)
-        loss += pairs[first_pair[b] + low * counts[b] + high]
-    return loss
-
-
-@jit
+@part
 def _look_alike(row: Whole, other: Whole, places: Places) -> bool:
     b, width = 0, places.shape[1]
     while b < width and places[row, b] == places[other, b]:
@@ -157,80 +111,65 @@ def _look_alike(row: Whole, other: Whole, places: Places) -> bool:
     return bool(b == width)
 
 
-@jit
+@inline_kernel
 def count_combination(
-    this_class: Whole,
-    value: Whole,
-    by: Whole,
-    paths: Places,
-    counted: Numbers,
-    tally: Numbers,
-    present: Numbers,
+    this_class: Whole, value: Whole, by: Whole, targets: Targets, classes: ComposedClasses
 ) -> None:
     """Add ``by`` occurrences of a combination of values to a class."""
-    for at in range(paths.shape[1]):
-        if paths[value, at] < 0:
+    for at in range(targets.paths.shape[1]):
+        if targets.paths[value, at] < 0:
             break
-        tally[this_class, paths[value, at]] += by
-    for constraint in range(counted.shape[1]):
-        present[this_class, constraint] += by * counted[value, constraint]
+        classes.tally[this_class, targets.paths[value, at]] += by
+    for constraint in range(targets.counted.shape[1]):
+        classes.present[this_class, constraint] += by * targets.counted[value, constraint]
 
 
-@jit
-def is_close(
-    this_class: Whole, first_set: Numbers, weights: Numbers, expected: Numbers, totals: Numbers,
-    limits: Numbers, tally: Numbers, present: Numbers,
-) -> bool:  # fmt: skip
+@lean
+def is_close(this_class: Whole, targets: Targets, classes: ComposedClasses) -> bool:
     """Return whether all distances of a class, weighted sums of |c * total - n * expected|, are in bounds."""
+    _, _, first_set, weights, expected, totals, limits, _, _ = targets
     for constraint in range(len(totals)):
-        values = present[this_class, constraint]
+        values = classes.present[this_class, constraint]
         total = totals[constraint]
         left = limits[constraint, values]
         for at in range(first_set[constraint], first_set[constraint + 1]):
-            left -= weights[at] * abs(tally[this_class, at] * total - values * expected[at])
+            left -= weights[at] * abs(classes.tally[this_class, at] * total - values * expected[at])
         if left < 0:
             return False
     return True
 
 
-@jit
+@part
 def _stays_close(
-    this_class: Whole, goes: Whole, comes: Whole, paths: Places, counted: Numbers, first_set: Numbers,
-    weights: Numbers, expected: Numbers, totals: Numbers, limits: Numbers, tally: Numbers, present: Numbers,
-) -> bool:  # fmt: skip
+    this_class: Whole, goes: Whole, comes: Whole, targets: Targets, classes: ComposedClasses
+) -> bool:
     """Return whether a class is close after one combination leaves and another joins; -1 for none."""
     if goes >= 0:
-        count_combination(this_class, goes, -1, paths, counted, tally, present)
+        count_combination(this_class, goes, -1, targets, classes)
     if comes >= 0:
-        count_combination(this_class, comes, 1, paths, counted, tally, present)
-    answer = is_close(this_class, first_set, weights, expected, totals, limits, tally, present)
+        count_combination(this_class, comes, 1, targets, classes)
+    answer = is_close(this_class, targets, classes)
     if goes >= 0:
-        count_combination(this_class, goes, 1, paths, counted, tally, present)
+        count_combination(this_class, goes, 1, targets, classes)
     if comes >= 0:
-        count_combination(this_class, comes, -1, paths, counted, tally, present)
+        count_combination(this_class, comes, -1, targets, classes)
     return answer
 
 
-@jit
+@part
 def _meets_own_record(
-    row: Whole,
-    this_class: Whole,
-    leaving: Whole,
-    recur: bool,
-    records: Numbers,
-    members: Places,
-    sizes: Numbers,
+    row: Whole, this_class: Whole, leaving: Whole, rows: ComposedRows, classes: ComposedClasses
 ) -> bool:
     """Return whether a row would meet a row of its own record in a class after ``leaving`` has left."""
-    if recur:
-        for at in range(sizes[this_class]):
-            member = members[this_class, at]
-            if member != leaving and records[member] == records[row]:
+    if rows.recur:
+        for at in range(classes.sizes[this_class]):
+            member = classes.members[this_class, at]
+            if member != leaving and rows.records[member] == rows.records[row]:
                 return True
     return False
 
 
-@jit
+@lean
 def measure_class(
     this_class: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: ComposedClasses
 ) -> None:
@@ -239,114 +178,87 @@ def measure_class(
     ``went`` and ``came`` are the rows that left and joined since the last call, -1 for none; if both are -1,
     all is computed for the first time. What these rows cannot have changed is not recomputed.
     """
-    places, counts, pairs, first_pair = rows[:4]
-    members, sizes, bounds, losing, relief = classes[2:7]
-    size = sizes[this_class]
+    places = rows.places
+    members, size = classes.members[this_class], classes.sizes[this_class]
+    bounds = classes.bounds[this_class]
     moved = went < 0 and came < 0
     for b in range(places.shape[1]):
         inside = went >= 0 or came >= 0
         for row in (went, came):
             if row >= 0:
-                place = places[row, b]
-                inside = (
-                    inside and bounds[this_class, SECOND_LOW, b] < place < bounds[this_class, SECOND_HIGH, b]
-                )
+                inside = inside and bounds[SECOND_LOW, b] < places[row, b] < bounds[SECOND_HIGH, b]
         if inside or (went >= 0 and came >= 0 and places[went, b] == places[came, b]):
             continue
         # No place lies outside the old ones and that of ``came``: both found twice, the search can stop.
         floor = np.int32(-1)
-        ceiling = np.int32(_NOWHERE)
+        ceiling = np.int32(NOWHERE)
         if went >= 0 or came >= 0:
-            floor = bounds[this_class, LOW, b]
-            ceiling = bounds[this_class, HIGH, b]
+            floor = bounds[LOW, b]
+            ceiling = bounds[HIGH, b]
             if came >= 0:
                 floor = min(floor, places[came, b])
                 ceiling = max(ceiling, places[came, b])
-        low = second_low = np.int32(_NOWHERE)
-        high = second_high = np.int32(-1)
-        for at in range(size):
-            if second_low == floor and second_high == ceiling:
-                break
-            place = places[members[this_class, at], b]
-            if place < low:
-                second_low = low
-                low = place
-            elif place < second_low:
-                second_low = place
-            if place > high:
-                second_high = high
-                high = place
-            elif place > second_high:
-                second_high = place
-        moved |= bounds[this_class, LOW, b] != low or bounds[this_class, SECOND_LOW, b] != second_low
-        moved |= bounds[this_class, HIGH, b] != high or bounds[this_class, SECOND_HIGH, b] != second_high
-        bounds[this_class, LOW, b] = low
-        bounds[this_class, SECOND_LOW, b] = second_low
-        bounds[this_class, HIGH, b] = high
-        bounds[this_class, SECOND_HIGH, b] = second_high
+        low, second_low, second_high, high = find_ends(b, 0, size, members, places, floor, ceiling)
+        moved |= bounds[LOW, b] != low or bounds[SECOND_LOW, b] != second_low
+        moved |= bounds[HIGH, b] != high or bounds[SECOND_HIGH, b] != second_high
+        bounds[LOW, b] = low
+        bounds[SECOND_LOW, b] = second_low
+        bounds[HIGH, b] = high
+        bounds[SECOND_HIGH, b] = second_high
     if moved:
-        loss = np.int64(0)
-        for b in range(places.shape[1]):
-            low = bounds[this_class, LOW, b]
-            loss += pairs[first_pair[b] + low * counts[b] + bounds[this_class, HIGH, b]]
-        losing[this_class] = loss
+        classes.loss[this_class] = _loss_after(this_class, -1, -1, rows, classes)
     for at in range(0 if moved else size - 1 if came >= 0 else size, size):  # the newcomer is the last
-        row = members[this_class, at]
         rest: Whole = np.int64(0)
         if size > 1:
-            rest = _loss_without(this_class, row, places, bounds, counts, first_pair, pairs)
-        relief[row] = losing[this_class] - rest
+            rest = _loss_after(this_class, members[at], -1, rows, classes)
+        classes.relief[members[at]] = classes.loss[this_class] - rest
 
 
-@jit
+@lean
 def fill(rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
     """Enter the rows into their classes."""
     for row in range(len(classes.class_of)):
-        own = classes.class_of[row]
-        if own >= 0:
-            classes.members[own, classes.sizes[own]] = row
-            classes.position[row] = classes.sizes[own]
-            classes.sizes[own] += 1
-            count_combination(
-                own, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present
-            )
+        if classes.class_of[row] >= 0:
+            _join(row, classes.class_of[row], rows, targets, classes)
     for own in range(len(classes.sizes)):
         measure_class(own, -1, -1, rows, classes)
 
 
-@jit
-def _neighbour(row: Whole, state: NDArray[np.uint64], orders: Places, ranks: Places) -> Whole:
+@part
+def _neighbour(row: Whole, state: NDArray[np.uint64], rows: ComposedRows) -> Whole:
     """Draw a row near another in one of the orders; -1 beyond the ends."""
-    order = draw(state, orders.shape[0])
-    at = ranks[order, row] + draw(state, 2 * _NEAR + 1) - _NEAR
+    order = draw(state, rows.orders.shape[0])
+    at = rows.ranks[order, row] + draw(state, 2 * _NEAR + 1) - _NEAR
     found = np.int64(-1)
-    if 0 <= at < orders.shape[1]:
-        found = np.int64(orders[order, at])
+    if 0 <= at < rows.orders.shape[1]:
+        found = np.int64(rows.orders[order, at])
     return found
 
 
-@jit
+@part
 def _draw_partner(
-    turn: Whole, row: Whole, this_class: Whole, state: NDArray[np.uint64], orders: Places, ranks: Places,
-    class_of: Numbers, members: Places, sizes: Numbers,
-) -> Whole:  # fmt: skip
+    turn: Whole, row: Whole, state: NDArray[np.uint64], rows: ComposedRows, classes: ComposedClasses
+) -> Whole:
     """Draw a row to swap with; -1 for none.
 
     It is near a member of the row's class, a classmate of a row near it, or sometimes any row.
     """
     if turn % 4 == 3:
-        return draw(state, orders.shape[1])
+        return draw(state, rows.orders.shape[1])
     near = np.int64(row)
     if turn % 4 != 1:
-        near = np.int64(members[this_class, draw(state, sizes[this_class])])
-    found = _neighbour(near, state, orders, ranks)
+        own = classes.class_of[row]
+        near = np.int64(classes.members[own, draw(state, classes.sizes[own])])
+    found = _neighbour(near, state, rows)
     if found >= 0 and turn % 4 == 1:
-        other = class_of[found]
-        found = np.int64(members[other, draw(state, sizes[other])]) if other >= 0 else np.int64(-1)
+        other = classes.class_of[found]
+        if other < 0:
+            return np.int64(-1)
+        found = np.int64(classes.members[other, draw(state, classes.sizes[other])])
     return found
 
 
-@jit
+@part
 def _exchange(
     row: Whole,
     room: Whole,
@@ -356,48 +268,36 @@ def _exchange(
     classes: ComposedClasses,
 ) -> tuple[Whole, Whole]:
     """Return the best of some proposed swaps: the other row, -1 if none is allowed, and the added loss."""
-    places, counts, pairs, first_pair, orders, ranks, values = rows[:7]
-    class_of, _, members, sizes, bounds, losing, relief, tally, present = classes
-    paths, counted, first_set, weights, expected, totals, limits, _, fixed = targets
-    recur, records = rows.recur, rows.records
-    own = class_of[row]
-    value = values[row]
+    class_of, _, _, sizes, _, losing, relief, _, _ = classes
+    own, value = class_of[row], rows.values[row]
     best: Whole = np.int64(room)
     chosen: Whole = np.int64(-1)
     for turn in range(_PROPOSED):
-        partner = _draw_partner(turn, row, own, state, orders, ranks, class_of, members, sizes)
+        partner = _draw_partner(turn, row, state, rows, classes)
         if partner < 0:
             continue
-        other = class_of[partner]
-        if other < 0 or other == own or (fixed and values[partner] != value):
+        other, came = class_of[partner], rows.values[partner]
+        if other < 0 or other == own or (targets.fixed and came != value):
             continue
-        taken = _loss_instead(own, row, partner, places, bounds, counts, first_pair, pairs)
-        here = sizes[own] * (taken - losing[own])
-        if here - sizes[other] * relief[partner] >= best or _look_alike(row, partner, places):
+        here = sizes[own] * (_loss_after(own, row, partner, rows, classes) - losing[own])
+        if here - sizes[other] * relief[partner] >= best or _look_alike(row, partner, rows.places):
             continue
-        taken = _loss_instead(other, partner, row, places, bounds, counts, first_pair, pairs)
+        taken = _loss_after(other, partner, row, rows, classes)
         lost: Whole = here + sizes[other] * (taken - losing[other])
-        if lost >= best or _meets_own_record(partner, own, row, recur, records, members, sizes):
+        if lost >= best or _meets_own_record(partner, own, row, rows, classes):
             continue
-        if _meets_own_record(row, other, partner, recur, records, members, sizes):
+        if _meets_own_record(row, other, partner, rows, classes):
             continue
-        came = values[partner]
-        if came != value:
-            if not _stays_close(
-                own, value, came, paths, counted, first_set, weights, expected, totals, limits, tally, present
-            ):  # fmt: skip
-                continue
-            if not _stays_close(
-                other, came, value, paths, counted, first_set, weights, expected, totals, limits, tally,
-                present,
-            ):  # fmt: skip
-                continue
-        best = lost
-        chosen = partner
+        if came == value or (
+            _stays_close(own, value, came, targets, classes)
+            and _stays_close(other, came, value, targets, classes)
+        ):
+            best = lost
+            chosen = partner
     return chosen, best
 
 
-@jit
+@part
 def _move(
     row: Whole,
     room: Whole,
@@ -407,58 +307,45 @@ def _move(
     classes: ComposedClasses,
 ) -> tuple[Whole, Whole]:
     """Return the best of some proposed moves: the class, -1 if none is allowed, and the added loss."""
-    places, counts, pairs, first_pair, orders, ranks, values = rows[:7]
-    class_of, _, members, sizes, bounds, losing, _, tally, present = classes
-    paths, counted, first_set, weights, expected, totals, limits, sized, fixed = targets
-    recur, records = rows.recur, rows.records
-    own = class_of[row]
+    class_of, _, members, sizes, _, losing, _, _, _ = classes
+    own, value = class_of[row], rows.values[row]
     size = sizes[own]
-    value = values[row]
     best: Whole = np.int64(room)
     chosen: Whole = np.int64(-1)
-    if fixed or not sized[size - 1]:
+    if targets.fixed or not targets.sized[size - 1] or not _stays_close(own, value, -1, targets, classes):
         return chosen, best
-    if not _stays_close(
-        own, value, -1, paths, counted, first_set, weights, expected, totals, limits, tally, present
-    ):  # fmt: skip
-        return chosen, best
-    here = (size - 1) * _loss_without(own, row, places, bounds, counts, first_pair, pairs)
-    here -= size * losing[own]
+    here = (size - 1) * _loss_after(own, row, -1, rows, classes) - size * losing[own]
     for _turn in range(_PROPOSED // 2):
-        near = _neighbour(row, state, orders, ranks)
+        near = _neighbour(row, state, rows)
         if near < 0:
             continue
         other = class_of[near]
         if other < 0 or other == own or here + losing[other] >= best:
             continue
         joined = sizes[other] + 1
-        if joined > members.shape[1] or not sized[joined]:
+        if joined > members.shape[1] or not targets.sized[joined]:
             continue
-        taken = _loss_with(other, row, places, bounds, counts, first_pair, pairs)
+        taken = _loss_after(other, -1, row, rows, classes)
         lost = here + joined * taken - sizes[other] * losing[other]
-        if lost >= best or _meets_own_record(row, other, -1, recur, records, members, sizes):
+        if lost >= best or _meets_own_record(row, other, -1, rows, classes):
             continue
-        if _stays_close(
-            other, -1, value, paths, counted, first_set, weights, expected, totals, limits, tally, present
-        ):  # fmt: skip
+        if _stays_close(other, -1, value, targets, classes):
             best = lost
             chosen = other
     return chosen, best
 
 
-@jit
+@part
 def _leave(row: Whole, rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
     own = classes.class_of[row]
     classes.sizes[own] -= 1
     last = classes.members[own, classes.sizes[own]]
     classes.members[own, classes.position[row]] = last
     classes.position[last] = classes.position[row]
-    count_combination(
-        own, rows.values[row], -1, targets.paths, targets.counted, classes.tally, classes.present
-    )
+    count_combination(own, rows.values[row], -1, targets, classes)
 
 
-@jit
+@part
 def _join(
     row: Whole, this_class: Whole, rows: ComposedRows, targets: Targets, classes: ComposedClasses
 ) -> None:
@@ -466,12 +353,10 @@ def _join(
     classes.position[row] = classes.sizes[this_class]
     classes.class_of[row] = this_class
     classes.sizes[this_class] += 1
-    count_combination(
-        this_class, rows.values[row], 1, targets.paths, targets.counted, classes.tally, classes.present
-    )
+    count_combination(this_class, rows.values[row], 1, targets, classes)
 
 
-@jit
+@lean
 def compose(
     heat: Whole,
     rooms: Numbers,
@@ -523,20 +408,14 @@ def chunks(
     entry of the tables of ``classes`` is working memory; ``class_of`` receives the classes. Return the number
     of classes, 0 if there is no such cut.
     """
-    paths, counted, first_set, weights, expected, totals, limits, sized, _ = targets
-    tally, present = classes.tally, classes.present
+    sized, tally, present = targets.sized, classes.tally, classes.present
     starts = np.empty(len(sequence) + 1, np.int64)
     found = 0
     begin = 0
     for at in range(len(sequence)):
-        count_combination(0, values[sequence[at]], 1, paths, counted, tally, present)
+        count_combination(0, values[sequence[at]], 1, targets, classes)
         size = at + 1 - begin
-        if (
-            size >= least
-            and size < len(sized)
-            and sized[size]
-            and is_close(0, first_set, weights, expected, totals, limits, tally, present)
-        ):
+        if size >= least and size < len(sized) and sized[size] and is_close(0, targets, classes):
             starts[found] = begin
             found += 1
             begin = at + 1
@@ -547,12 +426,12 @@ def chunks(
     while begin < len(sequence) and found > 0:
         found -= 1
         for at in range(starts[found], begin):
-            count_combination(0, values[sequence[at]], 1, paths, counted, tally, present)
+            count_combination(0, values[sequence[at]], 1, targets, classes)
         begin = starts[found]
         size = len(sequence) - begin
         if size >= len(sized):
             return 0
-        if sized[size] and is_close(0, first_set, weights, expected, totals, limits, tally, present):
+        if sized[size] and is_close(0, targets, classes):
             starts[found] = begin
             found += 1
             begin = len(sequence)

@@ -12,8 +12,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.jit import jit, part
+from hierdata.engines.rows.kernel import (
+    HIGH,
+    LOW,
+    NOWHERE,
+    SECOND_HIGH,
+    SECOND_LOW,
+    Caps,
+    Numbers,
+    Places,
+    ends_after,
+    find_ends,
+    keeps_caps,
+    loss_between,
+)
 from hierdata.engines.rows.table import RowLine
 
 UNIT = 2**30
@@ -26,9 +39,6 @@ or
 less. ENTER and LEAVE are the distance after a value joins at this set, or leaves it, without an exchange."""
 
 _ANY = np.int64(2**62)
-
-LOW, NEXT_LOW, HIGH, NEXT_HIGH = range(4)
-"""The two least and the two greatest places of a class at a quasi-identifier."""
 
 
 class ClosenessArrays(NamedTuple):
@@ -57,7 +67,7 @@ class ReassignedClasses(NamedTuple):
     starts: Numbers  # [classes + 1]: first position
     beyond: Numbers  # [class]: largest excess over a bound, in units
     loss: Numbers  # [class]: total loss of its rows
-    extent: NDArray[np.int32]  # [class, (LOW, NEXT_LOW, HIGH, NEXT_HIGH), quasi-identifier]: places
+    extent: NDArray[np.int32]  # [class, (LOW, SECOND_LOW, SECOND_HIGH, HIGH), quasi-identifier]: places
 
 
 class ForeseenExcess(NamedTuple):
@@ -141,27 +151,14 @@ def weigh(
             known[LEAVE, s] += less
 
 
-@jit
-def _extend(start: int, end: int, members: Numbers, places: Places, extent: Places) -> None:
-    """Compute the two least and the two greatest places of a class at each quasi-identifier."""
-    far = np.int32(2**31 - 1)
-    for b in range(places.shape[1]):
-        low = next_low = far
-        high = next_high = np.int32(-1)
-        for at in range(start, end):
-            place = places[members[at], b]
-            if place < low:
-                low, next_low = place, low
-            elif place < next_low:
-                next_low = place
-            if place > high:
-                high, next_high = place, high
-            elif place > next_high:
-                next_high = place
-        extent[LOW, b] = low
-        extent[NEXT_LOW, b] = next_low
-        extent[HIGH, b] = high
-        extent[NEXT_HIGH, b] = next_high
+@part
+def _loss_after(goes: int, comes: int, extent: Places, size: int, line: RowLine) -> int:
+    """Return the total loss of a class after a member leaves and another row joins; -1 for none."""
+    total = 0
+    for b in range(line.places.shape[1]):
+        low, high = ends_after(b, goes, comes, extent, line.places)
+        total += loss_between(line.first[b] + low, line.first[b] + high, line.above, line.losses)
+    return total * size
 
 
 @jit
@@ -176,14 +173,12 @@ def refresh(
     """Recompute extent, loss and excess of a class; ``held`` and ``known`` are working memory."""
     start = classes.starts[this_class]
     end = classes.starts[this_class + 1]
-    _extend(start, end, classes.members, line.places, classes.extent[this_class])
-    total = np.int64(0)
+    extent = classes.extent[this_class]
     for b in range(line.places.shape[1]):
-        low = line.first[b] + classes.extent[this_class, LOW, b]
-        total += loss_between(
-            low, line.first[b] + classes.extent[this_class, HIGH, b], line.above, line.losses
+        extent[LOW, b], extent[SECOND_LOW, b], extent[SECOND_HIGH, b], extent[HIGH, b] = find_ends(
+            b, start, end, classes.members, line.places, np.int32(-1), np.int32(NOWHERE)
         )
-    classes.loss[this_class] = total * (end - start)
+    classes.loss[this_class] = _loss_after(-1, -1, extent, end - start, line)
     weigh(start, end, classes.members, closeness, held, known)
     farthest = 0
     for c in range(closeness.sets.shape[0]):
@@ -255,21 +250,6 @@ def _meet(value_set: int, c: int, closeness: ClosenessArrays, shared: Places) ->
     for s in range(first + 1, behind):
         if shared[s] < 0:
             shared[s] = shared[closeness.parent[s]]
-
-
-@jit
-def _loss_with(row: int, goes: int, extent: Places, size: int, line: RowLine) -> int:
-    """Return the total loss of a class after ``row`` replaces ``goes``."""
-    total = 0
-    for b in range(line.places.shape[1]):
-        place = line.places[row, b]
-        old = line.places[goes, b]
-        low = extent[NEXT_LOW, b] if old == extent[LOW, b] else extent[LOW, b]
-        high = extent[NEXT_HIGH, b] if old == extent[HIGH, b] else extent[HIGH, b]
-        total += loss_between(
-            line.first[b] + min(low, place), line.first[b] + max(high, place), line.above, line.losses
-        )
-    return total * size
 
 
 @jit
@@ -367,10 +347,10 @@ def best_swaps(
                     continue
                 change = np.int64(0)
                 if tied:
-                    change = _loss_with(y, x, extent[this_class], size, line) - lost_before
+                    change = _loss_after(x, y, extent[this_class], size, line) - lost_before
                     if change >= last_loss:
                         continue
-                    change += _loss_with(x, y, extent[partner], behind - first, line)
+                    change += _loss_after(y, x, extent[partner], behind - first, line)
                     if change >= last_loss:
                         continue
                 combination = foreseen.combination[x]
@@ -386,8 +366,8 @@ def best_swaps(
                 if less > last_beyond:
                     continue
                 if not tied:
-                    change = _loss_with(y, x, extent[this_class], size, line) - lost_before
-                    change += _loss_with(x, y, extent[partner], behind - first, line)
+                    change = _loss_after(x, y, extent[this_class], size, line) - lost_before
+                    change += _loss_after(y, x, extent[partner], behind - first, line)
                 if less == last_beyond and change >= last_loss:
                     continue
                 if not _keeps(start + i, y, start, end, members, caps) or not _keeps(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.assignment import assign
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import inline_kernel, jit
 from hierdata.engines.rows.table import RowLine
 
 Numbers: TypeAlias = "NDArray[np.int64]"
 Places: TypeAlias = "NDArray[np.int32]"
+Whole: TypeAlias = "int | np.signedinteger[Any]"
 
 
 class Caps(NamedTuple):
@@ -27,6 +28,59 @@ class Caps(NamedTuple):
     reach: Numbers  # [group, 2]: first and last group, within the cap, that count together with this one
     shares: Numbers  # [group, 2]: numerator and denominator of the largest share of a class
     tally: Numbers  # [group within a cap]: working memory, 0 between calls
+
+
+LOW, SECOND_LOW, SECOND_HIGH, HIGH = range(4)
+"""The two least and the two greatest places of a class at a quasi-identifier, by which it is known what the
+class loses without any one member."""
+NOWHERE = 2**30
+"""A place behind all others: the second least of a class of one row."""
+
+
+@inline_kernel
+def find_ends(
+    b: int, start: Whole, end: Whole, members: Numbers | Places, places: Places, floor: Whole, ceiling: Whole
+) -> tuple[Whole, Whole, Whole, Whole]:
+    """Return the two least and the two greatest places of ``members[start:end]`` at a quasi-identifier.
+
+    No place lies below ``floor`` or above ``ceiling``: once both are found twice, the search ends.
+    """
+    low = second_low = np.int32(NOWHERE)
+    high = second_high = np.int32(-1)
+    for at in range(start, end):
+        if second_low == floor and second_high == ceiling:
+            break
+        place = places[members[at], b]
+        if place < low:
+            second_low = low
+            low = place
+        elif place < second_low:
+            second_low = place
+        if place > high:
+            second_high = high
+            high = place
+        elif place > second_high:
+            second_high = place
+    return low, second_low, second_high, high
+
+
+@inline_kernel
+def ends_after(b: int, goes: Whole, comes: Whole, bounds: Places, places: Places) -> tuple[Whole, Whole]:
+    """Return the least and the greatest place of a class after a member leaves and a row joins; -1 for none.
+
+    ``bounds`` are those of the class, by LOW, SECOND_LOW, SECOND_HIGH and HIGH, then by quasi-identifier.
+    """
+    low = bounds[LOW, b]
+    high = bounds[HIGH, b]
+    if goes >= 0:
+        if places[goes, b] == low:
+            low = bounds[SECOND_LOW, b]
+        if places[goes, b] == high:
+            high = bounds[SECOND_HIGH, b]
+    if comes >= 0:
+        low = min(low, places[comes, b])
+        high = max(high, places[comes, b])
+    return low, high
 
 
 @jit
