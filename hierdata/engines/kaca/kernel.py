@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places
+from hierdata.engines.rows.kernel import Numbers, Places, insert_at, place_among
 from hierdata.engines.rows.table import number_hierarchies
 
 _LARGEST_SUM = 2**62
@@ -149,21 +149,8 @@ def nearest(
             distance += here[node] + sizes[other] * there[node]
             if count == wanted and distance > distances[count - 1]:
                 break
-        place = count
-        while place > 0:
-            before = out[place - 1]
-            if distance > distances[place - 1]:
-                break
-            tied = distance == distances[place - 1]
-            if tied and (sizes[other], firsts[other]) > (sizes[before], firsts[before]):
-                break
-            place -= 1
+        place = place_among(other, distance, count, out, distances, sizes, firsts)
         if place == wanted:
             continue
-        count = min(count + 1, wanted)
-        for after in range(count - 1, place, -1):
-            out[after] = out[after - 1]
-            distances[after] = distances[after - 1]
-        out[place] = other
-        distances[place] = distance
+        count = insert_at(place, other, distance, count, out, distances)
     return count

@@ -83,6 +83,14 @@ def ends_after(b: int, goes: Whole, comes: Whole, bounds: Places, places: Places
     return low, high
 
 
+@inline_kernel
+def widen(this_class: int, row: int, lows: Places, highs: Places, places: Places) -> None:
+    """Extend the least and the greatest places of a class to a row."""
+    for b in range(places.shape[1]):
+        lows[this_class, b] = min(lows[this_class, b], places[row, b])
+        highs[this_class, b] = max(highs[this_class, b], places[row, b])
+
+
 @jit
 def loss_between(low: int, high: int, above: Places, losses: Numbers) -> int:
     """Return the loss of the join of the nodes at two places: the deepest common entry of their ancestors."""
@@ -160,6 +168,46 @@ def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
     return holds
 
 
+@inline_kernel
+def place_among(
+    own: int, distance: Whole, count: int, out: Numbers, distances: Numbers, sizes: Numbers, numbers: Numbers
+) -> int:
+    """Return the place of a class in ``out``; ties go to the smaller class, then to the lower number."""
+    place = count
+    while place > 0:
+        other = out[place - 1]
+        if distance > distances[place - 1]:
+            break
+        tied = distance == distances[place - 1]
+        if tied and (sizes[own], numbers[own]) > (sizes[other], numbers[other]):
+            break
+        place -= 1
+    return place
+
+
+@inline_kernel
+def insert_at(place: int, own: int, distance: Whole, count: int, out: Numbers, distances: Numbers) -> int:
+    """Enter one at a place of the ``count`` nearest, whose last gives way; return how many there are."""
+    count = min(count + 1, len(out))
+    for at in range(count - 1, place, -1):
+        out[at] = out[at - 1]
+        distances[at] = distances[at - 1]
+    out[place] = own
+    distances[place] = distance
+    return count
+
+
+@inline_kernel
+def insert_nearest(
+    own: int, distance: Whole, first: int, count: int, out: Numbers, distances: Numbers
+) -> int:
+    """Enter one among the ``count`` nearest, after ``first`` of them and all of equal distance."""
+    place = count
+    while place > first and distances[place - 1] > distance:
+        place -= 1
+    return insert_at(place, own, distance, count, out, distances)
+
+
 class AttachedRows(NamedTuple):
     """The rows of a scope by their hierarchy nodes, and the losses of nodes.
 
@@ -181,51 +229,6 @@ class AttachedClasses(NamedTuple):
     refused: Numbers  # [class]: last stamp under which the class has refused a row
     latest: Numbers  # [class]: the last row that joined
     earlier: Numbers  # [row]: the row that joined the same class before, -1 for none
-
-
-@jit
-def _keeps_caps(
-    row: int,
-    this_class: int,
-    latest: Numbers,
-    earlier: Numbers,
-    caps: Caps,
-    members: Numbers,
-) -> bool:
-    """Return whether a class that keeps every cap still does with one row more.
-
-    The row's own group is checked first, which decides most cases. ``members`` is working memory. See
-    ``keeps_caps``.
-    """
-    for cap in range(caps.groups.shape[0]):
-        group = caps.groups[cap, row]
-        if group < 0:
-            continue
-        number = caps.first_group[cap] + group
-        low = caps.reach[number, 0]
-        high = caps.reach[number, 1]
-        present = 1
-        near = 1
-        member = latest[this_class]
-        while member >= 0:
-            other = caps.groups[cap, member]
-            if other >= 0:
-                present += 1
-                if low <= other <= high:
-                    near += 1
-            member = earlier[member]
-        if near > caps.most[cap] or near * caps.shares[number, 1] > caps.shares[number, 0] * present:
-            return False
-        if near > 1 and low < high:  # the row counts together with other groups
-            members[0] = row
-            filled = 1
-            member = latest[this_class]
-            while member >= 0:
-                members[filled] = member
-                filled += 1
-                member = earlier[member]
-            return keeps_caps(0, filled, members, caps)
-    return True
 
 
 @jit
@@ -267,31 +270,20 @@ def nearest(
             distance += loss_between(nodes[row, b], joins[own, b], ancestors, losses)
             if count == wanted and distance > distances[count - 1]:
                 break
-        place = count
-        while place > 0:
-            other = out[place - 1]
-            if distance > distances[place - 1]:
-                break
-            tied = distance == distances[place - 1]
-            if tied and (sizes[own], numbers[own]) > (sizes[other], numbers[other]):
-                break
-            place -= 1
+        place = place_among(own, distance, count, out, distances, sizes, numbers)
         if place == wanted:
             continue
-        if recurring:
+        if recurring or len(caps.groups) > 0:
+            members[0] = row
+            filled = 1
             member = latest[own]
-            while member >= 0 and records[member] != records[row]:
+            while member >= 0 and not (recurring and records[member] == records[row]):
+                members[filled] = member
+                filled += 1
                 member = earlier[member]
-            if member >= 0:
+            if member >= 0 or not keeps_caps(0, filled, members, caps):
                 continue
-        if not _keeps_caps(row, own, latest, earlier, caps, members):
-            continue
-        count = min(count + 1, wanted)
-        for at in range(count - 1, place, -1):
-            out[at] = out[at - 1]
-            distances[at] = distances[at - 1]
-        out[place] = own
-        distances[place] = distance
+        count = insert_at(place, own, distance, count, out, distances)
     return count, seen
 
 
@@ -408,9 +400,7 @@ def deal(
                 class_of[row] = classes + own
                 earlier[row] = last[own]
                 last[own] = row
-                for b in range(width):
-                    low[own, b] = min(low[own, b], places[row, b])
-                    high[own, b] = max(high[own, b], places[row, b])
+                widen(own, row, low, high, places)
             at += dealt
             base = (base + columns) % count
         classes += count

@@ -13,8 +13,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.jit import inline_kernel, jit, part
+from hierdata.engines.rows.kernel import (
+    Caps,
+    Numbers,
+    Places,
+    Whole,
+    insert_nearest,
+    keeps_caps,
+    loss_between,
+    widen,
+)
 
 Words: TypeAlias = "NDArray[np.uint64]"
 
@@ -23,6 +32,8 @@ LEFT, NODE, MADE, VISITS, GROUPS_ASKED, SWEEP_STATE = range(6)
 visits, and of groups that the models must be asked about."""
 UNKNOWN, NO, YES = range(3)
 """Cached answers for a print."""
+NEVER: Whole = np.int64(2**63 - 1)
+"""More than any loss."""
 
 
 class Lines(NamedTuple):
@@ -72,12 +83,29 @@ class SweepBuffers(NamedTuple):
     asked_prints: Words  # [question]: print of the group
 
 
-@jit
+@part
 def join_loss(q: int, low: int, high: int, lines: Lines) -> int:
     """Return the loss of the join of the nodes at two places of quasi-identifier q; low <= high."""
     if lines.pair_first[q] >= 0:
         return lines.pairs[lines.pair_first[q] + low * lines.width[q] + high]  # type: ignore[no-any-return]
     return loss_between(lines.first[q] + low, lines.first[q] + high, lines.above, lines.node_losses)
+
+
+@inline_kernel
+def loss_with(row: int, other: int, lows: Places, highs: Places, enough: Whole, lines: Lines) -> Whole:
+    """Return the loss of a row joined with the places ``lows[other]`` to ``highs[other]``.
+
+    It is not added up further once it is ``enough``.
+    """
+    places = lines.places
+    loss = np.int64(0)
+    for q in range(places.shape[1]):
+        low = min(places[row, q], lows[other, q])
+        high = max(places[row, q], highs[other, q])
+        loss += join_loss(q, low, high, lines)
+        if loss >= enough:
+            break
+    return loss
 
 
 @jit
@@ -228,28 +256,17 @@ def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numb
     """Return for each row the loss of the join with its ``nearest``-th nearest row of the sample."""
     places = lines.places
     found = np.empty(len(rows), np.int64)
-    distances = np.empty(nearest, np.int64)
+    others, distances = np.empty((2, nearest), np.int64)
     for at in range(len(rows)):
         row = rows[at]
         count = 0
         for other in sample:
             if other == row:
                 continue
-            distance = np.int64(0)
-            for q in range(places.shape[1]):
-                low = min(places[row, q], places[other, q])
-                high = max(places[row, q], places[other, q])
-                distance += join_loss(q, low, high, lines)
-                if count == nearest and distance >= distances[nearest - 1]:
-                    break
-            if count == nearest and distance >= distances[nearest - 1]:
-                continue
-            count = min(count + 1, nearest)
-            place = count - 1
-            while place > 0 and distances[place - 1] > distance:
-                distances[place] = distances[place - 1]
-                place -= 1
-            distances[place] = distance
+            enough = distances[nearest - 1] if count == nearest else NEVER
+            distance = loss_with(row, other, places, places, enough, lines)
+            if distance < enough:
+                count = insert_nearest(other, distance, 0, count, others, distances)
         found[at] = distances[count - 1] if count else 0
     return found
 
@@ -269,23 +286,10 @@ def near(row: int, start: int, end: int, order: Numbers, classes: Numbers, lines
         other = order[at]
         if classes[other] >= 0 or other == row:
             continue
-        distance = np.int64(0)
-        for q in range(places.shape[1]):
-            low = min(places[row, q], places[other, q])
-            high = max(places[row, q], places[other, q])
-            distance += join_loss(q, low, high, lines)
-            if count == len(out) and distance >= distances[count - 1]:
-                break
-        if count == len(out) and distance >= distances[count - 1]:
-            continue
-        count = min(count + 1, len(out))
-        place = count - 1
-        while place > 1 and distances[place - 1] > distance:
-            distances[place] = distances[place - 1]
-            out[place] = out[place - 1]
-            place -= 1
-        distances[place] = distance
-        out[place] = other
+        enough = distances[count - 1] if count == len(out) else NEVER
+        distance = loss_with(row, other, places, places, enough, lines)
+        if distance < enough:
+            count = insert_nearest(other, distance, 1, count, out, distances)
     return count
 
 
@@ -293,32 +297,21 @@ def near(row: int, start: int, end: int, order: Numbers, classes: Numbers, lines
 def gather(size: int, wanted: int, members: Numbers, lines: Lines) -> None:
     """Extend the class ``members[:size]`` to ``wanted`` rows, each time by the row that adds least loss."""
     places = lines.places
-    columns = places.shape[1]
-    low = places[members[0]].copy()
+    low = places[members[0] : members[0] + 1].copy()
     high = low.copy()
     for at in range(1, size):
-        for q in range(columns):
-            low[q] = min(low[q], places[members[at], q])
-            high[q] = max(high[q], places[members[at], q])
+        widen(0, members[at], low, high, places)
     while size < wanted:
-        best = -1
-        least = np.int64(0)
+        best = size
+        least = NEVER
         for at in range(size, len(members)):
-            loss = np.int64(0)
-            for q in range(columns):
-                below = min(low[q], places[members[at], q])
-                beyond = max(high[q], places[members[at], q])
-                loss += join_loss(q, below, beyond, lines)
-                if best >= 0 and loss >= least:
-                    break
-            if best < 0 or loss < least:
+            loss = loss_with(members[at], 0, low, high, least, lines)
+            if loss < least:
                 best = at
                 least = loss
         row = members[best]
         for at in range(best, size, -1):
             members[at] = members[at - 1]
         members[size] = row
-        for q in range(columns):
-            low[q] = min(low[q], places[row, q])
-            high[q] = max(high[q], places[row, q])
+        widen(0, row, low, high, places)
         size += 1

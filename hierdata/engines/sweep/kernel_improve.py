@@ -12,9 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps
-from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Lines, Memory, Words, join_loss, recall_answer
+from hierdata.engines.jit import jit, part
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, insert_nearest, keeps_caps, widen
+from hierdata.engines.sweep.kernel import (
+    NEVER,
+    NO,
+    UNKNOWN,
+    YES,
+    Lines,
+    Memory,
+    Words,
+    loss_with,
+    recall_answer,
+)
 
 AT, SEEN, ASKED, CHANGED, COMPLETE, STATE = range(6)
 """The state of half a pass: next position in the order, number of classes seen, number of rows to be asked
@@ -33,6 +43,7 @@ class SweepClasses(NamedTuple):
     high: Places  # [class, quasi-identifier]: greatest place
     losses: Numbers  # [class]: LM' of one of its rows, as an integer
     prints: Words  # [class]: see ``sweep.kernel``
+    marks: Words  # [row]: what it adds to the print of its class
 
 
 class PassBuffers(NamedTuple):
@@ -58,8 +69,7 @@ def _candidates(
 
     The best comes first; of equal ones the lower number. Return how many there are.
     """
-    places = lines.places
-    _, _, _, _, sizes, lows, highs, losses, _ = classes
+    _, _, _, _, sizes, lows, highs, losses, _, _ = classes
     wanted = len(out)
     count = 0
     for other in range(len(sizes)):
@@ -68,24 +78,10 @@ def _candidates(
             continue
         bound = increases[wanted - 1] if count == wanted else room
         most = (bound - 1 + size * losses[other]) // (size + 1)
-        loss = np.int64(0)
-        for q in range(places.shape[1]):
-            low = min(places[row, q], lows[other, q])
-            high = max(places[row, q], highs[other, q])
-            loss += join_loss(q, low, high, lines)
-            if loss > most:
-                break
-        if loss > most:
-            continue
-        increase = (size + 1) * loss - size * losses[other]
-        count = min(count + 1, wanted)
-        place = count - 1
-        while place > 0 and increases[place - 1] > increase:
-            increases[place] = increases[place - 1]
-            out[place] = out[place - 1]
-            place -= 1
-        increases[place] = increase
-        out[place] = other
+        loss = loss_with(row, other, lows, highs, most + 1, lines)
+        if loss <= most:
+            increase = (size + 1) * loss - size * losses[other]
+            count = insert_nearest(other, increase, 0, count, out, increases)
     return count
 
 
@@ -93,27 +89,20 @@ def _candidates(
 def _measure_class(this_class: int, classes: SweepClasses, lines: Lines) -> None:
     """Compute the least and greatest places of a class and its loss from its members."""
     places = lines.places
-    _, latest, earlier, _, _, lows, highs, losses, _ = classes
+    _, latest, earlier, _, _, lows, highs, losses, _, _ = classes
     member = latest[this_class]
     lows[this_class] = places[member]
     highs[this_class] = places[member]
     while member >= 0:
-        for q in range(places.shape[1]):
-            lows[this_class, q] = min(lows[this_class, q], places[member, q])
-            highs[this_class, q] = max(highs[this_class, q], places[member, q])
+        widen(this_class, member, lows, highs, places)
         member = earlier[member]
-    loss = np.int64(0)
-    for q in range(places.shape[1]):
-        low = lows[this_class, q]
-        high = highs[this_class, q]
-        loss += join_loss(q, low, high, lines)
-    losses[this_class] = loss
+    losses[this_class] = loss_with(latest[this_class], this_class, lows, highs, NEVER, lines)
 
 
 @jit
-def _take(row: int, classes: SweepClasses, marks: Words) -> None:
+def _take(row: int, classes: SweepClasses) -> None:
     """Remove a row from its class, without changing the span of the class."""
-    of, latest, earlier, later, sizes, _, _, _, prints = classes
+    of, latest, earlier, later, sizes, _, _, _, prints, marks = classes
     own = of[row]
     before = earlier[row]
     behind = later[row]
@@ -129,9 +118,9 @@ def _take(row: int, classes: SweepClasses, marks: Words) -> None:
 
 
 @jit
-def _put_row(row: int, this_class: int, classes: SweepClasses, marks: Words) -> None:
+def _put_row(row: int, this_class: int, classes: SweepClasses) -> None:
     """Put a row into a class, without changing the span of the class."""
-    of, latest, earlier, later, sizes, _, _, _, prints = classes
+    of, latest, earlier, later, sizes, _, _, _, prints, marks = classes
     before = latest[this_class]
     earlier[row] = before
     later[row] = -1
@@ -146,10 +135,8 @@ def _put_row(row: int, this_class: int, classes: SweepClasses, marks: Words) -> 
 @jit
 def _extend_class(row: int, this_class: int, increase: int, classes: SweepClasses, lines: Lines) -> None:
     """Extend the span of a class to a row that was put into it and raised its total loss by ``increase``."""
-    _, _, _, _, sizes, lows, highs, losses, _ = classes
-    for q in range(lows.shape[1]):
-        lows[this_class, q] = min(lows[this_class, q], lines.places[row, q])
-        highs[this_class, q] = max(highs[this_class, q], lines.places[row, q])
+    _, _, _, _, sizes, lows, highs, losses, _, _ = classes
+    widen(this_class, row, lows, highs, lines.places)
     losses[this_class] = ((sizes[this_class] - 1) * losses[this_class] + increase) // sizes[this_class]
 
 
@@ -158,7 +145,7 @@ def _recall_verdict(
     this_class: int, asking: bool, classes: SweepClasses, caps: Caps, memory: Memory, members: Numbers
 ) -> int:
     """Return YES, NO or UNKNOWN for caps and models of a class; ``members`` receives its rows."""
-    _, latest, earlier, _, _, _, _, _, own_prints = classes
+    latest, earlier = classes.latest, classes.earlier
     prints, answers, _ = memory
     if not asking and len(caps.groups) == 0:
         return YES
@@ -170,17 +157,46 @@ def _recall_verdict(
         member = earlier[member]
     if not keeps_caps(0, filled, members, caps):
         return NO
-    return recall_answer(own_prints[this_class], prints, answers) if asking else YES
+    return recall_answer(classes.prints[this_class], prints, answers) if asking else YES
+
+
+@part
+def _join_best(
+    row: int,
+    options: int,
+    asking: bool,
+    classes: SweepClasses,
+    caps: Caps,
+    memory: Memory,
+    buffers: PassBuffers,
+) -> tuple[int, int]:
+    """Put a row into the first of the classes found that accepts it, without changing the span of the class.
+
+    Return YES and the option; NO if none accepts it, or UNKNOWN if the models must be asked.
+    """
+    state, found, _, members = buffers
+    for option in range(options):
+        other = found[option]
+        _put_row(row, other, classes)
+        answer = _recall_verdict(other, asking, classes, caps, memory, members)
+        if answer == YES:
+            return YES, option
+        if answer == UNKNOWN:
+            state[ASKED] = classes.sizes[other]
+        _take(row, classes)
+        if answer == UNKNOWN:
+            return UNKNOWN, option
+    return NO, options
 
 
 @jit
-def start_classes(count: int, classes: SweepClasses, marks: Words, lines: Lines) -> None:
+def start_classes(count: int, classes: SweepClasses, lines: Lines) -> None:
     """Link the members of ``count`` classes and compute their spans."""
     of = classes.of
     for row in range(len(of)):
         own = of[row]
         if own >= 0:
-            _put_row(row, own, classes, marks)
+            _put_row(row, own, classes)
     for own in range(count):
         _measure_class(own, classes, lines)
 
@@ -194,7 +210,6 @@ def dissolve(
     looked_at: Numbers,
     classes: SweepClasses,
     lines: Lines,
-    marks: Words,
     caps: Caps,
     memory: Memory,
     buffers: PassBuffers,
@@ -206,8 +221,8 @@ def dissolve(
     ``members[:state[ASKED]]`` must be asked about, and the next call tries the class again. ``looked_at``
     [class] counts the trials. It ends after ``most_seen`` classes seen.
     """
-    _, _, _, _, sizes, lows, highs, losses, _ = classes
-    state, found, increases, members = buffers
+    _, _, _, _, sizes, lows, highs, losses, _, _ = classes
+    state, found, increases, _ = buffers
     own_rows = np.empty(2 * least, np.int64)
     targets = np.empty(2 * least, np.int64)
     old_low = np.empty((2 * least, lows.shape[1]), lows.dtype)
@@ -235,36 +250,27 @@ def dissolve(
             row = own_rows[moved]
             state[SEEN] += len(sizes)
             options = _candidates(row, own, room, classes, lines, found, increases)
-            answer = NO
-            _take(row, classes, marks)
-            for option in range(options):
+            _take(row, classes)
+            answer, option = _join_best(row, options, asking, classes, caps, memory, buffers)
+            if answer == YES:
                 other = found[option]
-                _put_row(row, other, classes, marks)
-                answer = _recall_verdict(other, asking, classes, caps, memory, members)
-                if answer == UNKNOWN:
-                    state[ASKED] = sizes[other]
-                if answer == YES:
-                    room -= increases[option]
-                    targets[moved] = other
-                    old_low[moved] = lows[other]
-                    old_high[moved] = highs[other]
-                    old_loss[moved] = losses[other]
-                    _extend_class(row, other, increases[option], classes, lines)
-                    moved += 1
-                    break
-                _take(row, classes, marks)
-                if answer == UNKNOWN:
-                    break
-            if answer != YES:
-                _put_row(row, own, classes, marks)
+                room -= increases[option]
+                targets[moved] = other
+                old_low[moved] = lows[other]
+                old_high[moved] = highs[other]
+                old_loss[moved] = losses[other]
+                _extend_class(row, other, increases[option], classes, lines)
+                moved += 1
+            else:
+                _put_row(row, own, classes)
         if answer == YES:
             state[CHANGED] += 1
         else:
             for at in range(moved - 1, -1, -1):
                 row = own_rows[at]
                 other = targets[at]
-                _take(row, classes, marks)
-                _put_row(row, own, classes, marks)
+                _take(row, classes)
+                _put_row(row, own, classes)
                 lows[other] = old_low[at]
                 highs[other] = old_high[at]
                 losses[other] = old_loss[at]
@@ -284,7 +290,6 @@ def move(
     looked_at: Numbers,
     classes: SweepClasses,
     lines: Lines,
-    marks: Words,
     caps: Caps,
     memory: Memory,
     buffers: PassBuffers,
@@ -296,7 +301,7 @@ def move(
     True the rows ``members[:state[ASKED]]`` must be asked about, and the next call tries the row again.
     ``looked_at`` [row] counts the trials. It ends after ``most_seen`` classes seen.
     """
-    of, _, _, _, sizes, lows, highs, losses, _ = classes
+    of, _, _, _, sizes, lows, highs, losses, _, _ = classes
     state, found, increases, members = buffers
     while state[AT] < len(order) and state[SEEN] < most_seen:
         row = order[state[AT]]
@@ -308,31 +313,21 @@ def move(
         old_low = lows[own].copy()
         old_high = highs[own].copy()
         old_loss = losses[own]
-        _take(row, classes, marks)
+        _take(row, classes)
         _measure_class(own, classes, lines)
         room = (sizes[own] + 1) * old_loss - sizes[own] * losses[own]
         state[SEEN] += len(sizes) + sizes[own]
         answer = _recall_verdict(own, asking, classes, caps, memory, members)
         if answer == UNKNOWN:
             state[ASKED] = sizes[own]
-        options = _candidates(row, own, room, classes, lines, found, increases) if answer == YES else 0
-        if options == 0 and answer == YES:
-            answer = NO
-        for option in range(options):
-            other = found[option]
-            _put_row(row, other, classes, marks)
-            answer = _recall_verdict(other, asking, classes, caps, memory, members)
-            if answer == YES:
-                _extend_class(row, other, increases[option], classes, lines)
-                state[CHANGED] += 1
-                break
-            if answer == UNKNOWN:
-                state[ASKED] = sizes[other]
-            _take(row, classes, marks)
-            if answer == UNKNOWN:
-                break
-        if answer != YES:
-            _put_row(row, own, classes, marks)
+        if answer == YES:
+            options = _candidates(row, own, room, classes, lines, found, increases)
+            answer, option = _join_best(row, options, asking, classes, caps, memory, buffers)
+        if answer == YES:
+            _extend_class(row, found[option], increases[option], classes, lines)
+            state[CHANGED] += 1
+        else:
+            _put_row(row, own, classes)
             lows[own] = old_low
             highs[own] = old_high
             losses[own] = old_loss

@@ -304,8 +304,9 @@ def improve_classes(
         np.zeros((count, columns), np.int32),
         np.zeros(count, np.int64),
         np.zeros(count, np.uint64),
+        answers.marks,
     )
-    start_classes(count, own, answers.marks, lines)
+    start_classes(count, own, lines)
     seen = np.zeros(count, np.int64), np.zeros(rows, np.int64)
     for _ in range(passes):
         changes, complete = 0, True
@@ -334,8 +335,8 @@ def _run(
     state, found, increases = np.zeros(STATE, np.int64), *np.empty((2, _OPTIONS), np.int64)
     buffers = PassBuffers(state, found, increases, np.empty(rows, np.int64))
     while work(
-        answers.least, most, answers.asking, order, looked_at, classes, lines, answers.marks, answers.caps,
-        answers.memory, buffers,
+        answers.least, most, answers.asking, order, looked_at, classes, lines, answers.caps, answers.memory,
+        buffers,
     ):  # fmt: skip
         answers.ask([buffers.members[: state[ASKED]]])
     state[COMPLETE] = state[AT] == len(order)
