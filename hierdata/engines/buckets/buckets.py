@@ -56,6 +56,14 @@ class Buckets:
                     found.append(Coordinate(domain.path, group_of, shares_at(caps, size)))
         return cls(tuple(found), size, len(scope.vertices))
 
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Which rows have a value at every coordinate."""
+        found = np.ones(self.rows, np.bool_)
+        for own in self.coordinates:
+            found &= own.group_of >= 0
+        return found
+
     def of_rows(self, rows: NDArray[np.int64]) -> Buckets:
         """Return the buckets of some rows."""
         found = (replace(own, group_of=own.group_of[rows]) for own in self.coordinates)

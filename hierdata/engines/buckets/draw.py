@@ -111,10 +111,7 @@ def _fill_buckets(
     buckets: Buckets, rng: np.random.Generator
 ) -> tuple[list[list[int]], list[tuple[int, ...]]]:
     """Return the rows of each bucket in random order, and its groups, numbered over all coordinates."""
-    complete = np.ones(buckets.rows, np.bool_)
-    for coordinate in buckets.coordinates:
-        complete &= coordinate.group_of >= 0
-    rows = rng.permutation(np.flatnonzero(complete))
+    rows = rng.permutation(np.flatnonzero(buckets.complete))
     numbers = np.zeros(len(rows), np.int64)
     for coordinate in buckets.coordinates:
         keys = numbers * len(coordinate.share) + coordinate.group_of[rows]
@@ -370,7 +367,7 @@ def draw_kept(
 def _exchange(buckets: Buckets, classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the classes with rows put in by exchanges, as many as were found to fit in some rounds."""
     vectors = np.array([one.group_of for one in buckets.coordinates], np.int64).T
-    complete = (vectors >= 0).all(axis=1)
+    complete = buckets.complete
     firsts = np.cumsum([0, *(len(one.share) for one in buckets.coordinates)])
     size = buckets.class_size
     groups: list[list[int]] = [[] for _ in range(int(complete.sum()) // size)]

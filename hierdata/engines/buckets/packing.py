@@ -27,10 +27,7 @@ def pack_rows(buckets: Buckets, rng: np.random.Generator) -> NDArray[np.int64] |
     A class takes one row of a group. Rows without a value are in no class. Returns None if there are too many
     combinations, or if the search ends early.
     """
-    complete = np.ones(buckets.rows, np.bool_)
-    for one in buckets.coordinates:
-        complete &= one.group_of >= 0
-    rows = rng.permutation(np.flatnonzero(complete))
+    rows = rng.permutation(np.flatnonzero(buckets.complete))
     own = buckets.of_rows(rows)
     cells = JointCounts.of(own.coordinates, own.rows)
     found = list(islice(_combine(cells.groups, buckets.class_size), _COMBINATIONS + 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from math import floor
 
@@ -29,9 +30,10 @@ from hierdata.engines.rows.table import (
     classes_of,
     codes_of,
     dense,
-    losses_of,
+    join_losses,
     partition_of,
     summable,
+    suppression_cost,
 )
 from hierdata.forest.forest import MISSING, Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -175,7 +177,7 @@ def rows_of(line: RowLine, scope: Scope, values: NDArray[np.int64], rng: np.rand
         counts.append(len(lowest))
         highest = np.append(lowest[1:], stop - start) - 1
         above = line.above[start:stop]
-        pairs.append(_join_losses(above[lowest], above[highest], losses).ravel())
+        pairs.append(join_losses(above[lowest], above[highest], losses).ravel())
     orders = np.empty((_ORDERS, count), np.int32)
     ranks = np.empty((_ORDERS, count), np.int32)
     for at in range(_ORDERS):
@@ -186,17 +188,6 @@ def rows_of(line: RowLine, scope: Scope, values: NDArray[np.int64], rng: np.rand
         places, np.array(counts, np.int64), np.concatenate(pairs), first_pair, orders, ranks, values,
         scope.records, bool(scope.kind),
     )  # fmt: skip
-
-
-def _join_losses(
-    low: NDArray[np.int32], high: NDArray[np.int32], losses: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the loss of the join of each ``low`` with each ``high``: that of their deepest common entry."""
-    found = np.zeros((len(low), len(high)), np.int64)
-    for one, other in zip(low.T, high.T, strict=True):
-        shared = (one[:, None] == other[None, :]) & (one >= 0)[:, None]
-        found = np.where(shared, losses[one][:, None], found)
-    return found
 
 
 def classes_in(
@@ -250,11 +241,12 @@ def compose_partition(given: StepInput, passes: int) -> Partition:
         return cut
     work = _ComposeWork(forest, scope, constraints, given.rng)
     before = classes_of(cut, scope)
-    least = work.suppression_cost(before)
+    cost = partial(suppression_cost, forest, scope)
+    least = cost(before)
     for start in (work.start(), before):  # the second only if the first is no improvement
         if start is not None:
             after = work.search_classes(start, passes, given.progress)
-            if work.suppression_cost(after) < least:
+            if cost(after) < least:
                 return partition_of(forest, scope, after, cut.costs if start is before else Counter())
     return cut
 
@@ -272,11 +264,6 @@ class _ComposeWork:
         self._rows = rows_of(RowLine.of(forest, scope), scope, values, rng)
         self._dearest = int(self._rows.pairs.max(initial=0))
 
-    def suppression_cost(self, classes: NDArray[np.int64]) -> tuple[int, int]:
-        """Return the number of rows without a class, then the loss of the others."""
-        lost = losses_of(self._forest, self._scope, classes)
-        return int((classes == SUPPRESSED).sum()), int(lost.sum())
-
     def start(self) -> NDArray[np.int64] | None:
         """Cut the table into short classes, each distributed nearly like the whole; None if that fails.
 
@@ -287,8 +274,9 @@ class _ComposeWork:
         if not self._asked.bounds or self._rows.recur:
             return None
         least = self._constraints.min_class_size
+        cost = partial(suppression_cost, self._forest, self._scope)
         cut = [self._chunks(self._spread(), least) for _ in range(_STARTS)]
-        best = min((one for one in cut if one is not None), key=self.suppression_cost, default=None)
+        best = min((one for one in cut if one is not None), key=cost, default=None)
         if best is None:
             return None
         united = min(_UNITED, self._asked.largest * (int(best.max()) + 1) // (2 * len(best)))

@@ -39,11 +39,11 @@ from hierdata.engines.rows.kernel import keeps_caps
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import (
     RowLine,
-    class_sizes,
     dense,
     joins,
     nodes_of,
     partition_of,
+    repeated,
     unaccepted_cost,
 )
 from hierdata.forest.forest import Forest, Scope
@@ -211,7 +211,5 @@ def unite_equal_classes(
     unions = np.where(kept, form[classes], SUPPRESSED)
     holds = check_classes(forest, scope, constraints, unions)
     if scope.kind:
-        pairs = np.unique(unions[kept] * forest.record_count + scope.records[kept])
-        members = np.bincount(pairs // forest.record_count, minlength=len(holds))
-        holds &= members == class_sizes(unions)
+        holds[unions[repeated(scope, unions)]] = False
     return dense(np.where(kept & holds[unions], unions, np.where(kept, classes + len(holds), SUPPRESSED)))

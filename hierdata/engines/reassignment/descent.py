@@ -24,6 +24,7 @@ from hierdata.engines.rows.table import (
     members_of,
     nodes_of,
     partition_of,
+    repeated,
     summable,
     unaccepted_cost,
 )
@@ -102,11 +103,8 @@ def enlarge_classes(
 
 def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]) -> bool:
     """Whether all models without a closeness hold in every class, and no record is in one twice."""
-    held = classes >= 0
-    pairs = np.unique(classes[held] * max(1, forest.record_count) + scope.records[held])
-    return len(pairs) == held.sum() and bool(
-        check_classes(forest, scope, constraints.without_mended({"closeness"}), classes).all()
-    )
+    others = constraints.without_mended({"closeness"})
+    return not repeated(scope, classes).any() and bool(check_classes(forest, scope, others, classes).all())
 
 
 def _unite_all(

@@ -6,7 +6,7 @@ LE algorithm 1, step 3, with erratum LE-4.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from hierdata.engines.rows.table import (
 )
 from hierdata.forest.forest import MISSING, Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
-from hierdata.privacy.base import ClassView, Constraint
+from hierdata.privacy.base import ClassView
 
 _COMPARED = 64
 """The number of distances computed per row of the scope, whatever the number of leftovers."""
@@ -84,8 +84,8 @@ class _Attachment:
         self._classes = classes
         self._codes = codes_of(forest, scope)
         self._population = constraints.population
-        self._on_records = _RememberedConstraints(constraints.on_records)
-        self._on_values = [_RememberedConstraints(own) for own in constraints.on_values[scope.kind]]
+        self._on_records = [*map(Question, constraints.on_records)]
+        self._on_values = [[*map(Question, own)] for own in constraints.on_values[scope.kind]]
         self._contents: dict[int, list[dict[int, int]]] = {}
         sizes = class_sizes(classes)
         self._window = max(_AFFORDED, _COMPARED * len(classes)) // leftovers
@@ -156,13 +156,15 @@ class _Attachment:
         population = None
         if self._population is not None:
             population = self._population((self._join_row(row, this_class) - self._first).tolist())
-        if not self._on_records.hold(ClassView(records, {}, population)):
+        view = ClassView(records, {}, population)
+        if not all(one.holds(view) for one in self._on_records):
             return False
         for asked, held, code in zip(
             self._on_values, self._class_counts(this_class), self._codes[row].tolist(), strict=True
         ):
             counts = held if code == MISSING else held | {code: held.get(code, 0) + 1}
-            if not asked.hold(ClassView(records, counts)):
+            view = ClassView(records, counts)
+            if not all(one.holds(view) for one in asked):
                 return False
         return True
 
@@ -194,17 +196,6 @@ class _Attachment:
         self._classes[row] = this_class
         made.sizes[this_class] += 1
         made.earlier[row], made.latest[this_class] = made.latest[this_class], row
-
-
-class _RememberedConstraints:
-    """Constraints that are checked once for each summary."""
-
-    def __init__(self, constraints: Sequence[Constraint]) -> None:
-        self._questions = [Question(one) for one in constraints]
-
-    def hold(self, view: ClassView) -> bool:
-        """Whether all constraints hold for a view."""
-        return all(question.holds(view) for question in self._questions)
 
 
 def _link_members(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -113,6 +113,31 @@ def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArr
     return lost * class_sizes(classes)
 
 
+def suppression_cost(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the number of rows without a class, then the loss of the others: less is better."""
+    return int((classes == SUPPRESSED).sum()), int(losses_of(forest, scope, classes).sum())
+
+
+def join_losses(
+    low: NDArray[np.int32], high: NDArray[np.int32], losses: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the loss of the join of each ``low`` with each ``high``: that of their deepest common entry."""
+    found = np.zeros((len(low), len(high)), np.int64)
+    for one, other in zip(low.T, high.T, strict=True):
+        shared = (one[:, None] == other[None, :]) & (one >= 0)[:, None]
+        found = np.where(shared, losses[one][:, None], found)
+    return found
+
+
+def repeated(scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the rows whose class has an earlier row of the same record."""
+    found: NDArray[np.bool_] = classes != SUPPRESSED
+    rows = np.flatnonzero(found)
+    keys = classes[rows] * (int(scope.records.max(initial=0)) + 1) + scope.records[rows]
+    found[rows[np.unique(keys, return_index=True)[1]]] = False
+    return found
+
+
 def partition_of(
     forest: Forest,
     scope: Scope,

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from heapq import heappop, heappush
 from itertools import islice
 from math import ceil
@@ -25,13 +24,14 @@ from hierdata.engines.rows.dealing import Apart
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import (
     RowLine,
+    classes_of,
     codes_of,
     dense,
     joins,
-    losses_of,
     members_of,
     nodes_of,
     partition_of,
+    suppression_cost,
     unaccepted_cost,
 )
 from hierdata.forest.forest import Forest, Scope
@@ -184,13 +184,7 @@ def spread_rows(given: StepInput) -> Partition:
     # Classes of more than l values, all apart, are stricter than the models; cuts are not.
     by_cuts = mondrian(given)
     by_cuts = replace(by_cuts, reason=by_cuts.reason or reason)
-    return max(dealt, by_cuts, key=partial(_worth, forest, scope))
-
-
-def _worth(forest: Forest, scope: Scope, partition: Partition) -> tuple[int, int]:
-    """Return a key by which more published rows are better, then less loss."""
-    classes = partition.equivalence_class[scope.rows]
-    return int((classes != SUPPRESSED).sum()), -int(losses_of(forest, scope, classes).sum())
+    return min(dealt, by_cuts, key=lambda own: suppression_cost(forest, scope, classes_of(own, scope)))
 
 
 def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Apart, Fraction]:

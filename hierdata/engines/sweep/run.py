@@ -22,15 +22,16 @@ from hierdata.engines.rows.constraints import (
     shortage,
     split_decided,
 )
-from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps
+from hierdata.engines.rows.kernel import Places, keeps_caps
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import (
     RowLine,
     classes_of,
     codes_of,
-    losses_of,
+    join_losses,
     nodes_of,
     partition_of,
+    suppression_cost,
     unaccepted_cost,
 )
 from hierdata.engines.sweep.kernel import (
@@ -149,7 +150,8 @@ def pack_line(line: RowLine) -> Lines:
     for column, (start, count) in enumerate(zip(first.tolist(), width.tolist(), strict=True)):
         if count <= _TABLED:
             pair_first[column] = sum(map(len, tables))
-            tables.append(_joins(line.above[start : start + count], line.losses).ravel())
+            above = line.above[start : start + count]
+            tables.append(join_losses(above, above, line.losses).ravel())
     return Lines(line.places, first, width, pair_first, np.concatenate(tables), line.above, line.losses)
 
 
@@ -158,16 +160,6 @@ def generalized_places(above: Places) -> Places:
     found = above.copy()
     for depth in range(1, found.shape[1]):
         found[:, depth] = np.where(found[:, depth] < 0, found[:, depth - 1], found[:, depth])
-    return found
-
-
-def _joins(above: Places, losses: Numbers) -> NDArray[np.int64]:
-    """Return the losses of the joins of all pairs of places."""
-    found = np.zeros((len(above), len(above)), np.int64)
-    for depth in range(above.shape[1]):
-        own = above[:, depth]
-        shared = (own[:, None] == own[None, :]) & (own >= 0)[:, None]
-        found = np.where(shared, losses[own][:, None], found)
     return found
 
 
@@ -361,7 +353,7 @@ def sweep_rows(given: StepInput, passes: int) -> Partition:
     left = np.flatnonzero(classes == SUPPRESSED)
     if not begun or MANY * len(left) <= len(classes):
         begun.append(attach(forest, scope, constraints, classes, left, given.rng))
-    classes = min(begun, key=lambda own: _partition_loss(forest, scope, own))
+    classes = min(begun, key=lambda own: suppression_cost(forest, scope, own))
     given.progress(len(classes))
     classes = unite_equal_classes(forest, scope, constraints, classes)
     classes = confirm_classes(forest, scope, constraints, improve_classes(lines, answers, classes, passes))
@@ -369,8 +361,3 @@ def sweep_rows(given: StepInput, passes: int) -> Partition:
     gone = int((classes == SUPPRESSED).sum())
     reason = shortage(forest, scope, constraints) if gone == len(classes) else ""
     return partition_of(forest, scope, classes, Counter({unaccepted_cost(scope): gone}), reason)
-
-
-def _partition_loss(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the number of rows without a class, and the loss of the others."""
-    return int((classes == SUPPRESSED).sum()), int(losses_of(forest, scope, classes).sum())
