@@ -35,7 +35,7 @@ BUDGETS: dict[str, int] = {
     "documents": 6130,
     "domains": 4860,
     "drafting": 4300,
-    "engines": 21900,
+    "engines": 21758,
     "executors": 1880,
     "forest": 2040,
     "ground": 950,

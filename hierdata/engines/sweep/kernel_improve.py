@@ -55,7 +55,7 @@ class PassBuffers(NamedTuple):
     members: Numbers  # [row]: the first ``state[ASKED]`` are the rows to be asked about
 
 
-@jit
+@part
 def _candidates(
     row: int,
     this_class: int,
@@ -85,21 +85,21 @@ def _candidates(
     return count
 
 
-@jit
+@part
 def _measure_class(this_class: int, classes: SweepClasses, lines: Lines) -> None:
     """Compute the least and greatest places of a class and its loss from its members."""
     places = lines.places
     _, latest, earlier, _, _, lows, highs, losses, _, _ = classes
     member = latest[this_class]
-    lows[this_class] = places[member]
-    highs[this_class] = places[member]
+    for q in range(places.shape[1]):
+        lows[this_class, q] = highs[this_class, q] = places[member, q]
     while member >= 0:
         widen(this_class, member, lows, highs, places)
         member = earlier[member]
     losses[this_class] = loss_with(latest[this_class], this_class, lows, highs, NEVER, lines)
 
 
-@jit
+@part
 def _take(row: int, classes: SweepClasses) -> None:
     """Remove a row from its class, without changing the span of the class."""
     of, latest, earlier, later, sizes, _, _, _, prints, marks = classes
@@ -117,7 +117,7 @@ def _take(row: int, classes: SweepClasses) -> None:
     of[row] = -1
 
 
-@jit
+@part
 def _put_row(row: int, this_class: int, classes: SweepClasses) -> None:
     """Put a row into a class, without changing the span of the class."""
     of, latest, earlier, later, sizes, _, _, _, prints, marks = classes
@@ -132,7 +132,7 @@ def _put_row(row: int, this_class: int, classes: SweepClasses) -> None:
     of[row] = this_class
 
 
-@jit
+@part
 def _extend_class(row: int, this_class: int, increase: int, classes: SweepClasses, lines: Lines) -> None:
     """Extend the span of a class to a row that was put into it and raised its total loss by ``increase``."""
     _, _, _, _, sizes, lows, highs, losses, _, _ = classes
