@@ -41,9 +41,9 @@ from hierdata.engines.rows.table import (
     RowLine,
     dense,
     joins,
+    mark_repeated,
     nodes_of,
     partition_of,
-    repeated,
     unaccepted_cost,
 )
 from hierdata.forest.forest import Forest, Scope
@@ -211,5 +211,5 @@ def unite_equal_classes(
     unions = np.where(kept, form[classes], SUPPRESSED)
     holds = check_classes(forest, scope, constraints, unions)
     if scope.kind:
-        holds[unions[repeated(scope, unions)]] = False
+        holds[unions[mark_repeated(scope, unions)]] = False
     return dense(np.where(kept & holds[unions], unions, np.where(kept, classes + len(holds), SUPPRESSED)))

@@ -21,10 +21,10 @@ from hierdata.engines.rows.table import (
     dense,
     dissolve_failing,
     joins,
+    mark_repeated,
     members_of,
     nodes_of,
     partition_of,
-    repeated,
     summable,
     unaccepted_cost,
 )
@@ -104,7 +104,9 @@ def enlarge_classes(
 def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]) -> bool:
     """Whether all models without a closeness hold in every class, and no record is in one twice."""
     others = constraints.without_mended({"closeness"})
-    return not repeated(scope, classes).any() and bool(check_classes(forest, scope, others, classes).all())
+    return not mark_repeated(scope, classes).any() and bool(
+        check_classes(forest, scope, others, classes).all()
+    )
 
 
 def _unite_all(

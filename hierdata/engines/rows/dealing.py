@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.constraints import RowCaps, check_classes
 from hierdata.engines.rows.kernel import deal, keep
-from hierdata.engines.rows.table import RowLine, class_sizes, codes_of, dense, losses_of, repeated
+from hierdata.engines.rows.table import RowLine, class_sizes, codes_of, dense, losses_of, mark_repeated
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED
 
@@ -81,7 +81,7 @@ class Apart:
             class_of,
         )  # fmt: skip
         if below:
-            class_of[repeated(scope, class_of)] = SUPPRESSED
+            class_of[mark_repeated(scope, class_of)] = SUPPRESSED
         return class_of
 
     def _ascending(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -129,7 +129,7 @@ def join_losses(
     return found
 
 
-def repeated(scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def mark_repeated(scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the rows whose class has an earlier row of the same record."""
     found: NDArray[np.bool_] = classes != SUPPRESSED
     rows = np.flatnonzero(found)
