@@ -62,10 +62,10 @@ class Works:
         return state is not None and state.is_running
 
     def start(self, study: StudyFolder, name: str, arguments: Mapping[str, Any]) -> None:
-        """Start a work, unless it goes on already."""
+        """Start a work, unless it goes on already or the studio ends."""
         with self._lock:
             before = self._states.get(name)
-            if before is not None and before.is_running:
+            if self._is_closed or (before is not None and before.is_running):
                 return
             # -P: a file beside the input must not be taken for a module.
             process = subprocess.Popen(  # noqa: S603  (our own module, no shell)
@@ -98,7 +98,8 @@ class Works:
 
     def close(self) -> None:
         """Stop all works."""
-        self._is_closed = True
+        with self._lock:
+            self._is_closed = True
         for name in list(self._processes):
             self.stop(name)
 
@@ -123,7 +124,7 @@ class Works:
                 why = "the worker process ended early, perhaps for lack of memory: try again"
                 self._states[name] = replace(self._states[name], ended="failed", why=why)
             ended = self._states[name].ended if name in self._states else ""
-        if ended == "done" and name in _NEXT and not self._is_closed:
+        if ended == "done" and name in _NEXT:
             self.start(study, _NEXT[name], {})
 
 

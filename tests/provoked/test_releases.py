@@ -203,7 +203,7 @@ def test_rows_that_no_table_can_hold(tmp_path: Path) -> None:
         return lambda: [*split(tables, [document], {"people", "visits"})]
 
     lift: Act = partial(lift_table, shaped, ("Stay", "Visit"), ("Visits",), ())
-    untagged: Act = lambda: [*ResourceSpelling(None).untag("Patient", [{"id": SECRET}])]  # type: ignore[arg-type]  # noqa: E731
+    untagged: Act = lambda: [*ResourceSpelling(None, None).untag("Patient", [{"id": SECRET}])]  # type: ignore[arg-type]  # noqa: E731
     provoke(PolicyError, ("the list has the type Visit, which must", lift))
     provoke(VerificationError, ("a row is no resource of this type", untagged))
     (tmp_path / "empty").mkdir()
