@@ -17,7 +17,7 @@ TIMES = "HIERDATA_TEST_TIMES"
 """The variable by which ``tests.benchmarks.worlds`` asks for all worlds that tests state, or more."""
 FAST = "not full and not long"
 """The marks of the fast tier, as in pyproject.toml."""
-SHARE = 4
+SHARE = 5
 """The full tier has one of so many of the random worlds that tests state."""
 
 

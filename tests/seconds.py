@@ -34,6 +34,14 @@ REASONS: dict[str, str] = {
     "tests/engines/test_specialize_alpha.py": "compiles kernels of bounded shares",
     "tests/test_wheel.py": "a wheel is built, compiled and installed",
     "tests/end_to_end/test_digests.py": "149 releases, six of them with processes",
+    "tests/end_to_end/test_spark_cluster.py": "a cluster of two workers, two releases by it",
+    "tests/end_to_end/test_contracts.py": "every engine under every recoding, written and verified",
+    "tests/executors/test_spark.py": "applications of Spark's own",
+    "tests/redteam/test_containers.py": "compiles everything twice, for users without a home",
+    "tests/benchmarks/test_smoke.py": "every benchmark once",
+    "tests/engines/test_code_folder.py": "compiles in folders of its own",
+    "tests/engines/test_clustree_twin.py": "a slow twin in every setting",
+    "tests/drafting/test_draft.py": "drafts and publishes every bundled collection",
 }
 """Files above the limit, and why they are not cheaper."""
 COLLECTING = "(collecting)"

@@ -68,7 +68,7 @@ def test_numbers_of_worlds(worlds: int) -> None:
 
 def test_a_share_of_the_worlds_runs_unless_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(TIMES, raising=False)
-    assert [in_full(worlds) for worlds in (1, 12, 13)] == [1, 3, 4]
+    assert [in_full(worlds) for worlds in (1, 10, 11)] == [1, 2, 3]
     monkeypatch.setenv(TIMES, "1")
     assert in_full(12) == 12
     monkeypatch.setenv(TIMES, "5")

@@ -108,7 +108,7 @@ class Installation:
         return printed.strip() == str(self.code)
 
 
-@pytest.mark.full
+@pytest.mark.long  # it compiles everything again
 def test_an_installation_starts_without_compiling(tmp_path: Path) -> None:
     pure = pure_wheel(tmp_path / "pure")
     script().main(["--wheel", str(pure), "--out", str(tmp_path / "dist")])

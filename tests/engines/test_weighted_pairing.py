@@ -23,7 +23,12 @@ from tests.test_histograms import numbers
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name == "frequency" else pytest.mark.full) for name in MODELS]
+    "name",
+    [
+        "frequency",
+        pytest.param("frequency, each value once", marks=pytest.mark.long),  # 25 CPU s for three worlds
+        *(pytest.param(name, marks=pytest.mark.full) for name in MODELS if not name.startswith("frequency")),
+    ],
 )
 @examples(10)
 @given(seed=st.integers(0, 10**6), depth=st.integers(2, 3), most=st.integers(1, 4), size=st.integers(2, 4))

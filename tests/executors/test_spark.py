@@ -164,7 +164,7 @@ def test_an_application_of_its_own_is_silent_and_leaves_nothing(chained: Any, tm
     assert chained("") == f"2 {expected(tmp_path)}\n"
 
 
-@pytest.mark.full
+@pytest.mark.long  # test_spark_cluster.py kills one in the full tier
 @needs_spark
 def test_a_killed_executor_changes_nothing(chained: Any, tmp_path: Path) -> None:
     marker = tmp_path / "killed"

@@ -57,6 +57,12 @@ def amount(port: int, run: Callable[[Proxy], object]) -> int:
         return proxy.seen
 
 
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs wait a second for a lost server to remove what it has."""
+    monkeypatch.setattr("hierdata.sources.stores.mongodb_target._OF_REMOVAL", 1)
+
+
 class Run:
     """A release of small records, read or written by way of a proxy."""
 
