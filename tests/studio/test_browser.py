@@ -87,6 +87,7 @@ class Tab:
 
     def check(self) -> None:
         """No value of the data where the page does not say so, and nothing that scrolls sideways."""
+        self.page.wait_for_load_state()  # a page without its style sheet yet is wider
         text = self.page.locator("main").inner_text()
         if "This page shows values of the data" not in text:
             assert not [one for one in RAW if one in text]
