@@ -1,8 +1,8 @@
 """Worker processes that an executor has done with serve the next one, since each takes a second to start.
 
-A worker goes on only where a new one would find the same environment and search path; it moves to the test's
-working directory. What a test changes in its own process never reaches a worker, kept or new. Workers of a
-failed run end.
+A worker goes on only where a new one would find the same search path and the same variables that are read
+once; it moves to the test's working directory and other variables. What a test changes in its own process
+never reaches a worker, kept or new. Workers of a failed run end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hierdata.executors import WorkerError
-from hierdata.executors.local import Kept
+from hierdata.executors.local import ONE_THREAD, Kept
 from hierdata.executors.processes import Processes, _WorkerProcess
 from hierdata.executors.spill import Extent, SpillPlace, put
 from hierdata.executors.worker import Request
@@ -25,6 +25,7 @@ from tests.seconds import WORKERS, counting
 
 MOST = 3
 """Workers that are kept for each surrounding."""
+_READ_ONCE = ("NUMBA_", "PYTHON", "HIERDATA_", "HOME", "XDG_")
 _MOVING = 0
 """The number of a stage that no executor has."""
 SURROUNDINGS = 2
@@ -40,8 +41,8 @@ _close = Processes.close
 
 
 def _surrounding() -> _Surrounding:
-    variables = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-    return tuple(sys.path), tuple(sorted(variables.items()))
+    once = {name: value for name, value in os.environ.items() if name.startswith(_READ_ONCE)}
+    return tuple(sys.path), tuple(sorted(once.items()))
 
 
 def _start_or_take(count: int, work: Extent) -> list[_WorkerProcess]:
@@ -60,12 +61,13 @@ def _start_or_take(count: int, work: Extent) -> list[_WorkerProcess]:
 
 
 def _can_move(worker: _WorkerProcess) -> bool:
-    """Move a worker to the test's folder; return whether it is still there."""
+    """Move a worker to the test's folder and variables; return whether it is still there."""
     if worker.parent.poll() is not None:
         return False
     place = SpillPlace(Path(), 1 << 16, 0)
     try:
-        worker.give(Request(_MOVING, put(((), move), place), Kept(Path.cwd()), place, {}))
+        where = Kept((Path.cwd(), {**os.environ, **ONE_THREAD}))
+        worker.give(Request(_MOVING, put(((), move), place), where, place, {}))
         return worker.answer() is None
     except WorkerError:
         return False

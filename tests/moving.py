@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 from hierdata.executors.local import Part
 from hierdata.executors.spill import SpillPlace
 
 
 def move(part: Part, place: SpillPlace) -> None:
-    """Change to a folder."""
-    os.chdir(part.load())
+    """Change to a folder and to other variables of the environment."""
+    folder, variables = part.load()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(variables)
+    tempfile.tempdir = None  # it is found again

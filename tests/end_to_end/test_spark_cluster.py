@@ -15,7 +15,7 @@ from tests.end_to_end.test_faults import Ended, Place
 from tests.executors.conftest import no_spark
 from tests.executors.standalone import Cluster, start_cluster
 
-pytestmark = [pytest.mark.full, pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))]
+pytestmark = pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -63,6 +63,7 @@ def check_logs(cluster: Cluster) -> None:
     assert not [path for path in logs if SECRET.encode() in path.read_bytes()]
 
 
+@pytest.mark.long
 def test_a_program_of_spark_submit(
     place: Place, cluster: Cluster, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -82,6 +83,7 @@ def test_a_program_of_spark_submit(
     check_logs(cluster)
 
 
+@pytest.mark.full
 def test_a_worker_of_two_is_killed(
     place: Place, cluster: Cluster, expected: dict[str, bytes], tmp_path: Path
 ) -> None:

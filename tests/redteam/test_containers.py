@@ -83,7 +83,7 @@ class Container:
         )
 
 
-@pytest.mark.full
+@pytest.mark.long  # it compiles everything twice
 def test_without_home_name_or_a_package_to_write_in(tmp_path: Path) -> None:
     container = Container(tmp_path)
     before = sorted(container.package.rglob("*"))

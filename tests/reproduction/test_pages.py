@@ -266,7 +266,7 @@ QUICK_POINTS = {"ML": 20, "LE": 72, "DL": 66, "TC": 174, "DR": 0}
 """What ``--quick`` measures, by paper: the stated seconds were measured with it."""
 
 
-@pytest.mark.full
+@pytest.mark.long
 def test_the_command_makes_all_pages_of_the_points_whose_time_is_stated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
