@@ -57,10 +57,11 @@ def pytest_collection() -> Iterator[object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Property tests belong to both tiers."""
+    """Property tests belong to both tiers, unless they take too long for them."""
     if _is_full(config):
         for item in items:
-            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+            if is_property and item.get_closest_marker("long") is None:
                 item.add_marker(pytest.mark.full)
 
 

@@ -42,6 +42,8 @@ REASONS: dict[str, str] = {
     "tests/engines/test_code_folder.py": "compiles in folders of its own",
     "tests/engines/test_clustree_twin.py": "a slow twin in every setting",
     "tests/drafting/test_draft.py": "drafts and publishes every bundled collection",
+    "tests/engines/test_one_signature.py": "every engine under every model, in a process of its own",
+    "tests/privacy/test_contract.py": "every model against a slow twin",
 }
 """Files above the limit, and why they are not cheaper."""
 COLLECTING = "(collecting)"

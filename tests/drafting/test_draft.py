@@ -589,7 +589,7 @@ def test_tables_of_tabs_are_drafted(tmp_path: Path) -> None:
     assert release.report.counts.records.published == 30
 
 
-@pytest.mark.full
+@pytest.mark.long
 def test_memory_does_not_follow_the_number_of_records() -> None:
     """Every value is another one, in texts, numbers, lists and keys of a map: caps hold."""
 

@@ -41,7 +41,7 @@ NUMBERED = {
 
 @pytest.fixture(
     scope="module",
-    params=[("DL", "DR"), pytest.param(tuple(PAPERS), marks=pytest.mark.full)],
+    params=[("DL", "DR"), pytest.param(tuple(PAPERS), marks=pytest.mark.long)],
     ids=["two papers", "all papers"],
 )
 def codes(request: pytest.FixtureRequest) -> tuple[str, ...]:
