@@ -17,7 +17,8 @@ from hierdata.ground.errors import PolicyError
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge, merge_verdicts
 from hierdata.judge.knowledge import counting, patterns, shares
 from hierdata.judge.knowledge.places import PatternFacts, Places
-from hierdata.policy.plan.judging import judge_rules, stated_scales
+from hierdata.pipeline.judging import judge_rules
+from hierdata.policy.plan.compared import stated_scales
 from hierdata.policy.policy import Policy
 from tests import naive_knowledge as naive
 from tests.cases import naming, with_worlds

@@ -32,8 +32,8 @@ from hierdata.judge import (
 )
 from hierdata.judge import parts as parts_module
 from hierdata.judge import walk as walk_module
+from hierdata.pipeline.judging import judge_rules
 from hierdata.policy.load import from_data
-from hierdata.policy.plan.judging import judge_rules
 from hierdata.privacy import DistinctLDiversity, KAnonymity, KMap, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.release.layout import find_release_files, record_splits

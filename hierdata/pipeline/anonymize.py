@@ -19,12 +19,12 @@ from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at
 
 if TYPE_CHECKING:
+    from hierdata.judge import JudgeRules
     from hierdata.metrics.tallies import Tallies
     from hierdata.pipeline.look_over import LookedOver
     from hierdata.pipeline.publish import Written
     from hierdata.pipeline.read_back import Judged
     from hierdata.pipeline.resources import RunContext
-    from hierdata.policy.plan.plan import Prepared
     from hierdata.policy.policy import Policy
     from hierdata.release.release import Release
     from hierdata.release.report.models import GateVerdict, StewardReport
@@ -93,6 +93,7 @@ def _release_records(
     from hierdata.pipeline.cluster import cluster_blocks
     from hierdata.pipeline.delivery import Delivery
     from hierdata.pipeline.encode import encode_blocks
+    from hierdata.pipeline.judging import rules_of
     from hierdata.pipeline.publish import PartReader, Publishing, form_in, restoring
     from hierdata.pipeline.shape import derive_secret
     from hierdata.pipeline.survey import fit_form
@@ -114,11 +115,12 @@ def _release_records(
         classes = cluster_blocks(blocks, prepared, recoding, seed, spread, notice)
         folder = Staging(staging)
         try:
+            rules = rules_of(prepared)
             key_of_order = order_key(seed, prepared, overview.content)
-            finished = Finished(recoding, prepared.rules.derived, policy.mixed_keys)
+            finished = Finished(recoding, rules.derived, policy.mixed_keys)
             publishing = Publishing(finished, prepared, form, folder.path, key_of_order, metrics)
             written, tallies = publishing.publish(classes)
-            judged = _judge_written(written, form, policy, prepared, spread)
+            judged = _judge_written(written, form, rules, policy, spread)
             tallies = _attack_written(hand, written, form, key, secret, tallies, progress)
             kept = pass_gates(gates, tallies)
             _write_control(folder.path, looked)
@@ -220,13 +222,13 @@ def _log_result(report: StewardReport) -> None:
 
 
 def _judge_written(
-    written: Written, form: Form, policy: Policy, prepared: Prepared, spread: RunContext
+    written: Written, form: Form, rules: JudgeRules, policy: Policy, spread: RunContext
 ) -> Judged:
     """Judge what was written. Raises VerificationError if it does not pass."""
     from hierdata.pipeline.published import Wanted, judge_files, read_published
     from hierdata.pipeline.read_back import Judged
 
-    rules, splits = prepared.rules, written.parts(form)[0]
+    splits = written.parts(form)[0]
     read = read_published(splits, lambda: written.parts(form)[1], rules, Wanted.by(policy), spread)
     read.parts.release()
     judged = Judged(rules, read, lambda own: judge_files(*written.parts(form), own, spread))

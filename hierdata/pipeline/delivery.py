@@ -12,6 +12,7 @@ from hierdata.documents.document import Document
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.judge import Verdict
+from hierdata.pipeline.judging import rules_of
 from hierdata.pipeline.publish import Written
 from hierdata.pipeline.published import judge_files
 from hierdata.pipeline.resources import RunContext
@@ -50,7 +51,7 @@ class Delivery:
                 back = replace(written, files={part: folder / form.name(part) for part in written.files})
                 for part, file in back.files.items():
                     staged.export(part, file)
-                found = judge_files(*back.parts(form), self.prepared.rules, self.spread)
+                found = judge_files(*back.parts(form), rules_of(self.prepared), self.spread)
             if not found.passed or _figures(found, policy) != _figures(verdict, policy):
                 raise VerificationError(
                     "the content on the server differs from what was written; it was removed again"

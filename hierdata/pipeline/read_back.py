@@ -14,7 +14,7 @@ from hierdata.pipeline.published import PublishedReading, Wanted, survey_publish
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.checks.sensitive import Readings, resolve_readings, states_reading
 from hierdata.policy.load import add_unlisted
-from hierdata.policy.plan.judging import stated_scales
+from hierdata.policy.plan.compared import stated_scales
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.privacy.base import BY_VALUE, SensitiveReading

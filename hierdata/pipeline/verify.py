@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from hierdata.ground.errors import MissingPluginError, VerificationError
 from hierdata.ground.progress import Progress, silent
+from hierdata.pipeline.judging import judge_rules, rules_of
 from hierdata.pipeline.look_over import LookedOver, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
-from hierdata.policy.plan.judging import judge_rules, stated_scales
+from hierdata.policy.plan.compared import stated_scales
 from hierdata.policy.plan.plan import list_plugins
 from hierdata.policy.policy import Policy
 from hierdata.release.layout import (
@@ -124,7 +125,7 @@ def _verdict(
             )
             policy = looked.prepared.policy
             _compare_facts(frozen, looked.prepared)
-        rules = _rules(policy, frozen) if looked is None else looked.prepared.rules
+        rules = _rules(policy, frozen) if looked is None else rules_of(looked.prepared)
         splits = record_splits(published, files, policy)
         spread = (
             opened.enter_context(

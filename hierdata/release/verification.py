@@ -25,7 +25,7 @@ from hierdata.domains.scales import FrequencyScale
 from hierdata.ground.errors import VerificationError, file_error
 from hierdata.ground.escaping import quote
 from hierdata.policy.checks.sensitive import Readings
-from hierdata.policy.plan.judging import LabelsKnown, References, semantics
+from hierdata.policy.plan.compared import LabelsKnown, References, semantics
 from hierdata.policy.plan.plan import many_keys, references
 from hierdata.policy.policy import Policy
 from hierdata.privacy import population

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 START = ("__init__", "__main__")  # names of the package, which may import anything
-MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 24, 133, 14
+MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 24, 132, 14
 MOST_FILES_RUN = 200
 MOST_FRAMES = 20
 MOST_PARAMETERS = 7
@@ -42,8 +42,8 @@ BUDGETS: dict[str, int] = {
     "judge": 5260,
     "measurement": 5276,
     "metrics": 2880,
-    "pipeline": 6680,
-    "policy": 7720,
+    "pipeline": 6835,
+    "policy": 7570,
     "privacy": 3450,
     "records": 8185,
     "release": 7155,

@@ -16,7 +16,7 @@ import numpy as np
 
 from hierdata.documents.document import Document
 from hierdata.judge import JudgeRules, Verdict
-from hierdata.policy.plan.judging import judge_rules
+from hierdata.pipeline.judging import judge_rules
 from hierdata.policy.policy import Policy
 from hierdata.sources import form_of
 from tests.benchmarks import adult

@@ -21,7 +21,8 @@ from random import Random
 from typing import Any
 
 from hierdata.judge import judge_counted
-from hierdata.policy.plan.judging import judge_rules, stated_scales
+from hierdata.pipeline.judging import judge_rules
+from hierdata.policy.plan.compared import stated_scales
 from hierdata.policy.policy import Policy
 from tests.benchmarks.engine import header, row
 

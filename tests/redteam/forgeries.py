@@ -23,10 +23,10 @@ import hierdata
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import silent
 from hierdata.judge import JudgeRules
+from hierdata.pipeline.judging import judge_rules
 from hierdata.pipeline.published import Wanted, judge_files, read_published
 from hierdata.pipeline.read_back import Judged, read_back
 from hierdata.policy.load import from_data
-from hierdata.policy.plan.judging import judge_rules
 from hierdata.release.layout import (
     description,
     find_release_files,

@@ -15,15 +15,14 @@ from hierdata.forest.worth import Worth
 from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.ground.plugins import Plugin, find
 from hierdata.ground.recodings import is_built_in
-from hierdata.judge import JudgeRules, Keys
 from hierdata.policy.checks.knowledge import known_values
 from hierdata.policy.checks.records import find_rare_forms
 from hierdata.policy.checks.sensitive import Readings, bound_readings
-from hierdata.policy.plan.judging import (
+from hierdata.policy.plan.compared import (
     LabelsKnown,
     References,
     Scales,
-    judge_rules,
+    compile_scales,
     population_of,
     semantics,
 )
@@ -33,7 +32,7 @@ from hierdata.privacy import MODELS
 from hierdata.privacy.population import Population
 from hierdata.records.binding import Binding, resolve
 from hierdata.records.schema import Attribute, Role, Schema
-from hierdata.records.survey import Survey
+from hierdata.records.survey import Keys, Survey
 
 
 @dataclass(frozen=True)
@@ -60,18 +59,6 @@ class Prepared:
         """What all records share; a search minimizes weighted losses unless a preset keeps its paper's LM."""
         sought = None if self.policy.preset is not None else self.worth
         return Frame(self.schema, self.hierarchies, self.domains, self.worth, sought)
-
-    @property
-    def rules(self) -> JudgeRules:
-        """The rules by which the judge checks a release of this collection."""
-        return judge_rules(
-            self.policy,
-            self.scales,
-            references(self),
-            many_keys(self.schema),
-            readings=self.readings,
-            labels=self.labels,
-        )
 
     @property
     def labels(self) -> LabelsKnown:
@@ -214,11 +201,6 @@ def _check_rows(policy: Policy, population: Population | None) -> None:
                 f"{model.kind} asks for {model.least_population} people who fit a class, and the "
                 f"population table has {population.rows} rows: no larger k can work"
             )
-
-
-def compile_scales(policy: Policy, survey: Survey) -> Scales:
-    """Compile the level scale of each sensitive attribute from the policy and the surveyed values."""
-    return {keys: rule.scale(survey.values[keys], policy.folder) for keys, rule in policy.sensitive.items()}
 
 
 def references(prepared: Prepared) -> References:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from hierdata.judge import judge_counted
+from hierdata.pipeline.judging import judge_rules
 from hierdata.policy.load import from_data
-from hierdata.policy.plan.judging import judge_rules
 from hierdata.sources import form_of
 from tests.benchmarks import adult
 from tests.benchmarks.commands import anonymize, watched

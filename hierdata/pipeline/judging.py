@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Literal
 
-from hierdata.documents.document import Scalar
-from hierdata.domains.base import Hierarchy
 from hierdata.domains.derived import ValueLabels
-from hierdata.domains.levels import LevelScale
-from hierdata.ground.errors import PolicyError
 from hierdata.judge import DerivedRule, ItemFilter, JudgeRules, Keys, MixedRule, QuasiRule, SensitiveRule
 from hierdata.policy.checks.knowledge import bounded_values, known_counts, known_values
 from hierdata.policy.checks.sensitive import Readings, resolve_readings
+from hierdata.policy.plan.compared import LabelsKnown, References, Scales, population_of, semantics
+from hierdata.policy.plan.plan import Prepared, many_keys, references
 from hierdata.policy.plan.treatment import dropped_references, identities, steady_references, unlinked_domains
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
-from hierdata.privacy.population import Compared, Population, read_population
 
 
 def label_rules(policy: Policy) -> tuple[QuasiRule, ...]:
@@ -45,59 +42,16 @@ def mixed_rules(policy: Policy) -> tuple[MixedRule, ...]:
     )
 
 
-Scales = Mapping[Keys, LevelScale | None]
-References = Mapping[Keys, Mapping[Scalar, int]]
-"""By sensitive attribute, how often each value occurs in the original collection."""
-
-
-def semantics(policy: Policy) -> dict[Keys, Hierarchy | None]:
-    """Return the taxonomy of each sensitive attribute's values, None where the policy gives none."""
-    return {keys: rule.semantics(policy.folder) for keys, rule in policy.sensitive.items()}
-
-
-def stated_scales(policy: Policy) -> Scales:
-    """Return the scales that the policy alone determines.
-
-    A scale that depends on the collection is None, and the judge then rejects a model that asks for it.
-    """
-    return {
-        keys: None if rule.levels is None or rule.levels.by == "frequency" else rule.scale({}, policy.folder)
-        for keys, rule in policy.sensitive.items()
-    }
-
-
-def population_of(policy: Policy, vertices: Collection[Keys]) -> Population | None:
-    """Read the policy's population table over the quasi-identifiers of the root; None if there is none.
-
-    ``vertices`` are the paths of the vertex types below the root. Raises PolicyError for a column that is
-    missing or belongs to no such quasi-identifier.
-    """
-    table = policy.population
-    if table is None:
-        return None
-    below = policy.vertices | frozenset(vertices)
-    at_root = [
-        keys for keys in policy.quasi if not any(keys[:end] in below for end in range(1, len(keys) + 1))
-    ]
-    named = {keys: ".".join(key.removeprefix("@") for key in keys) for keys in at_root}
-    if table.columns is not None:
-        named = {policy.path(text).keys: column for text, column in table.columns.items()}
-    for keys in named.keys() - set(at_root):
-        raise PolicyError(
-            "a population table is compared with the record itself, not with vertices below it",
-            path=str(policy.rules_by_keys[keys][0]),
-        )
-    compared = [
-        Compared(
-            keys,
-            str(policy.rules_by_keys[keys][0]),
-            column,
-            policy.quasi[keys],
-            frozenset(policy.rules_by_keys[keys][1].missing),
-        )
-        for keys, column in named.items()
-    ]
-    return read_population(policy.folder / table.file, table.delimiter, compared, policy.folder)
+def rules_of(prepared: Prepared) -> JudgeRules:
+    """Return the rules by which the judge checks a release of a collection."""
+    return judge_rules(
+        prepared.policy,
+        prepared.scales,
+        references(prepared),
+        many_keys(prepared.schema),
+        readings=prepared.readings,
+        labels=prepared.labels,
+    )
 
 
 def judge_rules(
@@ -170,10 +124,6 @@ def _sensitive_rules(
             respelled=policy.spelling is not None,
             form=rule.form(policy.folder),
         )
-
-
-LabelsKnown = Mapping[Keys, tuple[tuple[Scalar, Scalar], ...]]
-"""By derived field the values of its source, each with its label."""
 
 
 def derived_rules(
