@@ -61,6 +61,7 @@ def measure(
     (0.811, 0.384, Fraction(1, 1))
     """
     from hierdata.measurement.table import check_names, measure_table
+    from hierdata.sources.flat_tables import open_table
 
     check_names(keys, sensitive, originals or {})
     names = (*keys, sensitive)
@@ -69,16 +70,16 @@ def measure(
             raise PolicyError("an original of a key belongs to flat tables: name columns, not paths")
         stated = None if policy is None else read_policy(policy)
         return _measure_trees(source, keys, sensitive, _load(partition, root), stated, format, progress)
-    return measure_table(
-        source,
-        keys=keys,
-        sensitive=sensitive,
-        partition=partition,
-        root=root,
-        originals=originals,
-        format=format,
-        progress=progress,
-    )
+    with open_table(source, format) as table:
+        return measure_table(
+            table,
+            keys=keys,
+            sensitive=sensitive,
+            partition=partition,
+            root=root,
+            originals=originals,
+            progress=progress,
+        )
 
 
 def _load(partition: Any, root: str | Path | None) -> tuple[Goal, Path] | None:

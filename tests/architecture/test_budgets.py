@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 START = ("__init__", "__main__")  # names of the package, which may import anything
-MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 24, 132, 14
+MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 24, 131, 14
 MOST_FILES_RUN = 200
 MOST_FRAMES = 20
 MOST_PARAMETERS = 7
@@ -40,7 +40,7 @@ BUDGETS: dict[str, int] = {
     "forest": 2040,
     "ground": 950,
     "judge": 5260,
-    "measurement": 5276,
+    "measurement": 5230,
     "metrics": 2880,
     "pipeline": 6835,
     "policy": 7570,
@@ -48,7 +48,7 @@ BUDGETS: dict[str, int] = {
     "records": 8185,
     "release": 7155,
     "reproduction": 6_460,
-    "sources": 4970,
+    "sources": 5045,
     "synth": 2173,
     "studio": 3200,
     "testing": 1480,

@@ -16,7 +16,7 @@ from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, silent
 from hierdata.measurement.key_values import label_values, order_values, plain_number, plain_values
 from hierdata.measurement.table.goal import Goal, load_goal
-from hierdata.measurement.table.rows import ContingencyTable, TableColumn, TableRows, read_rows
+from hierdata.measurement.table.rows import ContingencyTable, OpenTable, TableColumn, TableRows, read_rows
 from hierdata.metrics.rates import Prior, ValueRate, entropy, rate, split, uncertainty
 
 _Partition: TypeAlias = str | Path | Mapping[str, Any] | SemanticPartition
@@ -24,14 +24,13 @@ _Stated: TypeAlias = tuple[Goal, Path]
 
 
 def measure_table(
-    table: object,
+    table: OpenTable,
     *,
     keys: Sequence[str],
     sensitive: str,
     partition: _Partition | None = None,
     root: str | Path | None = None,
     originals: Mapping[str, str] | None = None,
-    format: str | None = None,
     progress: Progress = silent,
 ) -> Measurement:
     """Measure the discrimination rates of a flat table (see ``hierdata.measure``).
@@ -41,7 +40,7 @@ def measure_table(
     originals = originals or {}
     check_names(keys, sensitive, originals)
     columns = list(dict.fromkeys([sensitive, *keys, *originals.values()]))
-    everything = read_rows(table, columns, format, progress)
+    everything = read_rows(table, columns, progress)
     of = everything.columns[sensitive]
     found = everything.of(np.array([value is not None for value in of.values])[of.codes])
     if not found.total():

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
-from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.documents.document import Document, Scalar, Value
-from hierdata.documents.formats import FORMATS, detect
-from hierdata.documents.formats.arrow_tables import is_table, to_table
-from hierdata.documents.formats.objects import from_python
-from hierdata.documents.formats.parquet import documents, table_layout
-from hierdata.documents.formats.source import PathSource
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import canonical, identity
 from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items
 from hierdata.metrics.rates import Split, split_cells
-from hierdata.sources.form import FileForm, open_input
-from hierdata.sources.stores import store_of
 
 _Array = NDArray[np.int64]
 
 _DENSE = 4
 """Numbers are counted in a dense array as long as it has at most this many entries per row."""
 _LARGEST = 2**62
+
+
+OpenTable: TypeAlias = tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]
+"""The columns of a table, None without a header, and its documents, each with the number of its copies."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +143,6 @@ def _sums(places: _Array, size: int, counts: _Array) -> _Array:
     return np.bincount(places, weights=counts, minlength=size).astype(np.int64)
 
 
-FLAT = tuple(name for name, kind in FORMATS.items() if not kind.has_elements)
-"""The formats that hold tables; JSON as arrays of flat records."""
-
 _BATCH = 1 << 12
 _PLAIN = {str, type(None)}
 """Types of cells that need no conversion."""
@@ -164,28 +156,20 @@ class _Codes(dict[Scalar, int]):
         return code
 
 
-def read_rows(source: object, columns: Sequence[str], format: str | None, progress: Progress) -> TableRows:
-    """Read a file (CSV, JSON, JSON Lines, Parquet) or a table in memory or on a server, by columns.
+def read_rows(table: OpenTable, columns: Sequence[str], progress: Progress) -> TableRows:
+    """Read the rows of a table by columns.
 
-    Equal numbers are one value, None is missing. Raises PolicyError for a missing column and for a source
-    that is not a table, InputError for nested values and for a table without rows, TargetError for a file
-    that cannot be read.
+    Equal numbers are one value, None is missing. Raises PolicyError for a missing column, InputError for
+    nested values and for a table without rows.
     """
-    store = store_of(source)
-    if store is not None:
-        try:
-            return read_rows(store.documents(), columns, format, progress)
-        finally:
-            if store is not source:
-                store.close()
-    header, found_in = _open_source(source, format)
+    header, documents = table
     _require(columns, columns if header is None else header)
     unseen = set(columns if header is None else ())
     known: dict[tuple[type, Scalar], Scalar] = {}
     values = [_Codes() for _ in columns]
     codes = [array("q") for _ in columns]
     counts = array("q")
-    items = count_items(found_in, "reading", None, progress, lambda item: item[1])
+    items = count_items(documents, "reading", None, progress, lambda item: item[1])
     while batch := list(islice(items, _BATCH)):
         cells = [[document.get(column) for column in columns] for document, _ in batch]
         if not _PLAIN.issuperset(map(type, chain.from_iterable(cells))):
@@ -230,38 +214,3 @@ def _single(value: Value, known: dict[tuple[type, Scalar], Scalar], ordinal: int
             raise InputError("the number has too many digits", record=ordinal, path=column) from None
         known[place] = key if isinstance(key, str) else canonical(key)
     return known[place]
-
-
-def _open_source(
-    source: object, format: str | None
-) -> tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]:
-    """Return the columns, None without a header, and the documents, each with the number of its copies."""
-    if isinstance(source, str | os.PathLike):
-        return _file(Path(source), format)
-    if is_table(source):
-        table = to_table(source)
-        layout = table_layout(table.schema, {})
-        return layout.columns, zip(documents(table.to_batches()), repeat(1))
-    if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
-        return None, ((from_python(item, record=ordinal), 1) for ordinal, item in enumerate(source, 1))
-    raise PolicyError(
-        "the table must be a path, a table in memory, or an iterable of dicts; "
-        f"it has the type {type(source).__name__}"
-    )
-
-
-def _file(path: Path, format: str | None) -> tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]:
-    if path.exists() and not path.is_file():
-        raise PolicyError(
-            "the table must be a single file: name the file, or for keyed tables a policy with their `tables`"
-        )
-    if format not in (None, *FLAT):
-        raise PolicyError(f"a table must have one of the formats {', '.join(FLAT)}")
-    kind = FORMATS[format]() if format else detect(path.name)
-    if kind.name not in FLAT:
-        raise PolicyError(
-            f"a table must be flat, but {kind.name.upper()} is not: name columns by paths, such as $.a or "
-            "/list/item/@a"
-        )
-    layout = open_input(PathSource(path), kind, ())
-    return layout.columns or None, FileForm(kind, layout, kind.extension).count_documents(path)
