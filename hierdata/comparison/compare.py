@@ -19,8 +19,6 @@ from typing import Any
 from hierdata.comparison.comparison import PolicyComparison, build_comparison
 from hierdata.comparison.page import write_json, write_page
 from hierdata.comparison.variants import Variant, list_variants
-from hierdata.executors import processors
-from hierdata.executors.points import JSON, Points, digest_file, digest_folder
 from hierdata.ground.errors import (
     GateError,
     InputError,
@@ -34,7 +32,9 @@ from hierdata.ground.private_folder import PrivateFolder
 from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.pipeline.look_over import PolicySource
+from hierdata.pipeline.points import JSON, Points, digest_file, digest_folder
 from hierdata.pipeline.resources import Resources
+from hierdata.pipeline.risks import attacked_figures
 from hierdata.pipeline.seeds import seed_of
 from hierdata.policy.load import from_data
 
@@ -79,9 +79,7 @@ def compare(
     source = list(source) if isinstance(source, Iterator) else source
     found = digest_input(source)
     with _folder(out, found) as folder:
-        with Resources("processes", workers=workers or processors()).open_context(
-            len(variants), None, silent
-        ) as context:
+        with Resources("processes", workers=workers).open_context(len(variants), None, silent) as context:
             points = Points(folder / _FIGURES, context.executor, progress or silent)
             figures = points.measure(
                 f"{measure_policy.__module__}.{measure_policy.__qualname__}",
@@ -177,8 +175,6 @@ def measure_policy(
 
     Shares are exact, as texts such as "1/3". The release itself is removed.
     """
-    from hierdata.metrics import ATTACKS
-
     started = process_time()
     try:
         stated = from_data(policy, folder)
@@ -196,11 +192,6 @@ def measure_policy(
         "kept": None if total is None else str(total.kept.fraction),
         "kept_fields": {path: str(own.kept.fraction) for path, own in report.kept.fields.items()},
         "worst_guess": {path: str(guess.fraction) for path, guess in report.worst_guess.items()},
-        "risks": {
-            f"{metric}.{figure}": value
-            for metric, measure in report.metrics.items()
-            if metric in ATTACKS
-            for figure, value in (measure.model_extra or {}).items()
-        },
+        "risks": attacked_figures(report),
         "seconds": process_time() - started,
     }

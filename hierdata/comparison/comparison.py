@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from hierdata.comparison.rows import ComparedPolicy, PromiseCost, promises_as_much
 from hierdata.comparison.variants import Variant
-from hierdata.executors.points import JSON
+from hierdata.pipeline.points import JSON
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hierdata.pipeline.control import HeldOut
     from hierdata.pipeline.read_release import ReadRelease
     from hierdata.policy.policy import Policy
+    from hierdata.release.report.models import StewardReport
 
 
 class IsolationYardstick(NamedTuple):
@@ -142,3 +143,15 @@ def find_worst(measured: MeasuredRisks) -> dict[str, float]:
             key = f"{risk.risk}.{figure}"
             found[key] = max(found.get(key, 0.0), risk.raw_value)
     return found
+
+
+def attacked_figures(report: StewardReport) -> dict[str, Any]:
+    """Return what attacks on the files measured of a release, by metric and figure."""
+    from hierdata.metrics import ATTACKS
+
+    return {
+        f"{metric}.{figure}": value
+        for metric, measure in report.metrics.items()
+        if metric in ATTACKS
+        for figure, value in (measure.model_extra or {}).items()
+    }

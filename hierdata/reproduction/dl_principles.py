@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from hierdata.domains.proximity import fullest_window
-from hierdata.executors.points import JSON
+from hierdata.pipeline.points import JSON
 from hierdata.privacy import FrequencyLDiversity
 from hierdata.release.charts import Line, LineChart, Point
 from hierdata.reproduction.dl_examples import (

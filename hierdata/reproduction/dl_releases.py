@@ -17,12 +17,12 @@ import numpy as np
 from hierdata.engines import ENGINES
 from hierdata.engines.base import StepInput
 from hierdata.engines.spread.run import nearness
-from hierdata.executors.points import JSON
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import PublishedPart, publish_generalized
 from hierdata.metrics import METRICS
 from hierdata.pipeline.anonymize import anonymize
+from hierdata.pipeline.points import JSON
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy

@@ -14,11 +14,11 @@ import numpy as np
 
 from hierdata.engines import ENGINES
 from hierdata.engines.base import StepInput
-from hierdata.executors.points import JSON
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import publish_grouped
 from hierdata.metrics import METRICS
+from hierdata.pipeline.points import JSON
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.release.charts import Line, LineChart

@@ -8,7 +8,7 @@ from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
-from hierdata.executors.points import JSON
+from hierdata.pipeline.points import JSON
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
 from hierdata.reproduction.le_example import most_publishable
 from hierdata.reproduction.le_figures import (

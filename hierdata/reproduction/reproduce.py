@@ -18,12 +18,12 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from hierdata.executors import processors
 from hierdata.ground.errors import TargetError, file_error
 from hierdata.ground.escaping import escape
 from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.progress import Progress, silent
 from hierdata.ground.version import __version__
+from hierdata.pipeline.points import Points
 from hierdata.pipeline.resources import Resources
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.report.style import STYLE
@@ -275,17 +275,16 @@ def reproduce(
     what an unfinished run of the same version left.
     """
     _open_folder(out)
-    points = out / POINTS
-    points.mkdir(exist_ok=True)
+    (out / POINTS).mkdir(exist_ok=True)
     with Resources(workers=workers).open_context(2, out, progress) as context:
-        study = Study(effort, adult, context.executor, points, progress)
+        study = Study(effort, adult, Points(out / POINTS, context.executor, progress))
         found: dict[Paper, Exhibits] = {paper: paper.exhibits(study) for paper in papers}
     facts = RunFacts(
         __version__,
         date.today().isoformat(),
         effort.name,
         effort.repeats,
-        workers or processors(),
+        context.executor.workers,
         adult.origin,
     )
     _write_pages(found, facts, out)

@@ -14,10 +14,8 @@ from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 
-from hierdata.executors import Executor
-from hierdata.executors.points import JSON, Points
 from hierdata.ground.errors import InputError, TargetError
-from hierdata.ground.progress import Progress, silent
+from hierdata.pipeline.points import JSON, Points
 
 COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -216,7 +214,7 @@ EFFORTS = {"quick": Effort("quick", 2, scale=0.3, slow_scale=0.27), "full": Effo
 
 @dataclass(frozen=True)
 class Study:
-    """What the exhibits of a paper are measured with: an effort, the table Adult, workers, and kept points.
+    """What the exhibits of a paper are measured with: an effort, the table Adult, and kept points.
 
     A point is one call of a function. It is kept as a file in ``points``, named by a digest of the function's
     name, its arguments, the files of the package and, if it takes Adult, of that table. A point that is there
@@ -225,9 +223,7 @@ class Study:
 
     effort: Effort
     adult: Adult
-    executor: Executor
-    points: Path
-    progress: Progress = silent
+    points: Points
 
     def measure(self, function: Callable[..., JSON], arguments: Sequence[Mapping[str, JSON]]) -> list[JSON]:
         """Return ``function(**each)`` for each of the arguments, in order.
@@ -252,8 +248,7 @@ class Study:
         data: str,
     ) -> list[JSON]:
         stage = f"{function.__module__}.{function.__qualname__}"
-        points = Points(self.points, self.executor, self.progress)
-        return points.measure(stage, call, arguments, data, words=_words(stage))
+        return self.points.measure(stage, call, arguments, data, words=_words(stage))
 
 
 def _words(stage: str) -> str:

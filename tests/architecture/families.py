@@ -147,7 +147,6 @@ FAMILIES = {
         {
             "application": "a Spark application of our own",
             "local": "what the executors of one machine share",
-            "points": "measured points kept as files, for studies that take long",
             "partitions": "what runs in Spark's workers",
             "spill": "values in private files",
             "worker": "what a worker process runs",

@@ -6,7 +6,6 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -30,7 +29,7 @@ SENSITIVE = {"disease": "Disease", "salary_k": "Salary"}
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Exhibit]:
-    study = Study(EFFORTS["quick"], cast("Any", None), cast("Any", None), Path())
+    study = Study(EFFORTS["quick"], cast("Any", None), cast("Any", None))
     return {own.label: own for own in exhibits_of_dr(study)}
 
 

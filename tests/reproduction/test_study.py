@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hierdata.executors import points as module
-from hierdata.executors.points import digest_build, digest_folder
+from hierdata.pipeline import points as module
+from hierdata.pipeline.points import digest_build, digest_folder
 from hierdata.reproduction.study import Adult, Effort, Study, synthesize_adult
 from tests.reproduction.studies import small_study
 
@@ -60,7 +61,7 @@ def test_an_interrupted_run_goes_on_where_it_was(study: Study) -> None:
 
 def test_a_point_that_was_being_written_is_measured_again(study: Study) -> None:
     study.measure(square, asked(2))
-    (point,) = study.points.glob("*.json")
+    (point,) = study.points.folder.glob("*.json")
     point.rename(point.with_suffix(".123"))  # what a killed worker leaves
     assert study.measure(square, asked(2)) == [4]
     assert CALLS == [2, 2]
@@ -97,7 +98,7 @@ def test_any_change_of_the_package_is_another_build(tmp_path: Path, change: Call
 
 def test_points_on_another_table_are_not_taken(study: Study) -> None:
     assert study.measure_on_adult(count_rows, [{"factor": 2}]) == [4000]
-    other = Study(study.effort, synthesize_adult(1000), study.executor, study.points)
+    other = Study(study.effort, synthesize_adult(1000), study.points)
     assert other.measure_on_adult(count_rows, [{"factor": 2}]) == [2000]
     assert study.measure_on_adult(count_rows, [{"factor": 2}]) == [4000]
     assert CALLS == [2, 2]
@@ -105,7 +106,9 @@ def test_points_on_another_table_are_not_taken(study: Study) -> None:
 
 def test_progress_names_the_paper_and_what_is_measured(study: Study, tmp_path: Path) -> None:
     told: list[tuple[str, int, int | None]] = []
-    watched = Study(study.effort, study.adult, study.executor, study.points, lambda *each: told.append(each))
+    watched = Study(
+        study.effort, study.adult, replace(study.points, progress=lambda *each: told.append(each))
+    )
     watched.measure(square, asked(2))
     assert told[-1][1:] == (1, 1)
     assert "square" in told[-1][0]
