@@ -64,12 +64,11 @@ class AlphaK(GroupingModel):
         domain = require_domain(domain)
         if self.values is None:
             groups = self.groups(domain)
-            return groups.wrap_constraint(
-                _AlphaK(self.k, self.alpha, (True,) * groups.count, everything=True)
-            )
-        protected = protected_codes(domain, self.values)
-        marks = tuple(code in protected for code, _ in enumerate(domain.values))
-        return _AlphaK(self.k, self.alpha, marks, everything=False)
+            protected = (True,) * groups.count
+            return groups.wrap_constraint(_AlphaK(self.k, self.alpha, protected, everything=True))
+        codes = protected_codes(domain, self.values)
+        protected = tuple(code in codes for code in range(len(domain.values)))
+        return _AlphaK(self.k, self.alpha, protected, everything=False)
 
     @property
     def limits_presence(self) -> bool:
@@ -102,8 +101,7 @@ class AlphaK(GroupingModel):
 
 
 class _AlphaK(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
+    closed_under_union = closed_under_pooling = True
 
     def __init__(self, k: int, alpha: Fraction, protected: tuple[bool, ...], *, everything: bool) -> None:
         self._k = k
@@ -231,23 +229,21 @@ class LevelAlphaK(PrivacyModel):
     def _by_level(self) -> str:
         """Return the share of each level, from the most sensitive one."""
         (most, share), *others = reversed([*enumerate(self.alpha, 1)])
-        rest = "".join(f", {chance(own)} ({level})" for level, own in others)
+        rest = "".join(f", {chance(lower)} ({level})" for level, lower in others)
         return f"{chance(share)} (level {most}, most sensitive){rest}"
 
 
 class _LevelAlphaK(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
+    closed_under_union = closed_under_pooling = True
 
     def __init__(self, k: int, alpha: tuple[Fraction, ...], levels: tuple[int, ...]) -> None:
         self.min_class_size = k
-        self._alpha = alpha
         self._group_of = tuple(level - 1 for level in levels)
-        self._bounds = tuple((share.numerator, share.denominator) for share in alpha)
+        self._bounds = tuple(share.as_integer_ratio() for share in alpha)
         self.caps = FrequencyCaps(self._group_of, alpha)
 
     def _by_level(self, counts: Mapping[int, int]) -> list[int]:
-        tally = [0] * len(self._alpha)
+        tally = [0] * len(self._bounds)
         group_of = self._group_of
         for code, count in counts.items():
             tally[group_of[code]] += count

@@ -171,20 +171,20 @@ class Closeness:
     @property
     def weighted_sets(self) -> tuple[int, ...]:
         """The sets with a weight, which add to the distance."""
-        return tuple(own for own, weight in enumerate(self.weight) if weight)
+        return tuple(index for index, weight in enumerate(self.weight) if weight)
 
     @property
     def paths(self) -> tuple[tuple[int, ...], ...]:
         """By code the positions in ``weighted_sets`` of the sets that hold it, the smallest first."""
-        position = {own: at for at, own in enumerate(self.weighted_sets)}
-        found = []
-        for own in self.set_of:
+        position_of = {index: position for position, index in enumerate(self.weighted_sets)}
+        paths = []
+        for index in self.set_of:
             path: list[int] = []
-            while own >= 0:
-                path += [position[own]] if own in position else []
-                own = self.parent[own]
-            found.append(tuple(path))
-        return tuple(found)
+            while index >= 0:
+                path += [position_of[index]] if index in position_of else []
+                index = self.parent[index]
+            paths.append(tuple(path))
+        return tuple(paths)
 
 
 class Constraint(ABC):
@@ -417,14 +417,14 @@ def alike(apart: bool) -> str:
     return "in a group" if apart else "among records that look alike"
 
 
-def guess(what: str, most: Fraction, apart: bool) -> str:
+def guess(noun: str, most: Fraction, apart: bool) -> str:
     """Return the promise that something, such as a value, can be guessed with a limited chance."""
-    return f"{finder(apart)} can guess a {what} with a chance of at most {chance(most)}."
+    return f"{finder(apart)} can guess a {noun} with a chance of at most {chance(most)}."
 
 
-def share_at_place(what: str) -> str:
+def share_at_place(noun: str) -> str:
     """Return the exact sentence below ``guess``."""
-    return f"{EXACTLY}of the values that a class shows at one place, no {what} has a larger share."
+    return f"{EXACTLY}of the values that a class shows at one place, no {noun} has a larger share."
 
 
 def among(size: int, apart: bool) -> str:

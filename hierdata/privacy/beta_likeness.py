@@ -128,14 +128,13 @@ class _Likeness(Constraint):
     or a value occurs that the original lacks, no beta suffices, and nothing is achieved.
     """
 
-    closed_under_union = True
-    closed_under_pooling = True
+    closed_under_union = closed_under_pooling = True
 
     def __init__(
         self, reference: tuple[int, ...], ratios: Sequence[Fraction], ceilings: Sequence[Fraction] | None
     ) -> None:
         self._reference = reference
-        self._ceilings = None if ceilings is None else [one.as_integer_ratio() for one in ceilings]
+        self._ceilings = None if ceilings is None else [ceiling.as_integer_ratio() for ceiling in ceilings]
         self._total = total = max(1, sum(reference))
         shares = tuple(
             min(Fraction(1), ratio * count / total) for ratio, count in zip(ratios, reference, strict=True)
@@ -145,16 +144,12 @@ class _Likeness(Constraint):
         self.min_class_size = least_room(shares)
 
     def holds(self, view: ClassView) -> bool:
-        """Return whether every value keeps within its share."""
         present, shares = view.present, self._shares
-        for code, count in view.counts.items():
-            top, bottom = shares[code]
-            if count * bottom > top * present:
-                return False
-        return True
+        return all(
+            count * shares[code][1] <= shares[code][0] * present for code, count in view.counts.items()
+        )
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        """Return the largest gain, as beta."""
         present, ceilings = view.present, self._ceilings
         top, bottom = 1, 1
         for code, count in view.counts.items():
@@ -169,7 +164,6 @@ class _Likeness(Constraint):
         return {"beta": Fraction(top - bottom, bottom)} if present else {}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
-        """Return the count of each value."""
         return tuple(sorted(counts.items()))
 
 
@@ -228,13 +222,12 @@ class DeltaDisclosure(PrivacyModel):
 class _Disclosure(Constraint):
     """``ratio`` is the largest fraction below e^delta."""
 
-    closed_under_union = True
-    closed_under_pooling = True
+    closed_under_union = closed_under_pooling = True
 
     def __init__(self, reference: tuple[int, ...], ratio: Fraction) -> None:
         self._reference = reference
         self._total = max(1, sum(reference))
-        self._occurring = sum(1 for count in reference if count)
+        self._occurring = sum(map(bool, reference))
         self._ratio = ratio.as_integer_ratio()
         shares = tuple(min(Fraction(1), ratio * count / self._total) for count in reference)
         self.caps = FrequencyCaps(tuple(range(len(shares))), shares, sufficient=False)
@@ -251,21 +244,20 @@ class _Disclosure(Constraint):
     def _farthest(self, view: ClassView) -> tuple[int, int] | None:
         """Return the largest of q/p and p/q over all values as (numerator, denominator); None if infinite."""
         top, bottom = 1, 1
-        size = found = 0
-        for count in view.counts.values():
-            size += count
+        size = view.present
+        different = 0
         for code, count in view.counts.items():
             if count:
                 before = self._reference[code]
                 if not before:
                     return None
-                found += 1
+                different += 1
                 more, less = count * self._total, before * size
                 if more < less:
                     more, less = less, more
                 if more * bottom > top * less:
                     top, bottom = more, less
-        return (top, bottom) if not size or self._complete(found) else None
+        return (top, bottom) if not size or self._complete(different) else None
 
     def holds(self, view: ClassView) -> bool:
         farthest = self._farthest(view)
@@ -296,8 +288,7 @@ def _steps_below(top: int, bottom: int) -> int:
 class _AmongPresent(_Disclosure):
     """A value that is rare in one class and absent from another can be too rare in their union."""
 
-    closed_under_union = False
-    closed_under_pooling = False
+    closed_under_union = closed_under_pooling = False
 
     def _least_size(self, shares: tuple[Fraction, ...]) -> int:
         return least_room(shares)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
@@ -12,7 +11,8 @@ from pydantic import Field, PrivateAttr, model_validator
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_PARTS, Count, PathName
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import EXACTLY, ClassView, Constraint, PrivacyModel, Share, chance
+from hierdata.privacy.base import EXACTLY, Constraint, PrivacyModel, Share, chance
+from hierdata.privacy.counting import AtLeastK
 
 MOST_FACTS = 3
 """The largest m: up to three facts, their labels and the depths of pairs tell patterns apart."""
@@ -145,14 +145,14 @@ class BoundedKnowledge(PrivacyModel):
             values = "value" if self.m == 1 else "values"
             return f"Someone who knows {number} {values} of a person, or that one is missing, {finds}"
         if self.root == "counted":
-            own = " of the record" if self._rows else " of the record or an entry"
-            told = [
+            holder = "the record" if self._rows else "the record or an entry"
+            sentences = [
                 f"Someone who knows {number} {facts} of a person{which} {finds}",
-                f"A fact is one value{own}, or that there is none, {shared}.",
+                f"A fact is one value of {holder}, or that there is none, {shared}.",
             ]
         else:
             below = " from below it" if self.facts == "quasi" else ""
-            told = [
+            sentences = [
                 f"Someone who knows a person's basic data and {number} {facts}{below}{which} {finds}",
                 "Basic data are all values of the record itself that others may know.",
                 *(
@@ -163,10 +163,10 @@ class BoundedKnowledge(PrivacyModel):
             ]
         if self.facts != "quasi":
             fields = "sensitive fields" if self.facts == "all" else " and ".join(self.facts)
-            told.append(f"Facts are values of {fields} too.")
+            sentences.append(f"Facts are values of {fields} too.")
         if self.vertex == "whole" and not self._rows:
-            told.append("The same holds for someone who knows one whole entry instead of the facts.")
-        return " ".join(told)
+            sentences.append("The same holds for someone who knows one whole entry instead of the facts.")
+        return " ".join(sentences)
 
     def _state_shares(self, sentence: str) -> str:
         if self.alpha is None:
@@ -187,21 +187,9 @@ class BoundedKnowledge(PrivacyModel):
         )
 
 
-class _RootClass(Constraint):
+class _RootClass(AtLeastK):
     """What is asked of the records of one root vector by their number; the judge asks the rest."""
 
-    closed_under_union = True
-    closed_under_pooling = True
-
     def __init__(self, model: BoundedKnowledge) -> None:
+        super().__init__(model.k)
         self.knowledge = model
-        self.min_class_size = model.k
-
-    def holds(self, view: ClassView) -> bool:
-        return view.records >= self.min_class_size
-
-    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        return {"k": Fraction(view.records)}
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return None

@@ -45,13 +45,13 @@ def suitable_distance(domain: SensitiveDomain) -> Distance | None:
 
 def _numbers_among(domain: SensitiveDomain, codes: Sequence[int]) -> dict[int, Number]:
     """Return the values that are numbers, by code; text is one only if the domain reads it as such."""
-    found: dict[int, Number] = {}
+    numbers: dict[int, Number] = {}
     for code in codes:
         value = domain.values[code]
         if domain.number or not isinstance(value, str):
             with suppress(Uncovered):
-                found[code] = exact(value)
-    return found
+                numbers[code] = exact(value)
+    return numbers
 
 
 class MovedMass(Protocol):
@@ -93,21 +93,21 @@ class NestedSets:
         self._reference = reference
         self._total = sum(reference)
         self._expected = [0] * len(weights)
-        for own, count in zip(sets, reference, strict=True):
-            for held in own:
-                self._expected[held] += count
+        for around, count in zip(sets, reference, strict=True):
+            for index in around:
+                self._expected[index] += count
         self._untouched = sum(weight * count for weight, count in zip(weights, self._expected, strict=True))
 
     def closeness(self, bound: Fraction) -> Closeness:
         """Return the sets, including those that contain no value of the original."""
         parent = [-1] * len(self._weights)
-        for own in self._sets:
-            for above, held in pairwise(own):
-                parent[held] = above
+        for around in self._sets:
+            for above, index in pairwise(around):
+                parent[index] = above
         return Closeness(
             tuple(
-                FOREIGN if not count else own[-1] if own else -1
-                for own, count in zip(self._sets, self._reference, strict=True)
+                FOREIGN if not count else around[-1] if around else -1
+                for around, count in zip(self._sets, self._reference, strict=True)
             ),
             tuple(parent),
             tuple(self._weights),
@@ -119,14 +119,14 @@ class NestedSets:
 
     def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
         """Return the scaled distance; a set without values of the class contributes its expected share."""
-        found: dict[int, int] = {}
+        in_set: dict[int, int] = {}
         for code, count in counts.items():
-            for held in self._sets[code]:
-                found[held] = found.get(held, 0) + count
+            for index in self._sets[code]:
+                in_set[index] = in_set.get(index, 0) + count
         moved = self._untouched * present
-        for held, count in found.items():
-            expected = self._expected[held] * present
-            moved += self._weights[held] * (abs(count * self._total - expected) - expected)
+        for index, count in in_set.items():
+            expected = self._expected[index] * present
+            moved += self._weights[index] * (abs(count * self._total - expected) - expected)
         return moved
 
 
@@ -157,10 +157,10 @@ def hierarchical_masses(domain: SensitiveDomain, reference: tuple[int, ...]) -> 
     for path in domain.paths:
         for above, node in pairwise(path):
             weights[node] = heights[above] - heights[node]
-        own = path[-1]
-        weights[nodes + own] = heights[own]
-        sets.append((*path[1:], nodes + own) if heights[own] else path[1:])
-        alone.append(Fraction(heights[own] or heights[path[-2]], root))
+        last = path[-1]
+        weights[nodes + last] = heights[last]
+        sets.append((*path[1:], nodes + last) if heights[last] else path[1:])
+        alone.append(Fraction(heights[last] or heights[path[-2]], root))
     return NestedSets(sets, weights, 2 * root, alone, reference)
 
 
@@ -195,7 +195,7 @@ class OrderedMasses:
                 FOREIGN if code not in self._rank else self._rank[code] if self._rank[code] < last else -1
                 for code in range(len(self.alone))
             ),
-            tuple(at + 1 if at + 1 < last else -1 for at in range(last)),
+            tuple(rank + 1 if rank + 1 < last else -1 for rank in range(last)),
             (1,) * last,
             tuple(self._below),
             self._total,

@@ -16,7 +16,7 @@ from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import components
 from hierdata.ground.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, NotNegative, PrivacyModel
+from hierdata.privacy.base import ClassView, Constraint, NotNegative, PrivacyModel
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ class GroupingModel(PrivacyModel):
 
     def count_noun(self, many: bool = False) -> str:
         """Return the noun for what is counted: singular, or (``many``) plural after a mention of values."""
-        one, plural, behind = _WORDS[self.by]
+        singular, plural, behind = _WORDS[self.by]
         near = f" (connected by distances up to {plain(self.e)})" if self.e is not None else ""
-        return f"{plural if many else one}{behind}{near}"
+        return f"{plural if many else singular}{behind}{near}"
 
 
 _WORDS = {
@@ -119,23 +119,16 @@ class _OnGroups(Constraint):
         self.closed_under_pooling = constraint.closed_under_pooling
         self.min_class_size = constraint.min_class_size
         if (caps := constraint.caps) is not None:
-            self.caps = FrequencyCaps(
-                tuple(caps.group_of[group] for group in of_code),
-                caps.share,
-                caps.most,
-                caps.reach,
-                caps.sufficient,
-                caps.necessary,
-            )
-        if (near := constraint.closeness) is not None:
-            self.closeness = replace(near, set_of=tuple(near.set_of[group] for group in of_code))
+            self.caps = replace(caps, group_of=tuple(caps.group_of[group] for group in of_code))
+        if (closeness := constraint.closeness) is not None:
+            self.closeness = replace(closeness, set_of=tuple(closeness.set_of[group] for group in of_code))
 
     def _group_counts(self, counts: Mapping[int, int]) -> dict[int, int]:
-        found: dict[int, int] = {}
+        by_group: dict[int, int] = {}
         for code, count in counts.items():
             group = self._of_code[code]
-            found[group] = found.get(group, 0) + count
-        return found
+            by_group[group] = by_group.get(group, 0) + count
+        return by_group
 
     def _view(self, view: ClassView) -> ClassView:
         return ClassView(view.records, self._group_counts(view.counts), view.population)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -28,6 +28,7 @@ from hierdata.privacy.base import (
     finder,
     require_domain,
 )
+from hierdata.privacy.counting import AtLeastK, DifferentValues, OfRecords
 
 
 class KAnonymity(PrivacyModel):
@@ -48,7 +49,7 @@ class KAnonymity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
         """Build the constraint; it needs no domain."""
-        return _KAnonymity(self.k)
+        return AtLeastK(self.k)
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
@@ -57,23 +58,6 @@ class KAnonymity(PrivacyModel):
     def promise_finding(self, *, apart: bool = False) -> str:
         """Return the sentence on who could find a person."""
         return among(self.k, apart)
-
-
-class _KAnonymity(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
-
-    def __init__(self, k: int) -> None:
-        self.min_class_size = k
-
-    def holds(self, view: ClassView) -> bool:
-        return view.records >= self.min_class_size
-
-    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        return {"k": Fraction(view.records)}
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return None
 
 
 class PSensitiveKAnonymity(PrivacyModel):
@@ -100,7 +84,7 @@ class PSensitiveKAnonymity(PrivacyModel):
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute."""
         require_domain(domain)
-        return _PSensitive(self.p, self.k)
+        return DifferentValues("p", self.p, self.k)
 
     def promise_finding(self, *, apart: bool = False) -> str:
         """Return the sentence on who could find a person."""
@@ -112,29 +96,6 @@ class PSensitiveKAnonymity(PrivacyModel):
             f"{among(self.k, apart)} "
             f"{finder(apart)} sees at least {self.p} different sensitive values there, or none."
         )
-
-
-class _PSensitive(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
-
-    def __init__(self, least: int, k: int) -> None:
-        self._least = least
-        self._k = k
-        self.min_class_size = max(k, least)
-
-    def holds(self, view: ClassView) -> bool:
-        different = len(view.sizes)
-        return view.records >= self._k and (not different or min(different, view.records) >= self._least)
-
-    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        reached = {"k": Fraction(view.records)}
-        if different := len(view.sizes):
-            reached["p"] = Fraction(min(different, view.records))
-        return reached
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return sum(1 for count in counts.values() if count)
 
 
 class KMap(PrivacyModel):
@@ -180,9 +141,8 @@ class KMap(PrivacyModel):
         return f"Every published record, taken as a whole, fits at least {self.k} people of the population."
 
 
-class _KMap(Constraint):
+class _KMap(OfRecords):
     closed_under_union = True  # everyone who fits one of the classes fits what is published of their union
-    closed_under_pooling = True
     min_class_size = 1
     needs_population = True
 
@@ -194,9 +154,6 @@ class _KMap(Constraint):
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {} if view.population is None else {"k": Fraction(view.population)}
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return None
 
 
 class DeltaPresence(PrivacyModel):
@@ -254,10 +211,9 @@ class DeltaPresence(PrivacyModel):
         )
 
 
-class _DeltaPresence(Constraint):
+class _DeltaPresence(OfRecords):
     # A union may fit more people than its classes do, or hardly more than one class.
     closed_under_union = False
-    closed_under_pooling = True
     min_class_size = 1
     needs_population = True
 
@@ -275,6 +231,3 @@ class _DeltaPresence(Constraint):
             return {}
         presence = Fraction(view.records, view.population)
         return {"delta_min": presence, "delta_max": presence}
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return None

@@ -11,7 +11,7 @@ of them. So each model requires l records explicitly.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -32,6 +32,7 @@ from hierdata.privacy.base import (
     require_domain,
     share_at_place,
 )
+from hierdata.privacy.counting import DifferentValues, LimitedFrequency
 from hierdata.privacy.grouping import GroupingModel
 from hierdata.privacy.presence import GroupPresence, Within, limit_persons
 
@@ -59,31 +60,12 @@ class DistinctLDiversity(GroupingModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute."""
-        return self.groups(require_domain(domain)).wrap_constraint(_Distinct(self.l))
+        return self.groups(require_domain(domain)).wrap_constraint(DifferentValues("l", self.l))
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        what = "sensitive values" if self.by == "value" else self.count_noun(many=True)
-        return f"{finder(apart)} sees at least {self.l} different {what} there, or none."
-
-
-class _Distinct(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
-
-    def __init__(self, least: int) -> None:
-        self.min_class_size = least
-
-    def holds(self, view: ClassView) -> bool:
-        sizes = view.sizes
-        return not sizes or min(len(sizes), view.records) >= self.min_class_size
-
-    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        sizes = view.sizes
-        return {"l": Fraction(min(len(sizes), view.records))} if sizes else {}
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return sum(1 for count in counts.values() if count)
+        noun = "sensitive values" if self.by == "value" else self.count_noun(many=True)
+        return f"{finder(apart)} sees at least {self.l} different {noun} there, or none."
 
 
 class FrequencyLDiversity(GroupingModel):
@@ -130,30 +112,12 @@ class FrequencyLDiversity(GroupingModel):
         return limit_persons(1 / self.l, f"have the same {self.count_noun()}", within, tied, apart)
 
 
-class _Frequency(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
+class _Frequency(LimitedFrequency):
+    closed_under_union = closed_under_pooling = True
 
     def __init__(self, least: Fraction, values: int) -> None:
-        self._least = least
-        self.min_class_size = ceil(least)
+        super().__init__("l", least)
         self.caps = FrequencyCaps(tuple(range(values)), (1 / least,) * values)
-
-    def holds(self, view: ClassView) -> bool:
-        present = view.present
-        if not present:
-            return True
-        enough = present * self._least.denominator >= max(view.counts.values()) * self._least.numerator
-        return enough and view.records >= self.min_class_size
-
-    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        present = view.present
-        if not present:
-            return {}
-        return {"l": min(Fraction(present, max(view.counts.values())), Fraction(view.records))}
-
-    def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return sum(counts.values()), max(counts.values(), default=0)
 
 
 class EntropyLDiversity(GroupingModel):
@@ -182,17 +146,16 @@ class EntropyLDiversity(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        what = "the sensitive value" if self.by == "value" else f"its {self.count_noun()}"
+        noun = "the sensitive value" if self.by == "value" else f"its {self.count_noun()}"
         likely = f"{self.l} equally likely ones"
         return (
-            f"{finder(apart)} is at least as unsure of {what} as with {likely}. {EXACTLY}where a class shows "
+            f"{finder(apart)} is at least as unsure of {noun} as with {likely}. {EXACTLY}where a class shows "
             f"values at a place, their entropy is at least log {self.l}."
         )
 
 
 class _Entropy(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
+    closed_under_union = closed_under_pooling = True
 
     def __init__(self, least: Fraction) -> None:
         self._least = least
@@ -275,28 +238,24 @@ class RecursiveCLDiversity(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        what = "value" if self.by == "value" else self.count_noun()
+        noun = "value" if self.by == "value" else self.count_noun()
         return (
-            f"{finder(apart)} sees the commonest {what} less than {self.c} times as often as the rarer ones "
-            "together. "
-            f"{EXACTLY}at each place of a class, less than {self.c} times as often as all but the "
+            f"{finder(apart)} sees the commonest {noun} less than {self.c} times as often as the rarer ones "
+            f"together. {EXACTLY}at each place of a class, less than {self.c} times as often as all but the "
             f"{self.l - 1} most frequent together."
         )
 
 
 class _Recursive(Constraint):
-    closed_under_union = True
-    closed_under_pooling = True
+    closed_under_union = closed_under_pooling = True
 
     def __init__(self, factor: Fraction, least: int) -> None:
         self._factor = factor
         self.min_class_size = least
 
     def holds(self, view: ClassView) -> bool:
-        sizes = view.sizes
-        return not sizes or (
-            view.records >= self.min_class_size and self._is_reached(sizes, self.min_class_size)
-        )
+        sizes, least = view.sizes, self.min_class_size
+        return not sizes or (view.records >= least and self._is_reached(sizes, least))
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         sizes = view.sizes

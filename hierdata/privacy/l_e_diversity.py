@@ -114,8 +114,7 @@ class LEDiversity(PrivacyModel):
 
 
 class _Apart(Constraint):
-    closed_under_union = False
-    closed_under_pooling = False
+    closed_under_union = closed_under_pooling = False
 
     def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
         self.min_class_size = least

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil
 from typing import ClassVar, Literal
 
 from pydantic import StrictBool, model_validator
@@ -17,7 +17,6 @@ from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.ground.errors import PolicyError
 from hierdata.privacy.base import (
-    ClassView,
     Constraint,
     Diversity,
     FrequencyCaps,
@@ -27,6 +26,7 @@ from hierdata.privacy.base import (
     finder,
     require_domain,
 )
+from hierdata.privacy.counting import LimitedFrequency
 from hierdata.privacy.presence import NearPresence, Within, limit_persons
 
 _BETWEEN_NUMBERS = (
@@ -36,7 +36,57 @@ _BETWEEN_NUMBERS = (
 """What these models do not protect against; follows the name of the model."""
 
 
-class DeltaLDiversity(PrivacyModel):
+class NeighbourhoodModel(PrivacyModel):
+    """At most 1 in ``letter`` of the numbers of a class are near one that it shows; members say how near."""
+
+    letter: ClassVar[str]
+
+    @abstractmethod
+    def _around(self, domain: SensitiveDomain | None) -> Neighbourhoods:
+        """Return which numbers are near each number. Raises PolicyError if values are not numbers."""
+
+    @abstractmethod
+    def _reach(self) -> str:
+        """Return in words how far from a number others are near it."""
+
+    def _is_mutual(self) -> bool:
+        return True
+
+    @property
+    def _least(self) -> Fraction:
+        least: Fraction = getattr(self, self.letter)
+        return least
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """Build the constraint for one attribute. Raises PolicyError if values are not numbers."""
+        return _Uncrowded(self.letter, self._least, self._around(domain), is_mutual=self._is_mutual())
+
+    @property
+    def limits_presence(self) -> bool:
+        """See PrivacyModel."""
+        return True
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint on the share of the records that show a value near one shown."""
+        around, bound = self._around(domain), self.bind(domain)
+        return NearPresence(self.letter, self._least, around, bound, within, tied)
+
+    def promise(self, *, apart: bool = False) -> str:
+        """Return one sentence for the reader."""
+        return (
+            f"{finder(apart)} can guess a sensitive value to within {self._reach()} with a chance of at most "
+            f"{chance(1 / self._least)}. This is said of guesses at values that are shown there."
+        )
+
+    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
+        """Return one sentence for the reader."""
+        have = f"have one within {self._reach()} of any one shown there"
+        return limit_persons(1 / self._least, have, within, tied, apart)
+
+
+class DeltaLDiversity(NeighbourhoodModel):
     """Each value present is similar to at most 1/l of the values, itself included, in at least l records.
 
     DL definitions 3 to 5: values are similar if their closed intervals [v - delta, v + delta] overlap, that
@@ -47,6 +97,7 @@ class DeltaLDiversity(PrivacyModel):
     Not monotone (DL-2): the union of two classes that satisfy it is only sure to achieve more than l/2. Steps
     that merge classes may maintain ``safe_to_merge``.
 
+    >>> from hierdata.privacy.base import ClassView
     >>> bound = DeltaLDiversity(delta=7.5, l=2).bind(SensitiveDomain("$.a", (40, 50, 60, 80)))
     >>> bound.holds(ClassView(2, {0: 1, 2: 1})), bound.holds(ClassView(2, {1: 1, 3: 1}))
     (True, True)
@@ -54,6 +105,7 @@ class DeltaLDiversity(PrivacyModel):
     {'l': Fraction(4, 3)}
     """
 
+    letter: ClassVar[str] = "l"
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
     letters: ClassVar[Mapping[str, str]] = {
         "delta": "numbers at most twice delta apart count as similar",
@@ -65,40 +117,12 @@ class DeltaLDiversity(PrivacyModel):
     delta: NotNegative
     l: Diversity  # noqa: E741  (the papers' letter)
 
-    def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """Build the constraint for one attribute. Raises PolicyError if values are not numbers."""
-        around = self._around(domain)
-        return _Uncrowded("l", self.l, around, symmetric=True)
-
     def _around(self, domain: SensitiveDomain | None) -> Neighbourhoods:
         numbers, width = _numbers_of(domain, self.kind)
         return Neighbourhoods.absolute(numbers, 2 * self.delta + width)
 
-    @property
-    def limits_presence(self) -> bool:
-        """See PrivacyModel."""
-        return True
-
-    def bind_presence(
-        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
-    ) -> Constraint:
-        """Build the constraint on the share of the records that show a value similar to one shown."""
-        around = self._around(domain)
-        return NearPresence("l", self.l, around, self.bind(domain), within, tied)
-
-    def promise(self, *, apart: bool = False) -> str:
-        """Return one sentence for the reader."""
-        near = plain(2 * self.delta)
-        return (
-            f"{finder(apart)} can guess a sensitive value to within {near} with a chance of at most "
-            f"{chance(1 / self.l)}. This is said of guesses at values that are shown there."
-        )
-
-    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
-        """Return one sentence for the reader."""
-        near = plain(2 * self.delta)
-        have = f"have one within {near} of any one shown there"
-        return limit_persons(1 / self.l, have, within, tied, apart)
+    def _reach(self) -> str:
+        return plain(2 * self.delta)
 
 
 def safe_to_merge(values: Sequence[Number], delta: Fraction, l: Fraction) -> bool:  # noqa: E741
@@ -115,7 +139,7 @@ def safe_to_merge(values: Sequence[Number], delta: Fraction, l: Fraction) -> boo
     return fullest_window(values, 4 * delta) * l <= len(values)
 
 
-class EpsilonMAnonymity(PrivacyModel):
+class EpsilonMAnonymity(NeighbourhoodModel):
     """At most 1/m of the values are near any value v present, v included, in at least m records.
 
     DL section 1 and definition 2, after Li, Tao and Xiao (SIGMOD 2008). A value is near v if it differs from
@@ -124,11 +148,13 @@ class EpsilonMAnonymity(PrivacyModel):
     may be a fraction. The absolute form with epsilon = 2 delta is (delta,l)-diversity with l = m, including
     its drawback (DL-1). A vertex without values passes (erratum ML-7). Not monotone (DL-2).
 
+    >>> from hierdata.privacy.base import ClassView
     >>> domain = SensitiveDomain("$.a", (40, 50, 60))
     >>> EpsilonMAnonymity(epsilon=15, m=2).bind(domain).achieved_parameters(ClassView(3, {0: 1, 1: 1, 2: 1}))
     {'m': Fraction(1, 1)}
     """
 
+    letter: ClassVar[str] = "m"
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"m": "min"}
     letters: ClassVar[Mapping[str, str]] = {
         "epsilon": "how far around a number others count as near it",
@@ -147,71 +173,32 @@ class EpsilonMAnonymity(PrivacyModel):
             raise ValueError("a relative epsilon must be between 0 and 1")
         return self
 
-    def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """Build the constraint for one attribute. Raises PolicyError if values are not numbers."""
-        return _Uncrowded("m", self.m, self._around(domain), symmetric=not self.relative)
-
     def _around(self, domain: SensitiveDomain | None) -> Neighbourhoods:
         numbers, width = _numbers_of(domain, self.kind)
         if self.relative:
             return Neighbourhoods.relative(numbers, self.epsilon, width)
         return Neighbourhoods.absolute(numbers, self.epsilon + width)
 
-    @property
-    def limits_presence(self) -> bool:
-        """See PrivacyModel."""
-        return True
+    def _is_mutual(self) -> bool:
+        return not self.relative
 
-    def bind_presence(
-        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
-    ) -> Constraint:
-        """Build the constraint on the share of the records that show a value near one shown."""
-        return NearPresence("m", self.m, self._around(domain), self.bind(domain), within, tied)
-
-    def promise(self, *, apart: bool = False) -> str:
-        """Return one sentence for the reader."""
-        near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
-        return (
-            f"{finder(apart)} can guess a sensitive value to within {near} with a chance of at most "
-            f"{chance(1 / self.m)}. This is said of guesses at values that are shown there."
-        )
-
-    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
-        """Return one sentence for the reader."""
-        near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
-        have = f"have one within {near} of any one shown there"
-        return limit_persons(1 / self.m, have, within, tied, apart)
+    def _reach(self) -> str:
+        return f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
 
 
-class _Uncrowded(Constraint):
-    """At most 1/``least`` of the values are near any value present, itself included.
+class _Uncrowded(LimitedFrequency):
+    """At most 1/``least`` of the values are near any value present, itself included; see LimitedFrequency.
 
-    A share of exactly 1/``least`` is allowed. ``letter`` names the achieved ``least``, a fraction (erratum
-    DL-7). ``symmetric`` says that nearness is mutual; the shares then are caps. At least ``least`` records
-    are required too, since pooled siblings of one record could hold that many values.
+    ``is_mutual`` says that nearness is symmetric; the shares then are caps.
     """
 
-    closed_under_union = False
-    closed_under_pooling = False
+    closed_under_union = closed_under_pooling = False
 
-    def __init__(self, letter: str, least: Fraction, around: Neighbourhoods, *, symmetric: bool) -> None:
-        self.min_class_size = ceil(least)
-        self._letter = letter
-        self._least = least
+    def __init__(self, letter: str, least: Fraction, around: Neighbourhoods, *, is_mutual: bool) -> None:
+        super().__init__(letter, least)
         self._around = around
-        if symmetric:
+        if is_mutual:
             self.caps = FrequencyCaps(around.rank, (1 / least,) * len(around.rank), reach=around.reach)
-
-    def holds(self, view: ClassView) -> bool:
-        total, most = self.summary(view.counts)
-        if not total:
-            return True
-        enough = most * self._least.numerator <= total * self._least.denominator
-        return enough and view.records >= self.min_class_size
-
-    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        total, most = self.summary(view.counts)
-        return {self._letter: min(Fraction(total, most), Fraction(view.records))} if total else {}
 
     def summary(self, counts: Mapping[int, int]) -> tuple[int, int]:
         """Return the number of values present, and the largest number near one of them."""

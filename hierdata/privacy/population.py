@@ -12,9 +12,9 @@ order of the root's quasi-identifiers. The result is ``ClassView.population``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from hierdata.documents.document import Scalar
@@ -50,25 +50,24 @@ class PopulationColumn:
     def __init__(self, compared: Compared, cells: Sequence[Scalar], folder: Path) -> None:
         self.keys = compared.keys
         self._rows = len(cells)
-        found: dict[Scalar, list[int]] = {}
+        by_cell: dict[Scalar, list[int]] = {}
         for row, cell in enumerate(cells):
-            found.setdefault(None if cell in compared.missing else cell, []).append(row)
-        hierarchy = compared.domain.compile(dict.fromkeys(found, 1), folder)
+            by_cell.setdefault(None if cell in compared.missing else cell, []).append(row)
+        hierarchy = compared.domain.compile(dict.fromkeys(by_cell, 1), folder)
         self._numeric = hierarchy.codebook.get("kind") in ("interval", "taxonomy")
         self._rows_of: dict[str | None, list[int]] = {}
-        for cell, rows in found.items():
+        for cell, rows in by_cell.items():
             for label in {self._spell_label(label) for label in _labels(hierarchy, cell)}:
                 self._rows_of.setdefault(label, []).extend(rows)
-        self.fitting = lru_cache(_KEPT, typed=True)(self._matching_rows)
+
+    @cached_property
+    def fitting(self) -> Callable[[Scalar], int]:
+        """The rows that fit a published value, as the bits of an integer; answers are cached."""
+        return lru_cache(_KEPT, typed=True)(self._matching_rows)
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state without the cache."""
         return {name: value for name, value in vars(self).items() if name != "fitting"}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore the state with an empty cache."""
-        vars(self).update(state)
-        self.fitting = lru_cache(_KEPT, typed=True)(self._matching_rows)
 
     def _spell_label(self, label: Scalar) -> str | None:
         """Return a label in the spelling that is common to all formats."""
@@ -82,7 +81,6 @@ class PopulationColumn:
             return str(label)
 
     def _matching_rows(self, label: Scalar) -> int:
-        """Return the rows that fit a published value, as the bits of an integer."""
         if label == ROOT_LABEL:
             return (1 << self._rows) - 1
         bits = bytearray(self._rows // 8 + 1)
@@ -128,7 +126,7 @@ class Population:
     def at_root(self, quasi: Sequence[Keys], hierarchies: Sequence[Hierarchy]) -> Crowd:
         """Return the Crowd for the root's quasi-identifiers: their keys and hierarchies, in schema order."""
         positions = tuple(quasi.index(column.keys) for column in self.columns)
-        return Crowd(self, positions, tuple(hierarchies[at].labels for at in positions))
+        return Crowd(self, positions, tuple(hierarchies[position].labels for position in positions))
 
 
 @dataclass(frozen=True)
@@ -141,9 +139,8 @@ class Crowd:
 
     def count(self, nodes: Sequence[int]) -> int:
         """Return how many rows fit the nodes of a root's quasi-identifiers, in schema order."""
-        return self.population.count(
-            [own[nodes[at]] for at, own in zip(self.positions, self.labels, strict=True)]
-        )
+        columns = zip(self.positions, self.labels, strict=True)
+        return self.population.count([labels[nodes[position]] for position, labels in columns])
 
 
 def read_population(
@@ -159,28 +156,27 @@ def read_population(
     try:
         with source.open() as stream:
             layout = format.layout(stream)
-        for one in compared:
-            if one.column not in layout.columns:
+        for field in compared:
+            if field.column not in layout.columns:
                 raise PolicyError(
-                    f"the population table has no column {one.column!r} for this field: name one under "
+                    f"the population table has no column {field.column!r} for this field: name one under "
                     "population.columns",
-                    path=one.path,
+                    path=field.path,
                 )
         rows = 0
         with source.open() as stream:
             for document in format.read(stream, layout):
                 rows += 1
-                for column, one in zip(cells, compared, strict=True):
-                    cell = document.get(one.column)
+                for column, field in zip(cells, compared, strict=True):
+                    cell = document.get(field.column)
                     assert not isinstance(cell, list | dict), "a cell of a table holds one value"
                     column.append(cell)
     except InputError as error:
         raise InputError(f"population table {file.name}: {error}", revealed=error.revealed) from None
     except OSError as error:
         raise file_error(error, f"cannot read {file.name}: {error.strerror}") from None
-    return Population(
-        rows, [PopulationColumn(one, column, folder) for one, column in zip(compared, cells, strict=True)]
-    )
+    columns = zip(compared, cells, strict=True)
+    return Population(rows, [PopulationColumn(field, column, folder) for field, column in columns])
 
 
 def fingerprint(file: Path) -> str:

@@ -41,12 +41,13 @@ class PresenceConstraint(Constraint):
 
     def count_records(self, view: ClassView) -> tuple[dict[int, int], int]:
         """Return how many records show each group, and of how many records this is a share."""
-        if self.tied or view.sets is not None:
-            shown = view.record_sets
-            return self._by_group(shown), sum(shown.values())
-        total = view.fewest_showing
-        apart = {frozenset((code,)): count for code, count in view.counts.items() if count}
-        return {group: min(count, total) for group, count in self._by_group(apart).items()}, total
+        shown, total = self._shown_sets(view)
+        return {group: min(count, total) for group, count in self._by_group(shown).items()}, total
+
+    def _shown_sets(self, view: ClassView) -> tuple[Mapping[frozenset[int], int], int]:
+        """Return the sets of values, as if of one record each, and how many records show any."""
+        shown = view.record_sets
+        return shown, sum(shown.values()) if self.tied or view.sets is not None else view.fewest_showing
 
     def _by_group(self, shown: Mapping[frozenset[int], int]) -> dict[int, int]:
         raise NotImplementedError
@@ -87,33 +88,33 @@ class GroupPresence(PresenceConstraint):
         self._whole = whole
 
     def _by_group(self, shown: Mapping[frozenset[int], int]) -> dict[int, int]:
-        found: dict[int, int] = defaultdict(int)
+        counts: dict[int, int] = defaultdict(int)
         group_of = self._group_of
         for codes, times in shown.items():
             for group in {group_of[code] for code in codes}:
                 if group < self._bounded:
-                    found[group] += times
-        return dict(found)
+                    counts[group] += times
+        return counts
 
     def holds(self, view: ClassView) -> bool:
         """See Constraint."""
         if view.records < self._least:
             return False
-        found, total = self.count_records(view)
+        counts, total = self.count_records(view)
         shares = self._shares
-        return all(count * shares[group][1] <= shares[group][0] * total for group, count in found.items())
+        return all(count * shares[group][1] <= shares[group][0] * total for group, count in counts.items())
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         """See Constraint."""
         reached = {"k": Fraction(view.records)} if self._least else {}
-        found, total = self.count_records(view)
+        counts, total = self.count_records(view)
         if not total:
             return reached
         if self._letter == "levels":
             for group in range(self._bounded):
-                reached[f"alpha_{group + 1}"] = Fraction(found.get(group, 0), total)
+                reached[f"alpha_{group + 1}"] = Fraction(counts.get(group, 0), total)
             return reached
-        most = max(found.values(), default=0)
+        most = max(counts.values(), default=0)
         if self._letter == "alpha":
             return reached | {"alpha": Fraction(most, total)}
         strongest = Fraction(total, most)
@@ -143,25 +144,24 @@ class NearPresence(PresenceConstraint):
         """Return by value that is shown how many records show one in the interval around it."""
         rank, reach = self._around.rank, self._around.reach
         centres = {code for codes in shown for code in codes}
-        found = dict.fromkeys(centres, 0)
+        counts = dict.fromkeys(centres, 0)
         for codes, times in shown.items():
-            ranks = [rank[code] for code in codes]
             for centre in centres:
                 low, high = reach[rank[centre]]
-                if any(low <= own <= high for own in ranks):
-                    found[centre] += times
-        return found
+                if any(low <= rank[code] <= high for code in codes):
+                    counts[centre] += times
+        return counts
 
     def holds(self, view: ClassView) -> bool:
         """See Constraint."""
-        found, total = self.count_records(view)
-        most = max(found.values(), default=0)
+        counts, total = self.count_records(view)
+        most = max(counts.values(), default=0)
         return most * self._least.numerator <= total * self._least.denominator
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         """See Constraint."""
-        found, total = self.count_records(view)
-        return {self._letter: Fraction(total, max(found.values()))} if total else {}
+        counts, total = self.count_records(view)
+        return {self._letter: Fraction(total, max(counts.values()))} if total else {}
 
 
 class ApartPresence(PresenceConstraint):
@@ -179,11 +179,7 @@ class ApartPresence(PresenceConstraint):
 
     def _records(self, view: ClassView) -> tuple[list[frozenset[int]], int]:
         """Return the sets of the records, equal ones at most twice, and how many records show values."""
-        if self.tied or view.sets is not None:
-            shown, total = view.record_sets, sum(view.record_sets.values())
-        else:
-            shown = {frozenset((code,)): count for code, count in view.counts.items() if count}
-            total = view.fewest_showing
+        shown, total = self._shown_sets(view)
         return [codes for codes, times in shown.items() for _ in range(min(times, 2))], total
 
     def holds(self, view: ClassView) -> bool:
@@ -198,16 +194,16 @@ class ApartPresence(PresenceConstraint):
             for code in codes:
                 buckets[self._bucket_of[code]].append((record, code))
         return not any(
-            one != other and self._is_near(left, right)
-            for own in buckets.values()
-            for (one, left), (other, right) in combinations(own, 2)
+            record != other and self._is_near(code, other_code)
+            for bucket in buckets.values()
+            for (record, code), (other, other_code) in combinations(bucket, 2)
         )
 
-    def _is_near(self, left: int, right: int) -> bool:
-        if left == right:
+    def _is_near(self, code: int, other: int) -> bool:
+        if code == other:
             return True
-        apart = least_distance([self._paths[left], self._paths[right]])
-        return apart is not None and apart <= self._e
+        distance = least_distance([self._paths[code], self._paths[other]])
+        return distance is not None and distance <= self._e
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         """See Constraint."""

@@ -98,14 +98,14 @@ class TCloseness(GroupingModel):
         compared = self._compare_groups(domain, groups)
         reference = require_original(compared, self.kind)
         distance = self._distance_at(domain)
-        ground: MovedMass
+        masses: MovedMass
         if distance == "ordered":
-            ground = OrderedMasses(compared, reference)
+            masses = OrderedMasses(compared, reference)
         elif distance == "hierarchical":
-            ground = hierarchical_masses(compared, reference)
+            masses = hierarchical_masses(compared, reference)
         else:
-            ground = equal_masses(reference)
-        return groups.wrap_constraint(_Closeness(self.t, reference, ground))
+            masses = equal_masses(reference)
+        return groups.wrap_constraint(_Closeness(self.t, reference, masses))
 
     def resolve(self, domain: SensitiveDomain) -> PrivacyModel:
         """State the distance that one attribute has. Raises PolicyError if none suits it."""
@@ -113,13 +113,13 @@ class TCloseness(GroupingModel):
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
-        what = "sensitive values" if self.by == "value" else self.count_noun(many=True)
+        noun = "sensitive values" if self.by == "value" else self.count_noun(many=True)
         stated = self.distance or self._distance_of_groups
         distance = f"{stated} distance"
         if stated is None:
             distance = "hierarchical distance with a taxonomy, ordered for numbers, else equal"
         return (
-            f"{finder(apart)} sees {what} there that are spread nearly as in the whole collection. The "
+            f"{finder(apart)} sees {noun} there that are spread nearly as in the whole collection. The "
             f"difference is at most {float(self.t):g} on a scale from 0 (equal) to 1. {EXACTLY}it is the "
             f"earth mover's distance of the two ({distance})."
         )
@@ -156,18 +156,17 @@ class TCloseness(GroupingModel):
 
 class _Closeness(Constraint):
     # The distance is convex, and a union's shares are a mean of the classes' shares.
-    closed_under_union = True
-    closed_under_pooling = True
+    closed_under_union = closed_under_pooling = True
 
-    def __init__(self, t: Fraction, reference: tuple[int, ...], ground: MovedMass) -> None:
+    def __init__(self, t: Fraction, reference: tuple[int, ...], masses: MovedMass) -> None:
         self._t = t
         self._reference = reference
         self._total = sum(reference)
-        self._ground = ground
+        self._masses = masses
         total = max(1, self._total)
         # The excess of a value must move at least to the nearest other value.
         shares = tuple(
-            min(Fraction(1), Fraction(count, total) + t / ground.alone[code])
+            min(Fraction(1), Fraction(count, total) + t / masses.alone[code])
             if count or t == 1
             else Fraction(0)
             for code, count in enumerate(reference)
@@ -175,8 +174,8 @@ class _Closeness(Constraint):
         if any(share < 1 for share in shares):
             self.caps = FrequencyCaps(tuple(range(len(shares))), shares, sufficient=False)
         if t < 1 and self._total:
-            self.closeness = ground.closeness(t)
-        slack = max((t / ground.alone[code] for code, count in enumerate(reference) if count), default=t)
+            self.closeness = masses.closeness(t)
+        slack = max((t / masses.alone[code] for code, count in enumerate(reference) if count), default=t)
         self.min_class_size = _least_size([count for count in reference if count], slack)
 
     def _distance(self, view: ClassView) -> tuple[int, int]:
@@ -186,7 +185,7 @@ class _Closeness(Constraint):
             return 0, 1
         if any(count and not self._reference[code] for code, count in view.counts.items()):
             return 1, 1
-        return self._ground.mass_moved(view.counts, present), self._ground.scale * present * self._total
+        return self._masses.mass_moved(view.counts, present), self._masses.scale * present * self._total
 
     def holds(self, view: ClassView) -> bool:
         top, bottom = self._distance(view)

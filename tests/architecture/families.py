@@ -100,6 +100,7 @@ FAMILIES = {
         "MODELS",
         PrivacyModel,
         {
+            "counting": "constraints on numbers of records and values, which several models bind",
             "earth_mover": "distances of two distributions, for t-closeness",
             "grouping": "what a model counts: values, or groups of them",
             "presence": "the second reading of the models that bound shares of groups",

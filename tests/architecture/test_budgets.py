@@ -44,7 +44,7 @@ BUDGETS: dict[str, int] = {
     "metrics": 2880,
     "pipeline": 6955,
     "policy": 7570,
-    "privacy": 3450,
+    "privacy": 3388,
     "records": 8185,
     "release": 7155,
     "reproduction": 6_460,
