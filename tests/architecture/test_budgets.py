@@ -89,7 +89,6 @@ LONG_CALLS = {
     "measurement/adversary/embedding.py:_has_space": "a kernel, compiled",
     "measurement/adversary/embedding.py:_list_choices": "a kernel, compiled",
     "measurement/adversary/embedding.py:_place_children": "a kernel, compiled",
-    "measurement/table/measuring.py:measure_table": "not divided yet",
     "pipeline/anonymize.py:_release_records": "not divided yet",
     "pipeline/anonymize.py:_write_report": "not divided yet",
     "pipeline/anonymize.py:anonymize": "the public function",
