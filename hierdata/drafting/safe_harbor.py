@@ -117,7 +117,7 @@ def _adapt(drafted: Drafted, name: str | None, year: int) -> Drafted:
     if name is None or not drafted.proposal.is_published:
         return drafted
     identifier = IDENTIFIERS[name]
-    about = f"safe harbor ({identifier.letter}), {identifier.what}"
+    about = f"safe harbor ({identifier.letter}), {identifier.meaning}"
     if name != "dates":
         return _drop(drafted, about)
     rule = _coarsen(drafted, year)

@@ -45,7 +45,7 @@ def check_safe_harbor(policy: Policy) -> Iterator[Problem]:
         if name not in policy.safe_harbor:
             yield (
                 ("safe_harbor",),
-                f"say for {name} ({identifier.what}) which fields hold them, or [] if there are none",
+                f"say for {name} ({identifier.meaning}) which fields hold them, or [] if there are none",
             )
     if isinstance(policy.unlisted, Keep):
         yield ("unlisted",), "with safe_harbor a field that no rule names cannot be kept: take error or drop"
@@ -76,7 +76,7 @@ def list_removed(policy: Policy) -> Iterator[RemovedIdentifier]:
         for text in texts:
             published = {str(path): _describe(rule) for path, rule in _list_published(policy, text)}
             treated |= published or {text: "left out"}
-        yield RemovedIdentifier(identifier.letter, identifier.what, tuple(treated.items()))
+        yield RemovedIdentifier(identifier.letter, identifier.meaning, tuple(treated.items()))
 
 
 def _list_published(policy: Policy, text: str) -> Iterator[tuple[Path, FieldRule]]:
@@ -97,8 +97,8 @@ def _explain(name: str, rule: FieldRule) -> str | None:
     remainder = None if rule.domain is None else rule.domain.remainder
     if remainder is not None and remainder.of == name:
         return None
-    what, letter = IDENTIFIERS[name].what, IDENTIFIERS[name].letter
-    return f"{what} ({_LAW}({letter})): {_REMEDIES.get(name, _DROP)}"
+    letter, meaning = IDENTIFIERS[name]
+    return f"{meaning} ({_LAW}({letter})): {_REMEDIES.get(name, _DROP)}"
 
 
 def _explain_unnamed(rule: FieldRule) -> str | None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
     TypeAdapter,
+    create_model,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -23,6 +25,7 @@ from hierdata.ground import plugins
 from hierdata.ground.recodings import TRAITS
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import MISSING_PLUGIN, nearest
+from hierdata.policy.spec.values import PolicyPart
 from hierdata.privacy import MODELS, PrivacyModel
 
 
@@ -157,10 +160,8 @@ else:
     RecodingName = Annotated[Literal[tuple(TRAITS)], NameOrPlugin("recodings", TRAITS)]
 
 
-class EngineSpec(BaseModel):
+class EngineSpec(PolicyPart):
     """How classes are searched: a preset by its name, or steps."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     preset: PresetName | None = None
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=16)] | None = None
@@ -212,6 +213,35 @@ def with_preset(data: Any) -> Any:
     if preset.sensitive_tables is not None and data.get("recoding", preset.recoding) == preset.recoding:
         tables["sensitive_tables"] = preset.sensitive_tables
     return {"recoding": preset.recoding, **tables, **data, "models": [*stated, *added]}
+
+
+class OneMember(PolicyPart):
+    """A mapping with one key, which names a member of a family, and what the member needs as its value."""
+
+    members: ClassVar[Mapping[str, type[BaseModel]]]
+
+    @property
+    def member(self) -> Any:
+        """The member."""
+        return next(member for kind in self.members if (member := getattr(self, kind)) is not None)
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if len(self.model_fields_set) != 1 or all(getattr(self, kind) is None for kind in self.members):
+            raise ValueError(f"state exactly one of {', '.join(self.members)}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _spell_member(self, handler: SerializerFunctionWrapHandler) -> Any:
+        kind = self.member.kind
+        return {kind: handler(self)[kind]}
+
+
+def with_keys(base: type[BaseModel], members: Mapping[str, type[BaseModel]]) -> Any:
+    """Build the model of a part that has a key for each member of a family, beside the keys of ``base``."""
+    keys: dict[str, Any] = {kind: (member | None, None) for kind, member in members.items()}
+    name, module = base.__name__.removeprefix("_"), base.__module__
+    return create_model(name, __base__=base, __doc__=base.__doc__, __module__=module, **keys)
 
 
 def _entry(part: Any, key: str) -> Any:

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     GetJsonSchemaHandler,
     SerializerFunctionWrapHandler,
-    create_model,
     model_serializer,
     model_validator,
 )
@@ -32,7 +29,8 @@ from hierdata.domains.scales import FrequencyScale
 from hierdata.domains.sensitive import Sameness, SameStep, unite_same
 from hierdata.domains.sensitive_forms import DepthForm, PublishedScale, SensitiveForm
 from hierdata.ground.errors import PolicyError
-from hierdata.policy.spec.families import OnlyPlugin
+from hierdata.policy.spec.families import OneMember, OnlyPlugin, with_keys
+from hierdata.policy.spec.values import PolicyPart
 from hierdata.records.identifiers import ACTIONS, Action
 from hierdata.records.maps import resolve_maps
 from hierdata.records.path import Path, parse
@@ -40,31 +38,19 @@ from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys
 
 
-class _ActionSpec(BaseModel):
+class _ActionSpec(OneMember):
     """What happens to the values of a field: one action, as a name or with its parameters."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    @property
-    def stated_action(self) -> Action:
-        """The action."""
-        found: Action = next(action for kind in ACTIONS if (action := getattr(self, kind)) is not None)
-        return found
+    members = ACTIONS
 
     @model_validator(mode="before")
     @classmethod
     def _name_kind(cls, spec: Any) -> Any:
         return {spec: {}} if isinstance(spec, str) else spec
 
-    @model_validator(mode="after")
-    def _one(self) -> _ActionSpec:
-        if len(self.model_fields_set) != 1 or all(getattr(self, kind) is None for kind in ACTIONS):
-            raise ValueError(f"state exactly one of {', '.join(ACTIONS)}")
-        return self
-
     @model_serializer(mode="wrap")
-    def _spell_action(self, handler: SerializerFunctionWrapHandler) -> Any:
-        kind = self.stated_action.kind
+    def _spell_member(self, handler: SerializerFunctionWrapHandler) -> Any:
+        kind = self.member.kind
         needs = handler(self)[kind]
         return {kind: needs} if needs else kind
 
@@ -83,14 +69,7 @@ class _ActionSpec(BaseModel):
 if TYPE_CHECKING:
     ActionSpec = _ActionSpec
 else:
-    # Generated from the family's dict, as the keys of the domains below.
-    ActionSpec = create_model(
-        "ActionSpec",
-        __base__=_ActionSpec,
-        __doc__=_ActionSpec.__doc__,
-        __module__=__name__,
-        **{kind: (action | None, None) for kind, action in ACTIONS.items()},
-    )
+    ActionSpec = with_keys(_ActionSpec, ACTIONS)
 
 
 def _spelling(value: object) -> object:
@@ -126,7 +105,7 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
 """The roles that take a key; a domain's key belongs to quasi-identifiers."""
 
 
-class _FieldRule(BaseModel):
+class _FieldRule(PolicyPart):
     """One field: its role, and what the role needs.
 
     ``quasi`` needs a domain (one of the keys of ``DOMAINS``), ``sensitive`` takes ``levels``, ``insensitive``
@@ -141,8 +120,6 @@ class _FieldRule(BaseModel):
     A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own. With
     ``map`` an object whose keys are data becomes the array of its entries.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     role: Literal["quasi", "sensitive", "insensitive", "identifier", "free_text", "kind"] | None = Field(
         default=None, description="the part that the field plays in the promise"
@@ -204,9 +181,9 @@ class _FieldRule(BaseModel):
     @property
     def stated_action(self) -> Action | None:
         """The action, if there is one. A shift reads dates as the field's date domain does."""
-        found = None if self.action is None else self.action.stated_action
+        action: Action | None = None if self.action is None else self.action.member
         dates = getattr(self, "date", None)
-        return found if found is None or dates is None else found.reading(dates.format, dates.missing)
+        return action if action is None or dates is None else action.reading(dates.format, dates.missing)
 
     @property
     def hundredths(self) -> int:
@@ -403,14 +380,7 @@ class _FieldRule(BaseModel):
 if TYPE_CHECKING:
     FieldRule = _FieldRule
 else:
-    # The keys of the domains come from the family's dict, so that a new domain is one line there.
-    FieldRule = create_model(
-        "FieldRule",
-        __base__=_FieldRule,
-        __doc__=_FieldRule.__doc__,
-        __module__=__name__,
-        **{key: (domain | None, None) for key, domain in DOMAINS.items()},
-    )
+    FieldRule = with_keys(_FieldRule, DOMAINS)
 
 
 def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> dict[Keys, str]:

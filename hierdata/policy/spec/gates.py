@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hierdata.domains.bounds import MOST_PARTS, Name, PathName, Reason
@@ -16,6 +16,7 @@ from hierdata.domains.semantic_partition import SemanticCover
 from hierdata.ground import plugins
 from hierdata.policy.problems import nearest
 from hierdata.policy.spec.families import refuse_missing
+from hierdata.policy.spec.values import PolicyPart
 from hierdata.records.schema import KeyForm, Weight
 
 if TYPE_CHECKING:
@@ -86,14 +87,12 @@ _DESCRIBES = ("keys", "partition", "weight")
 Known = Annotated[tuple[PathName, ...], Field(min_length=1, max_length=MOST_PARTS)]
 
 
-class AttackerModel(BaseModel):
+class AttackerModel(PolicyPart):
     """What an attacker knows about a person, and which values count as one to the attacker (DR 5.1).
 
     The attacker knows published quasi-identifiers, by default those of the sensitive attribute's own vertex
     and of its ancestors. Without ``partition`` the target is the single value.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     on: PathName | None = Field(default=None, description="path of the targeted sensitive attribute")
     keys: KeyForm | Known = Field(
@@ -112,15 +111,13 @@ class AttackerModel(BaseModel):
         return () if isinstance(self.keys, str) else self.keys
 
 
-class Gate(BaseModel):
+class Gate(PolicyPart):
     """A limit on a figure of the release: if it is not kept, nothing is published.
 
     ``on``, ``attacker``, ``keys``, ``partition`` and ``weight`` are for metrics with a figure for each
     sensitive attribute. Without ``on`` the limit holds for the attacker's attribute, or else for all. For
     ``kept``, ``on`` is a field or a vertex type.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: Reason | None = Field(default=None, description="what the report calls it")
     metric: MetricName = Field(description="the metric that is measured")
@@ -147,10 +144,10 @@ class Gate(BaseModel):
         >>> gate.holds(Fraction(1, 2)), gate.holds(0.4), gate.holds(0.5), gate.holds(0.6)
         (True, True, False, False)
         """
-        found = Fraction(value)
-        if isinstance(value, float) and abs(found - self.value) <= _TOO_NEAR:
+        figure = Fraction(value)
+        if isinstance(value, float) and abs(figure - self.value) <= _TOO_NEAR:
             return False
-        return _COMPARE[self.operator](found, self.value)
+        return _COMPARE[self.operator](figure, self.value)
 
     @property
     def metric_class(self) -> type[Metric]:

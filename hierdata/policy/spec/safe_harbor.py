@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ class SafeHarborIdentifier(NamedTuple):
     """One of the identifiers: its letter in the regulation, and what it is."""
 
     letter: str
-    what: str
+    meaning: str
 
 
 IDENTIFIERS: dict[str, SafeHarborIdentifier] = {
@@ -41,11 +41,10 @@ IDENTIFIERS: dict[str, SafeHarborIdentifier] = {
 }  # fmt: skip
 """By their names in a policy, in the order of the regulation."""
 
-IdentifierName: TypeAlias = Literal[
-    "names", "places", "dates", "phones", "faxes", "emails", "social_security", "medical_records",
-    "health_plans", "accounts", "licenses", "vehicles", "devices", "urls", "ips", "biometrics", "photos",
-    "other",
-]  # fmt: skip
+if TYPE_CHECKING:
+    IdentifierName: TypeAlias = str
+else:
+    IdentifierName = Literal[tuple(IDENTIFIERS)]
 SafeHarbor: TypeAlias = Annotated[
     dict[IdentifierName, Annotated[tuple[PathText, ...], Field(max_length=MOST_PARTS)]],
     Field(max_length=len(IDENTIFIERS)),

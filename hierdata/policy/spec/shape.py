@@ -9,60 +9,34 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    create_model,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, ValidationError, model_validator
 
 from hierdata.domains.bounds import MOST_PARTS, PathName, Reason
 from hierdata.domains.number import Exact
 from hierdata.ground.errors import PolicyError
+from hierdata.policy.spec.families import OneMember, with_keys
+from hierdata.policy.spec.values import PolicyPart
 from hierdata.records.path import Path, Step, depth_of, jsonpath, parse, xpath
 from hierdata.records.shape import STEPS, CountItems, ShapeStep
 
 
-class _StepSpec(BaseModel):
+class _StepSpec(OneMember):
     """A step of the shape: its key, and what it needs."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    members = STEPS
 
     @property
     def step(self) -> ShapeStep:
         """The step."""
-        found: ShapeStep = next(step for kind in STEPS if (step := getattr(self, kind)) is not None)
-        return found
-
-    @model_validator(mode="after")
-    def _one(self) -> _StepSpec:
-        if len(self.model_fields_set) != 1 or all(getattr(self, kind) is None for kind in STEPS):
-            raise ValueError(f"state exactly one of {', '.join(STEPS)}")
-        return self
-
-    @model_serializer(mode="wrap")
-    def _spell_step(self, handler: SerializerFunctionWrapHandler) -> Any:
-        kind = self.step.kind
-        return {kind: handler(self)[kind]}
+        return cast("ShapeStep", self.member)
 
 
 if TYPE_CHECKING:
     StepSpec = _StepSpec
 else:
-    # Generated from the family's dict.
-    StepSpec = create_model(
-        "StepSpec",
-        __base__=_StepSpec,
-        __doc__=_StepSpec.__doc__,
-        __module__=__name__,
-        **{kind: (step | None, None) for kind, step in STEPS.items()},
-    )
+    StepSpec = with_keys(_StepSpec, STEPS)
 
 
 COUNT_RULE: dict[str, Any] = {"role": "quasi", "flat": True, "weight": 0}
@@ -116,10 +90,8 @@ def _stated_counts(models: list[Any] | tuple[Any, ...]) -> list[tuple[str, Any]]
     return []
 
 
-class IndividualRule(BaseModel):
+class IndividualRule(PolicyPart):
     """The value that says whose a document is, and which of the rest is the person's own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     by: PathName | Annotated[tuple[PathName, ...], Field(min_length=2, max_length=MOST_PARTS)] = Field(
         description="the value that says whose a document is, or the values that do so together"
@@ -143,18 +115,14 @@ class IndividualRule(BaseModel):
         return self
 
 
-class NoIndividual(BaseModel):
+class NoIndividual(PolicyPart):
     """Each record counts as one person, whatever repeats; the release states the reason."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     none: Reason = Field(description="why each record counts as one person although its name or key repeats")
 
 
-class ControlRule(BaseModel):
+class ControlRule(PolicyPart):
     """A part of the individuals who are kept out of the release, to measure the risk of those in it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     share: Exact = Field(
         description="share of the individuals, above 0 and at most 1/2, drawn by a keyed hash"

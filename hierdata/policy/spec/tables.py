@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_PARTS, FileName, Name, PathName
+from hierdata.policy.spec.values import PolicyPart
 from hierdata.records.keyed import Lookup, Table
 
 TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$", max_length=200)]
@@ -34,10 +35,8 @@ StandardName = Literal["fhir-r4"]
 """What a standard says of the rows of tables."""
 
 
-class CsvOptions(BaseModel):
+class CsvOptions(PolicyPart):
     """How CSV is read and written."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     delimiter: Annotated[str, Field(pattern=r'^[^"\r\n\x00]$', max_length=1)] | None = Field(
         default=None, description="what separates cells, by default found from the header"
@@ -56,10 +55,8 @@ class CsvOptions(BaseModel):
     )
 
 
-class TableRule(BaseModel):
+class TableRule(PolicyPart):
     """One of several keyed tables: how its rows refer to those of its parent."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     key: Name | None = Field(default=None, description="the column that identifies a row")
     parent: TableName | Parents | None = Field(
@@ -124,25 +121,23 @@ def _table_of(name: str, rule: TableRule, key: str | None, keeps_key: bool) -> T
 
 def list_lookups(rules: Mapping[str, TableRule], key: str | None = None) -> tuple[Lookup, ...]:
     """Return the tables of rows that belong to nobody (see ``order_tables``)."""
-    found = []
+    lookups = []
     for name, rule in rules.items():
         if rule.lookup is not None:
             uses = []
             for path, copies in rule.lookup.items():
                 table, _, column = path.partition(".")
                 uses.append((table, column, tuple(copies.items())))
-            found.append(Lookup(name, rule.key or key or "", tuple(uses)))
-    return tuple(found)
+            lookups.append(Lookup(name, rule.key or key or "", tuple(uses)))
+    return tuple(lookups)
 
 
-class PopulationTable(BaseModel):
+class PopulationTable(PolicyPart):
     """A CSV table of the people that an adversary may know, one per row.
 
     Without ``columns`` every quasi-identifier of the record itself must have a column of its name; for a
     nested one, the names are joined by dots. With ``columns`` only those listed are compared.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     file: FileName = Field(description="the CSV file")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(

@@ -65,21 +65,25 @@ SensitiveTables = (
 """The most tables for each vertex type, or as many as separate correlated attributes best, or all tables."""
 
 
-class Keep(BaseModel):
+class PolicyPart(BaseModel):
+    """A part of a policy: it never changes, takes no unknown keys, and is compiled when it is first used."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Keep(PolicyPart):
     """Something is published that is not by default; the release states the reason.
 
     Unlisted fields become quasi-identifiers with a flat domain; values keep the spelling of the input.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
     keep: Reason
 
 
-class AcceptedRisks(BaseModel):
+class AcceptedRisks(PolicyPart):
     """Risks that a policy accepts, each with the reason, which the release repeats."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     group_ids: Reason | None = Field(
         default=None,
