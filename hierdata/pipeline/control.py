@@ -21,7 +21,6 @@ from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import digest_record
 from hierdata.policy.checks.sensitive import class_size
 from hierdata.policy.policy import Policy
-from hierdata.policy.spec.shape import read_individual
 from hierdata.records.shape.individuals import digest_individual
 from hierdata.records.survey import Keys
 from hierdata.sources import InputSplit
@@ -53,7 +52,7 @@ class Draw(NamedTuple):
             return None
         if secret is None:
             raise VerificationError(NOT_DRAWN_AGAIN)
-        individual = read_individual(policy.individual)
+        individual = policy.individual_rule
         identity = None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
         key = hmac.digest(secret, b"hierdata control", "sha256")
         return cls(float(policy.control.share), key, identity)
@@ -136,7 +135,7 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
     Without identifiers records of two persons may be equal: then a control is refused if more than half of
     it is in the input.
     """
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     identity = None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
     known, shape, always = set[bytes](), set[Keys](), None
     for document in _documents_of(splits):

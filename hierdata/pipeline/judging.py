@@ -97,7 +97,7 @@ def judge_rules(
         derived=derived_rules(policy, labels, vertices),
         mixed=mixed_rules(policy),
         not_judged=tuple(
-            f"{policy.rules_by_keys[keys][0]}, whether it follows from its source"
+            f"{policy.spell_path(keys)}, whether it follows from its source"
             for keys in policy.derived_fields
             if labels is None
         ),
@@ -112,7 +112,7 @@ def _sensitive_rules(
     for keys, rule in policy.sensitive.items():
         yield SensitiveRule(
             keys,
-            str(policy.rules_by_keys[keys][0]),
+            policy.spell_path(keys),
             scales[keys],
             rule.reads_numbers,
             frozenset(rule.missing),
@@ -142,7 +142,7 @@ def derived_rules(
         rules.append(
             DerivedRule(
                 keys,
-                str(policy.rules_by_keys[keys][0]),
+                policy.spell_path(keys),
                 field.source,
                 ValueLabels() if domain is None else domain.labels(policy.folder),
                 None if labels is None else labels[keys],

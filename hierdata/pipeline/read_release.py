@@ -15,7 +15,6 @@ from hierdata.documents.document import Document
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
-from hierdata.policy.spec.shape import read_individual
 from hierdata.records.shape.individuals import digest_individual
 from hierdata.release.gates import bind_attackers
 from hierdata.release.layout import find_release_files, read_published
@@ -84,7 +83,7 @@ def read_release(
     policy = read_policy(policy)
     if as_data:
         policy = policy.model_copy(update={"control": None})  # whom another tool left out is not known
-    if person is not None and read_individual(policy.individual) is not None:
+    if person is not None and policy.individual_rule is not None:
         raise PolicyError("the policy has `individual`, so that each record is a person: state no `person`")
     with (
         fetch_source(original, policy) as hand,

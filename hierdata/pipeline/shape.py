@@ -22,7 +22,7 @@ from hierdata.pipeline.control import Divided, check_control, divide
 from hierdata.pipeline.reorder import BINS, PlacedDocument, return_in_order
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.policy import Policy
-from hierdata.policy.spec.shape import IndividualRule, read_individual
+from hierdata.policy.spec.shape import IndividualRule
 from hierdata.records.shape.base import Shaping
 from hierdata.records.shape.individuals import (
     Merging,
@@ -65,7 +65,7 @@ def shape_apart(
     documents of individuals cannot be united, or if too few are left beside the control.
     """
     notation = ShapeNotation(policy.namespaces, policy.depth, format.is_textual, format.has_elements)
-    if read_individual(policy.individual) is not None:
+    if policy.individual_rule is not None:
         splits = _gather_individuals(splits, notation, policy, spread, hints)
         control = _gather_individuals(control, notation, policy, spread, hints) if control else ()
     divided = Divided(splits) if policy.control is None else divide(splits, policy, secret, spread)
@@ -183,7 +183,7 @@ def _gather_individuals(
     hints: frozenset[Keys],
 ) -> Sequence[InputSplit]:
     """Return splits with one document for each individual, where the first of its documents was."""
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     assert individual is not None
     identity = tuple(policy.path(text).keys for text in individual.fields)
     repeated = policy.vertices | hints

@@ -26,7 +26,6 @@ from hierdata.policy.plan.stages import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import shaped_tables
-from hierdata.policy.spec.shape import read_individual
 from hierdata.policy.spec.values import Keep
 from hierdata.records.derived import DerivedField
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
@@ -298,7 +297,7 @@ def _survey_splits(
 
 def _check_own(policy: Policy, surveyed: Survey) -> None:
     """Raise InputError for a field of individuals that no record has."""
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     for text in () if individual is None else individual.own:
         if surveyed.shape.find(policy.path(text).keys) is None:
             raise InputError("individual: no record has a value here: correct the path", path=text)

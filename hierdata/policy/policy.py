@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from hierdata.documents.scalars import NOT_FINITE
 from hierdata.domains.base import QuasiDomain
@@ -22,7 +22,14 @@ from hierdata.policy.spec.families import EngineSpec, FormatName, Model, Recodin
 from hierdata.policy.spec.fields import FieldRule, find_both_forms, maps_of, read_path, unusable_paths
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
 from hierdata.policy.spec.safe_harbor import SafeHarbor
-from hierdata.policy.spec.shape import ControlRule, IndividualRule, NoIndividual, StepSpec, with_counts
+from hierdata.policy.spec.shape import (
+    ControlRule,
+    IndividualRule,
+    NoIndividual,
+    StepSpec,
+    read_individual,
+    with_counts,
+)
 from hierdata.policy.spec.tables import (
     CsvOptions,
     PopulationTable,
@@ -40,6 +47,7 @@ from hierdata.policy.spec.values import (
     Namespaces,
     PathText,
     PlaceText,
+    PolicyPart,
     SensitiveTables,
 )
 from hierdata.privacy import MODELS, BoundedKnowledge, PrivacyModel
@@ -54,14 +62,12 @@ from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys
 
 
-class Policy(BaseModel):
+class Policy(PolicyPart):
     """What a release promises and how each field is treated.
 
     Files are named relative to ``folder``. A preset fixes engine and recoding, and adds its models where the
     policy has none of their kinds. Without ``engine`` the engines of the best measured quality are used.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     version: Literal[1] = Field(description="version of this policy format")
     dataset: Name = Field(default="records", description="name of the release")
@@ -195,15 +201,13 @@ class Policy(BaseModel):
             return ""
         stated = [(model.kind, model.model_dump(exclude={"on"})) for model in self.models]
         filled = [
-            describe_model(own)
-            for own in PRESETS[self.preset].models
-            if (own["kind"], MODELS[own["kind"]](**own).model_dump(exclude={"on"})) in stated
+            describe_model(model)
+            for model in PRESETS[self.preset].models
+            if (model["kind"], MODELS[model["kind"]](**model).model_dump(exclude={"on"})) in stated
         ]
-        return (
-            f"of the preset {self.preset}, unless the policy states others: {', '.join(filled)}"
-            if filled
-            else ""
-        )
+        if not filled:
+            return ""
+        return f"of the preset {self.preset}, unless the policy states others: {', '.join(filled)}"
 
     @cached_property
     def steps(self) -> tuple[Engine, ...]:
@@ -240,8 +244,7 @@ class Policy(BaseModel):
         if not isinstance(self.sensitive_tables, tuple):
             return self.sensitive_tables
         return tuple(
-            tuple(str(self.rules_by_keys[self.path(text).keys][0]) for text in table)
-            for table in self.sensitive_tables
+            tuple(self.spell_path(self.path(text).keys) for text in table) for table in self.sensitive_tables
         )
 
     @cached_property
@@ -261,8 +264,8 @@ class Policy(BaseModel):
 
     def path(self, text: str, *, whole: bool = False) -> Path:
         """Parse a path that the policy names; ``whole``: it names a map. Raises PolicyError."""
-        found = read_path(text, self.namespaces, self.depth, self.maps, whole=whole)
-        return tell_forms_apart(found, self.both_forms) if self.both_forms else found
+        path = read_path(text, self.namespaces, self.depth, self.maps, whole=whole)
+        return tell_forms_apart(path, self.both_forms) if self.both_forms else path
 
     @cached_property
     def both_forms(self) -> frozenset[Keys]:
@@ -282,6 +285,19 @@ class Policy(BaseModel):
         """Path and rule of each field by its keys, in the order of the policy."""
         pairs = zip(self.paths, self.fields.values(), strict=True)
         return {path.keys: (path, rule) for path, rule in pairs}
+
+    def spell_path(self, keys: Keys) -> str:
+        """Return the path of a field that has a rule, by its keys."""
+        return str(self.rules_by_keys[keys][0])
+
+    def is_inside(self, keys: Keys) -> bool:
+        """Return whether keys lead to a vertex that the policy makes, or below one."""
+        return any(keys[:end] in self.vertices for end in range(1, len(keys) + 1))
+
+    @cached_property
+    def individual_rule(self) -> IndividualRule | None:
+        """What the policy says about individuals, None if each record is one."""
+        return read_individual(self.individual)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -387,13 +403,13 @@ class Policy(BaseModel):
     @cached_property
     def derived_fields(self) -> dict[Keys, DerivedField]:
         """The derived fields, each with its source. Raises PolicyError for a path that cannot be read."""
-        found = {}
+        fields = {}
         for keys, (_, rule) in self.rules_by_keys.items():
             if rule.derived is not None:
                 source = self.path(rule.derived).keys
                 missing = self.rules_by_keys[source][1].missing if source in self.rules_by_keys else ()
-                found[keys] = DerivedField(source, keys, frozenset(missing), frozenset(rule.missing))
-        return found
+                fields[keys] = DerivedField(source, keys, frozenset(missing), frozenset(rule.missing))
+        return fields
 
     @cached_property
     def forbidden_fields(self) -> frozenset[Keys]:
@@ -422,7 +438,7 @@ class Policy(BaseModel):
     @cached_property
     def diversity(self) -> Fraction | None:
         """The largest l that a model asks for."""
-        return max((Fraction(own.l) for own in self.models if hasattr(own, "l")), default=None)
+        return max((Fraction(model.l) for model in self.models if hasattr(model, "l")), default=None)
 
     @property
     def unlisted_fields(self) -> Unlisted:

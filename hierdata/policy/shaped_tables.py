@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import reduce
 
 from hierdata.policy.policy import Policy
-from hierdata.policy.spec.shape import read_individual
 from hierdata.records.keyed import Table, all_places
 from hierdata.records.shape.places import ShapeNotation
 from hierdata.records.shape.tables import ShapedTable, ShapedTables, nest_tables
@@ -25,7 +24,7 @@ def shaped_tables(policy: Policy) -> ShapedTables:
 
 def may_be_tables(policy: Policy) -> bool:
     """Return whether a release may be a folder of tables, if its records are tabular."""
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     nests = individual is not None and individual.nest is not None and not policy.place
     return nests or policy.tables is not None
 
@@ -36,7 +35,7 @@ def nested_tables(policy: Policy) -> ShapedTables:
     Raises PolicyError for a list whose name no table can have.
     """
     tables = tuple(ShapedTable(table, table.name) for table in policy.joined_tables)
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     if individual is None or individual.nest is None or not may_be_tables(policy):
         return tables
     nested = policy.path(individual.nest).keys[-1]
@@ -52,7 +51,7 @@ def find_joined(policy: Policy) -> Iterator[tuple[str, str]]:
     as ``shaped_tables`` does.
     """
     tables = [shaped.table for shaped in shaped_tables(policy)]
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     dropped = () if individual is None else [policy.path(text).keys for text in individual.fields]
     at = all_places(tables)
     for table in tables:

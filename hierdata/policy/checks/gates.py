@@ -39,20 +39,18 @@ def _attacker_problems(
     policy: Policy, where: tuple[int | str, ...], attacker: AttackerModel, alone: bool
 ) -> Iterator[Problem]:
     """Yield what is wrong with an attacker; ``alone`` skips the attributes that do not see all its keys."""
-    if attacker.on is not None and (
-        reason := _stranger(policy, attacker.on, policy.sensitive, "sensitive field")
-    ):
+    if attacker.on is not None and (reason := refuse_insensitive(policy, attacker.on)):
         yield (*where, "on"), reason
         return
     strangers = [
         ((*where, "keys"), reason)
         for key in attacker.paths
-        if (reason := _stranger(policy, key, policy.quasi, "published quasi-identifier"))
+        if (reason := refuse_stranger(policy, key, policy.quasi, "published quasi-identifier"))
     ]
     yield from strangers
     if strangers:
         return
-    measured = [*policy.sensitive] if attacker.on is None else [keys_of(policy, attacker.on)]
+    measured = [*policy.sensitive] if attacker.on is None else [policy.path(attacker.on).keys]
     seeing = [keys for keys in measured if all(_sees(policy, keys, key) for key in attacker.paths)]
     if not seeing or (not alone and len(seeing) < len(measured)):
         yield from _check_visibility(policy, where, attacker, measured)
@@ -74,13 +72,13 @@ def keys_of(policy: Policy, text: str) -> Keys:
 def after(policy: Policy, attacker: AttackerModel) -> tuple[Keys, ...]:
     """Return the sensitive fields that an attacker targets: ``on``, else those that see all its keys."""
     if attacker.on is not None:
-        return (keys_of(policy, attacker.on),)
+        return (policy.path(attacker.on).keys,)
     return tuple(keys for keys in policy.sensitive if all(_sees(policy, keys, key) for key in attacker.paths))
 
 
 def _sees(policy: Policy, attribute: Keys, key: str) -> bool:
     """Return whether a quasi-identifier belongs to the vertex of an attribute or to an ancestor."""
-    keys = keys_of(policy, key)
+    keys = policy.path(key).keys
     above = (keys[:depth] for depth in range(len(keys), 0, -1))
     home = next((vertex for vertex in above if vertex in policy.vertices), ())
     return attribute[: len(home)] == home
@@ -100,11 +98,16 @@ def _check_visibility(
                 )
 
 
-def _stranger(policy: Policy, text: str, fields: Mapping[Keys, object], what: str) -> str | None:
-    """Return why a path is not one of ``fields``; None if it is."""
+def refuse_stranger(policy: Policy, text: str, fields: Mapping[Keys, object], kind: str) -> str | None:
+    """Return why the path ``text`` is not one of ``fields``, which are of this kind; None if it is."""
     try:
-        if keys_of(policy, text) in fields:
+        if policy.path(text).keys in fields:
             return None
     except PolicyError as error:
         return str(error)
-    return f"{text} is not a {what}{nearest(text, [str(policy.rules_by_keys[keys][0]) for keys in fields])}"
+    return f"{text} is not a {kind}{nearest(text, map(policy.spell_path, fields))}"
+
+
+def refuse_insensitive(policy: Policy, text: str) -> str | None:
+    """Return why a path is not that of a sensitive field; None if it is."""
+    return refuse_stranger(policy, text, policy.sensitive, "sensitive field")

@@ -9,8 +9,9 @@ from hierdata.documents.document import Scalar
 from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.recodings import DEFAULT
+from hierdata.policy.checks.gates import refuse_insensitive
 from hierdata.policy.checks.references import REFERENCE
-from hierdata.policy.problems import Problem, nearest
+from hierdata.policy.problems import Problem
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.shape import COUNT_RULE, name_count
 from hierdata.policy.spec.values import Keep
@@ -79,7 +80,7 @@ def _check_references(policy: Policy, kind: str) -> Iterator[Problem]:
         if policy.standard is not None and keys[-1] == REFERENCE:
             continue  # told with the tables
         if not spec.is_identity and spec.domain in identified and not spec.keeps_references:
-            path = str(policy.rules_by_keys[keys][0])
+            path = policy.spell_path(keys)
             reason = (
                 f"under {kind} single vertices are left out, and a reference that leads to nothing would "
                 "tell of them: drop the field, or give it another domain"
@@ -121,15 +122,9 @@ def _check_values(policy: Policy, model: BoundedKnowledge, where: tuple[str | in
     if not policy.sensitive:
         yield (*where, "alpha"), "alpha bounds sensitive values, and there are none: leave it out"
         return
-    names = [str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive]
     for text in model.values or ():
-        try:
-            known = policy.path(text).keys in policy.sensitive
-        except PolicyError as error:
-            yield (*where, "values"), str(error)
-        else:
-            if not known:
-                yield (*where, "values"), f"{text} is not a sensitive field{nearest(text, names)}"
+        if reason := refuse_insensitive(policy, text):
+            yield (*where, "values"), reason
 
 
 def _check_known(policy: Policy, model: BoundedKnowledge, where: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -139,15 +134,9 @@ def _check_known(policy: Policy, model: BoundedKnowledge, where: tuple[str | int
     if not policy.sensitive:
         yield where, "there are no sensitive fields whose values could be known: leave `facts` out"
         return
-    names = [str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive]
     for text in () if model.facts == "all" else model.facts:
-        try:
-            known = policy.path(text).keys in policy.sensitive
-        except PolicyError as error:
-            yield where, str(error)
-        else:
-            if not known:
-                yield where, f"{text} is not a sensitive field{nearest(text, names)}"
+        if reason := refuse_insensitive(policy, text):
+            yield where, reason
 
 
 def check_facts(policy: Policy, schema: Schema) -> None:

@@ -27,7 +27,7 @@ def check_mixed(policy: Policy) -> Iterator[Problem]:
                     f"with recoding {policy.recoding} sensitive single values become objects, like those "
                     "that the rules below this path are for: use generalization"
                 )
-                yield ("fields", str(policy.rules_by_keys[keys][0])), reason
+                yield ("fields", policy.spell_path(keys)), reason
     yield from _check_compared(policy)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hierdata.ground.errors import PolicyError
+from hierdata.policy.checks.gates import refuse_insensitive
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import Problem, nearest
 from hierdata.records.rules import plant
@@ -51,14 +52,8 @@ def _check_models(policy: Policy) -> Iterator[Problem]:
             yield ("models", index), f"{model.kind} judges sensitive fields, and there are none"
             continue
         for text in model.on or ():
-            try:
-                known = policy.path(text).keys in policy.sensitive
-            except PolicyError as error:
-                yield ("models", index, "on"), str(error)
-            else:
-                if not known:
-                    names = [str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive]
-                    yield ("models", index, "on"), f"{text} is not a sensitive field{nearest(text, names)}"
+            if reason := refuse_insensitive(policy, text):
+                yield ("models", index, "on"), reason
 
 
 def _check_separated_values(policy: Policy) -> Iterator[Problem]:
@@ -84,11 +79,11 @@ def _check_sets(policy: Policy) -> Iterator[Problem]:
             yield ("models", index), reason
     below = policy.knowledge is not None
     for keys, domain in policy.quasi.items():
-        inside = below and any(keys[:end] in policy.vertices for end in range(1, len(keys) + 1))
+        inside = below and policy.is_inside(keys)
         if domain.has_partial_values and (policy.recoding_traits.publishes_value_sets or inside):
             what = "facts may not overlap" if inside else "no range has a partial date as its end"
             reason = f"{what}: leave out the formats without a day, or begin `steps` with month or year"
-            yield ("fields", str(policy.rules_by_keys[keys][0]), "date"), reason
+            yield ("fields", policy.spell_path(keys), "date"), reason
 
 
 def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
@@ -101,7 +96,7 @@ def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
         yield ("sensitive_tables",), reason
     if not isinstance(stated, tuple):
         return
-    names = {keys: str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive}
+    names = {keys: policy.spell_path(keys) for keys in policy.sensitive}
     times = Counter[Keys]()
     for index, table in enumerate(stated):
         for text in table:
@@ -174,5 +169,5 @@ def check_group_ids(policy: Policy) -> Iterator[Problem]:
             yield where_of_step, f"{step.kind} must group the rows of a table: a row engine, without `on`"
     for keys, rule in policy.sensitive.items():
         if rule.asks == "presence":
-            path = str(policy.rules_by_keys[keys][0])
+            path = policy.spell_path(keys)
             yield ("fields", path, "asks"), f"recoding {policy.recoding} has one value for each record here"

@@ -39,11 +39,7 @@ def watch_persons(policy: Policy) -> PersonWatch | None:
     """Return what watches whose the records are; None where the policy says what an individual is."""
     if policy.individual is not None:
         return None
-    stated = tuple(
-        keys
-        for keys in policy.rules_by_keys
-        if not any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
-    )
+    stated = tuple(keys for keys in policy.rules_by_keys if not policy.is_inside(keys))
     missing = {text.casefold() for rule in policy.fields.values() for text in rule.missing}
     return PersonWatch(stated, frozenset(missing))
 

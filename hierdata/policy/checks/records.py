@@ -10,12 +10,12 @@ from hierdata.ground.errors import PolicyError
 from hierdata.policy.checks.sensitive import class_size
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.shaped_tables import nested_tables
-from hierdata.policy.spec.shape import IndividualRule, read_individual
+from hierdata.policy.spec.shape import IndividualRule
 from hierdata.records.derived import DerivedField
 from hierdata.records.maps import KEY
 from hierdata.records.path import Path
 from hierdata.records.shape.places import ShapeNotation
-from hierdata.records.survey import Keys, Survey
+from hierdata.records.survey import Keys, PathSurvey, Survey
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def check_shape(policy: Policy) -> Iterator[Problem]:
     """Yield what is wrong with the shape, and what cannot be combined with it."""
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     wrong = [] if individual is None else [*_check_individual(policy, individual)]
     yield from wrong
     usable = not wrong
@@ -203,10 +203,7 @@ def _check_date_shifts(policy: Policy) -> Iterator[Problem]:
         except PolicyError as error:
             yield where, str(error)
             continue
-        if by is not None and (
-            by.place != policy.paths[0].place
-            or any(by.keys[:end] in policy.vertices for end in range(1, len(by.keys) + 1))
-        ):
+        if by is not None and (by.place != policy.paths[0].place or policy.is_inside(by.keys)):
             yield where, f"{shift.by} is not a single value of the record"
 
 
@@ -247,6 +244,11 @@ def _refuse_source(policy: Policy, rule: FieldRule, derived: DerivedField) -> st
         if any(keys[:end] in policy.vertices for end in range(shared + 1, len(keys) + 1)):
             return "the source must be a field of the same object, not in another list or vertex"
     return None
+
+
+def count_vertices(shape: PathSurvey | None) -> int:
+    """Return how many vertices a collection has at a path that it may lack."""
+    return 0 if shape is None else shape.objects + shape.scalars + shape.texts + shape.empties
 
 
 def find_rare_forms(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:

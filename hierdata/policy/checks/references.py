@@ -94,7 +94,7 @@ def check_references(policy: Policy) -> Iterator[Problem]:
     for keys, spec in policy.pseudonyms.items():
         if spec.domain not in types:
             continue
-        where = ("fields", str(policy.rules_by_keys[keys][0]), "action", "pseudonym")
+        where = ("fields", policy.spell_path(keys), "action", "pseudonym")
         if keys not in closed or closed[keys].table != types[spec.domain]:
             yield where, _APART.format(domain=spec.domain, table=types[spec.domain])
         elif spec.links is not None or spec.keeps_form or spec.keeps_references:

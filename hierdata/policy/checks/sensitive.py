@@ -62,7 +62,7 @@ def _innermost(keys: Keys, repeated: Collection[Keys]) -> Keys:
 def check_readings(policy: Policy) -> Iterator[Problem]:
     """Yield sensitive fields that are to be read in a way that nothing here can judge."""
     for keys, rule in policy.sensitive.items():
-        where = "fields", str(policy.rules_by_keys[keys][0])
+        where = "fields", policy.spell_path(keys)
         if rule.within == "record" and policy.recoding_traits.separates_values:
             reason = (
                 f"within: record needs each value in its record, and recoding {policy.recoding} publishes "
@@ -128,5 +128,5 @@ def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain
         rule.semantics(policy.folder),
         rule.form(policy.folder),
     )
-    path = str(policy.rules_by_keys[keys][0])
+    path = policy.spell_path(keys)
     return SensitiveDomain.build(path, observed, scale, rule.reads_numbers, taxonomy, form=form)

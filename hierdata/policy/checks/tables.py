@@ -10,7 +10,6 @@ from hierdata.documents.formats import format_named
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.shaped_tables import find_joined
-from hierdata.policy.spec.shape import read_individual
 from hierdata.policy.spec.tables import TableRule
 from hierdata.policy.spec.values import Keep
 
@@ -116,6 +115,6 @@ def _check_standard(policy: Policy) -> Iterator[Problem]:
         yield from check_references(policy)
     if isinstance(policy.unlisted, Keep):
         yield ("unlisted",), "types of resources without a rule cannot be joined: error or drop them"
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     if individual is not None:
         yield ("individual",), f"each {policy.joined_tables[0].name} is an individual already: leave it out"

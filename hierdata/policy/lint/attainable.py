@@ -16,13 +16,14 @@ from hierdata.documents.document import TEXT, Document, Scalar, Value
 from hierdata.domains.number import identity
 from hierdata.ground.errors import HierdataError
 from hierdata.policy.checks.knowledge import bounded_values, bounds_values_at
+from hierdata.policy.checks.records import count_vertices
 from hierdata.policy.checks.sensitive import domain_of, pairs, resolve_readings
 from hierdata.policy.policy import Policy
 from hierdata.privacy import PrivacyModel
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, describe_achieved, number
 from hierdata.privacy.grouping import protected_codes
 from hierdata.records.binding import resolve
-from hierdata.records.survey import Keys, PathSurvey, Survey
+from hierdata.records.survey import Keys, Survey
 
 
 def shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
@@ -175,7 +176,8 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
         with suppress(HierdataError):
             domain = domain_of(policy, keys, survey.values.get(keys, {}))
             codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[keys])
-            shares = _shares(domain.reference or ())
+            total = max(sum(domain.reference or ()), 1)
+            shares = [Fraction(count, total) for count in domain.reference or ()]
             what = "of the values"
             at_persons = readings[keys].asks == "presence"
             if at_persons and keys in survey.shown:
@@ -199,11 +201,6 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
                     f"raise alpha{first}",
                     tuple(sorted(map(str, above))),
                 )
-
-
-def _shares(counts: tuple[int, ...]) -> list[Fraction]:
-    total = max(sum(counts), 1)
-    return [Fraction(count, total) for count in counts]
 
 
 def estimate_patterns(policy: Policy, survey: Survey) -> Iterator[tuple[str, str]]:
@@ -254,13 +251,10 @@ def _count_facts(policy: Policy, survey: Survey) -> tuple[int, int]:
     """Count the facts below the roots of the collection, and those of the longest list: one record's."""
     with suppress(HierdataError):
         schema = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields).schema
-        below = [
-            (survey.shape.find(schema.keys(kind.index)), max(1, len(kind.quasi))) for kind in schema.types[1:]
-        ]
-        total = sum(_count_vertices(there) * own for there, own in below)
-        return total, max((there.longest * own for there, own in below if there is not None), default=0)
+        total, longest = 0, 0
+        for kind in schema.types[1:]:
+            shape, facts_each = survey.shape.find(schema.keys(kind.index)), max(1, len(kind.quasi))
+            total += count_vertices(shape) * facts_each
+            longest = max(longest, 0 if shape is None else shape.longest * facts_each)
+        return total, longest
     return 0, 0
-
-
-def _count_vertices(shape: PathSurvey | None) -> int:
-    return 0 if shape is None else shape.objects + shape.scalars + shape.texts + shape.empties

@@ -256,7 +256,7 @@ def find_telling(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
         if count := told.count_told(k):
             yield (
                 own,
-                f"this tells {policy.rules_by_keys[other][0]}, which is sensitive: {count} values that at "
+                f"this tells {policy.spell_path(other)}, which is sensitive: {count} values that at "
                 f"least {k} records share each go with one value there. Give it the role sensitive, "
                 "or derive one from the other",
             )

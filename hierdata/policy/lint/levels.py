@@ -42,6 +42,11 @@ class Degrees:
     revealed: str | None = None
 
 
+def observe_field(survey: Survey | None, keys: Keys) -> Observed:
+    """Return the values of a field with their numbers, none without a survey."""
+    return {} if survey is None else survey.values.get(keys, {})
+
+
 def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[Degrees]]:
     """Return a table of membership degrees for each sensitive attribute with fuzzy levels, by its path.
 
@@ -67,7 +72,7 @@ def _fuzzy_levels(
 ) -> Iterator[tuple[str, LevelScale, list[tuple[str, Scalar, str | None]]]]:
     """Yield path, scale and points (label, value, revealed category) of each attribute with fuzzy levels."""
     for keys, rule in policy.sensitive.items():
-        observed: Observed = survey.values.get(keys, {}) if survey is not None else {}
+        observed = observe_field(survey, keys)
         scale = rule.scale(observed, policy.folder)
         if isinstance(scale, FrequencyScale):
             counted = sorted(
@@ -80,7 +85,7 @@ def _fuzzy_levels(
         else:
             points = [(label, corner, None) for label, corner in _corners(scale)]
         if scale is not None and points:
-            yield str(policy.rules_by_keys[keys][0]), scale, points
+            yield policy.spell_path(keys), scale, points
 
 
 def degrees_of(
@@ -97,23 +102,18 @@ def degrees_of(
         keys = policy.path(text).keys
         rule = policy.sensitive.get(keys)
         if rule is None or rule.levels is None:
-            levelled = [
-                str(policy.rules_by_keys[own][0]) for own, one in policy.sensitive.items() if one.levels
-            ]
+            levelled = [policy.spell_path(own) for own, one in policy.sensitive.items() if one.levels]
             raise PolicyError(f"no sensitive attribute with levels{nearest(text, levelled)}", path=text)
-        observed: Observed = survey.values.get(keys, {}) if survey is not None else {}
         if rule.levels.by == "frequency" and survey is None:
             raise PolicyError("levels by frequency need the data: name it with --data", path=text)
-        scale = rule.scale(observed, policy.folder)
+        scale = rule.scale(observe_field(survey, keys), policy.folder)
         readings = map(rule.sameness.value_of, _readings(value))
         found = next((own for own in readings if scale is not None and scale.covers(own)), None)
         if scale is None or found is None:
             why = "does not occur in the data" if rule.levels.by == "frequency" else "has no level"
             raise PolicyError(f"the value given {why}", path=text)
         degrees = _round_degrees(scale.memberships(found))
-        tables.setdefault(str(policy.rules_by_keys[keys][0]), []).append(
-            Degrees(value, scale.level(found), degrees)
-        )
+        tables.setdefault(policy.spell_path(keys), []).append(Degrees(value, scale.level(found), degrees))
     return tables
 
 
@@ -188,7 +188,7 @@ def capacities(policy: Policy, least: int) -> dict[str, Capacities]:
         rows = tuple(
             tuple(map(min, zip(*(model.capacities(size) for model in models), strict=True))) for size in sizes
         )
-        tables[str(policy.rules_by_keys[keys][0])] = Capacities(sizes, rows)
+        tables[policy.spell_path(keys)] = Capacities(sizes, rows)
     return tables
 
 

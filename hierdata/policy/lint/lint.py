@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, get_args
 
-from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
+from hierdata.domains.base import Hierarchy, Observed, Uncovered
 from hierdata.domains.number import identity, plain
 from hierdata.domains.similarity import is_transitive
 from hierdata.ground.errors import HierdataError, PolicyError
@@ -31,7 +31,7 @@ from hierdata.policy.lint.fields import (
     references,
     variants,
 )
-from hierdata.policy.lint.levels import propose_alphas
+from hierdata.policy.lint.levels import observe_field, propose_alphas
 from hierdata.policy.lint.traces import find_filling, find_singled_out, find_traces
 from hierdata.policy.load import add_unlisted
 from hierdata.policy.load.yaml import read
@@ -85,38 +85,39 @@ def lint(
     return sorted(found, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
-def _name_models_of_preset(policy: Policy) -> Iterator[Finding]:
-    if policy.models_of_preset:
-        yield Finding("note", "engine.preset", f"models {policy.models_of_preset}")
-
-
 def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _files(policy)
-    yield from _name_models_of_preset(policy)
+    if policy.models_of_preset:
+        yield Finding("note", "engine.preset", f"models {policy.models_of_preset}")
     yield from _models(policy)
     for keys, what in chain(judged_apart(policy), moved_dates(policy)):
-        yield Finding("warning", _text(policy, keys), what)
-    if survey is None:
-        yield from _domains(policy, None)
-        yield from _capacities(policy, None)
-        return
+        yield Finding("warning", policy.spell_path(keys), what)
     yield from _domains(policy, survey)
-    yield from _levels(policy, survey)
-    yield from _meanings(policy, survey)
+    if survey is not None:
+        yield from _levels(policy, survey)
+        yield from _meanings(policy, survey)
     yield from _capacities(policy, survey)
-    yield from _sizes(policy, survey)
+    if survey is not None:
+        yield from _sizes(policy, survey)
+        yield from _find_doubts(policy, survey)
+
+
+def _find_doubts(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    """Find what is wrong or doubtful about the fields of a collection under a policy."""
     remark = "; then no record can be suppressed, unless with `suppressed: as_published`"
     for keys, what in shortfalls(policy, survey):
-        yield Finding("warning", _text(policy, keys), f"{what}{remark if policy.guards_suppressed else ''}")
+        yield Finding(
+            "warning", policy.spell_path(keys), f"{what}{remark if policy.guards_suppressed else ''}"
+        )
     for keys, what in chain(find_no_labels(policy, survey), find_rare_forms(policy, survey)):
-        yield Finding("error", _text(policy, keys), what)
+        yield Finding("error", policy.spell_path(keys), what)
     doubts = (nothing_published, presence_shortfalls, references, find_telling, find_filling)
     for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
-        yield Finding("warning", _text(policy, keys), what)
+        yield Finding("warning", policy.spell_path(keys), what)
     for keys, what, raw in chain(variants(policy, survey), values_above_alpha(policy, survey)):
-        yield Finding("warning", _text(policy, keys), what, raw)
+        yield Finding("warning", policy.spell_path(keys), what, raw)
     for keys, what in find_traces(policy, survey):
-        yield Finding("error", _text(policy, keys), what)
+        yield Finding("error", policy.spell_path(keys), what)
     for severity, keys, what in chain(
         find_repeating_persons(policy, survey), find_singled_out(policy, survey)
     ):
@@ -127,11 +128,7 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
 
 
 def _text(policy: Policy, keys: Keys) -> str:
-    return str(policy.rules_by_keys[keys][0])
-
-
-def _observe_field(survey: Survey | None, keys: Keys) -> Observed:
-    return survey.values.get(keys, {}) if survey is not None else {}
+    return policy.spell_path(keys)
 
 
 def _files(policy: Policy) -> Iterator[Finding]:
@@ -156,7 +153,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
             rule.semantics(policy.folder)
         except PolicyError as error:
             broken.add(own)
-            yield Finding("error", _text(policy, own), str(error))
+            yield Finding("error", policy.spell_path(own), str(error))
     for keys, model in pairs(policy):
         if keys in broken:
             continue
@@ -165,7 +162,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
         except PolicyError as error:
             yield Finding("error", error.path or "models", str(error).removeprefix(f"{error.path}: "))
     some = any(model.on is not None for model in policy.models)
-    if unlimited := [_text(policy, keys) for keys in find_unlimited(policy)]:
+    if unlimited := [policy.spell_path(keys) for keys in find_unlimited(policy)]:
         message = UNLIMITED.format(nor=_list_others(unlimited[1:]))
         yield Finding("warning", unlimited[0], message + (OTHERS_LIMITED if some else ""))
 
@@ -175,11 +172,10 @@ def _list_others(paths: Sequence[str]) -> str:
     listed = list(paths[:_LISTED])
     if more := len(paths) - len(listed):
         listed.append(f"{more} more")
-    return (
-        f", nor of {' and '.join([', '.join(listed[:-1]), listed[-1]] if listed[1:] else listed)}"
-        if listed
-        else ""
-    )
+    if not listed:
+        return ""
+    *others, last = listed
+    return f", nor of {', '.join(others)}{' and ' if others else ''}{last}"
 
 
 def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:
@@ -199,7 +195,7 @@ def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iter
         yield Finding("error", problem.path, problem.message, problem.revealed)
 
 
-def _describe_values(values: list[tuple[object, int]], what: str) -> tuple[str, tuple[str, ...]]:
+def _describe_values(values: Sequence[tuple[object, int]], what: str) -> tuple[str, tuple[str, ...]]:
     """Return a text with the numbers of values and occurrences, and the raw values separately."""
     distinct, occurrences = len(values), sum(count for _, count in values)
     subject = "1 value" if distinct == 1 else f"{distinct} values"
@@ -210,16 +206,17 @@ def _describe_values(values: list[tuple[object, int]], what: str) -> tuple[str, 
 def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     """Find domains that cannot be used, and quasi-identifier values that they do not cover."""
     for keys, domain in policy.quasi.items():
-        observed = _observe_field(survey, keys)
+        observed = observe_field(survey, keys)
         try:
             hierarchy = domain.compile(observed, policy.folder)
         except HierdataError as error:
-            yield Finding("error", _text(policy, keys), str(error))
+            yield Finding("error", policy.spell_path(keys), str(error))
             continue
         if outside := _find_uncovered(hierarchy, observed):
-            message, revealed = _describe_values(outside, f"outside the {domain.called}{_due(domain)}")
+            taken = f", which takes {domain.takes}" if domain.takes else ""
+            message, revealed = _describe_values(outside, f"outside the {domain.called}{taken}")
             message += _COMMAS if any(_has_comma(value) for value, _ in outside) else ""
-            yield Finding("error", _text(policy, keys), message, revealed)
+            yield Finding("error", policy.spell_path(keys), message, revealed)
 
 
 def _find_uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[object, int]]:
@@ -240,16 +237,11 @@ def _has_comma(value: object) -> bool:
     return isinstance(value, str) and value.count(",") == 1 and value.replace(",", "").isdecimal()
 
 
-def _due(domain: QuasiDomain) -> str:
-    """Describe the values that a domain takes, where a wrong spelling is the likely reason."""
-    return f", which takes {domain.takes}" if domain.takes else ""
-
-
 def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Find sensitive values without a level or a required number, and doubtful scales."""
     for keys, rule in policy.sensitive.items():
-        observed = _observe_field(survey, keys)
-        scale = policy.sensitive[keys].scale(observed, policy.folder)
+        observed = observe_field(survey, keys)
+        scale = rule.scale(observed, policy.folder)
         outside: list[tuple[object, int]] = []
         for value, count in observed.items():
             if value is None:
@@ -267,30 +259,30 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
         if outside:
             what = "without a level" if scale is not None else "without a number where one is required"
             message, revealed = _describe_values(outside, what)
-            yield Finding("error", _text(policy, keys), message, revealed)
+            yield Finding("error", policy.spell_path(keys), message, revealed)
         for warning in scale.warnings if scale is not None and observed else ():
-            yield Finding("warning", _text(policy, keys), warning)
+            yield Finding("warning", policy.spell_path(keys), warning)
 
 
 def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Find sensitive values outside their taxonomy, and distances that chain values further apart (LE-2)."""
     for keys, rule in policy.sensitive.items():
-        observed = _observe_field(survey, keys)
+        observed = observe_field(survey, keys)
         with suppress(PolicyError):
             taxonomy = rule.semantics(policy.folder)
             if taxonomy is not None and (outside := _find_uncovered(taxonomy, observed)):
                 message, revealed = _describe_values(outside, "outside the taxonomy")
-                yield Finding("error", _text(policy, keys), message, revealed)
+                yield Finding("error", policy.spell_path(keys), message, revealed)
     for pair, model in pairs(policy):
         e = getattr(model, "e", None)
         if pair is None or e is None:
             continue
         with suppress(PolicyError):
-            paths = domain_of(policy, pair, _observe_field(survey, pair)).paths
+            paths = domain_of(policy, pair, observe_field(survey, pair)).paths
             if paths is not None and not is_transitive(paths, e):
                 message = f"{model.kind}: values at most {plain(e)} apart form chains"
                 why = "whose ends are further apart, because their depths differ"
-                yield Finding("warning", _text(policy, pair), f"{message} {why}")
+                yield Finding("warning", policy.spell_path(pair), f"{message} {why}")
 
 
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
@@ -310,16 +302,16 @@ def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
             least = needed[level - 1]
             message = f"level {level}{values} cannot be published in classes of {size}: "
             if least is None:
-                yield Finding("warning", _text(policy, keys), f"{message}its alpha is 0")
+                yield Finding("warning", policy.spell_path(keys), f"{message}its alpha is 0")
             elif fixed:
                 unmade = f"and this engine makes none. State `k: {least}`, or no `engine`"
                 message = f"{message}classes of {least} can hold it, {unmade}"
-                yield Finding("warning", _text(policy, keys), message)
+                yield Finding("warning", policy.spell_path(keys), message)
             else:
                 message = (
                     f"level {level}{values} needs classes of {least} or more: those of {size} are too small"
                 )
-                yield Finding("note", _text(policy, keys), message)
+                yield Finding("note", policy.spell_path(keys), message)
 
 
 def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
@@ -328,11 +320,11 @@ def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
         message = f"a class needs at least {size} records, and the collection has {survey.records}"
         yield Finding("error", "models", message)
     for keys, what in propose_alphas(policy, survey):
-        yield Finding("note", _text(policy, keys), what)
+        yield Finding("note", policy.spell_path(keys), what)
 
 
 def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
-    observed = _observe_field(survey, keys)
+    observed = observe_field(survey, keys)
     scale = policy.sensitive[keys].scale(observed, policy.folder)
     counts: dict[int, int] = {}
     for value, count in observed.items():
@@ -354,21 +346,15 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
     identified = {one.domain for one in tokens.values() if one.is_identity}
     said = {keys for _, keys, _ in find_repeating_persons(policy, survey)}
     for keys, (path, rule) in policy.rules_by_keys.items():
-        inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
-        if rule.role != "identifier" or inside:
+        if rule.role != "identifier" or policy.is_inside(keys) or keys in said:
             continue
         if keys in tokens and tokens[keys].domain in identified and not tokens[keys].is_identity:
             continue
-        if keys in said:
-            continue
-        repeated = [
-            (value, count)
-            for value, count in _observe_field(survey, keys).items()
-            if count > 1 and value is not None
-        ]
+        observed = observe_field(survey, keys)
+        repeated = [(value, count) for value, count in observed.items() if count > 1 and value is not None]
         if repeated:
             repeats = "repeats" if len(repeated) == 1 else "repeat"
-            message, revealed = _describe_values(list(repeated), f"of this identifier {repeats}")
+            message, revealed = _describe_values(repeated, f"of this identifier {repeats}")
             due = "k counts records, not individuals; `individual` unites the records of each"
             # What is dropped shows nothing, and whose records are is asked elsewhere.
             yield Finding("note" if rule.is_dropped else "warning", str(path), f"{message}: {due}", revealed)

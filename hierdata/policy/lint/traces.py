@@ -83,7 +83,7 @@ def find_filling(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
     """Yield each field of the record whose values fill whole classes, as rows of one person would."""
     size = class_size(policy)
     for keys, domain in policy.quasi.items():
-        inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
+        inside = policy.is_inside(keys)
         hint = hint_of(keys[-1])
         if inside or not domain.keeps_texts or size < 2 or (hint is not None and hint[0] != "reference"):
             continue
@@ -134,7 +134,7 @@ def _may_trace(policy: Policy, keys: Keys) -> bool:
 
     A value of the record itself that is generalized is published only if several records share it.
     """
-    inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
+    inside = policy.is_inside(keys)
     hint = hint_of(keys[-1])
     if hint is not None and hint[0] == "postal":
         return False

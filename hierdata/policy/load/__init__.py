@@ -160,17 +160,11 @@ def change_policy(policy: Policy, **changes: Any) -> Policy:
     return changed
 
 
-def with_fields(policy: Policy, fields: Mapping[str, FieldRule]) -> Policy:
-    """Return the policy with these rules in place of its own."""
-    return change_policy(policy, fields=dict(fields))
-
-
 def without_required_fields(policy: Policy) -> Policy:
     """Return the policy for single shaped records, which need not have every field of their collection."""
-    found = with_fields(
-        policy, {path: rule.model_copy(update={"optional": True}) for path, rule in policy.fields.items()}
-    )
-    return found.model_copy(update={"shape": (), "individual": None, "control": None})
+    fields = {path: rule.model_copy(update={"optional": True}) for path, rule in policy.fields.items()}
+    changed = change_policy(policy, fields=fields)
+    return changed.model_copy(update={"shape": (), "individual": None, "control": None})
 
 
 def add_unlisted(
@@ -185,4 +179,4 @@ def add_unlisted(
     least = class_size(policy) if least is None else least
     unlisted = keep_unlisted(policy.rules(), shape, Role.QUASI, many_hints, policy.maps, least)
     added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
-    return with_fields(policy, {**policy.fields, **added}) if added else policy
+    return change_policy(policy, fields={**policy.fields, **added}) if added else policy

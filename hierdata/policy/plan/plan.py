@@ -16,7 +16,7 @@ from hierdata.ground.errors import InputError, PolicyError, PromiseError
 from hierdata.ground.plugins import Plugin, find
 from hierdata.ground.recodings import is_built_in
 from hierdata.policy.checks.knowledge import known_values
-from hierdata.policy.checks.records import find_rare_forms
+from hierdata.policy.checks.records import count_vertices, find_rare_forms
 from hierdata.policy.checks.sensitive import Readings, bound_readings
 from hierdata.policy.plan.compared import (
     LabelsKnown,
@@ -75,8 +75,8 @@ class Prepared:
         """The codebook of each quasi-identifier, by its path: how published values are to be read."""
         return {
             attribute.path: tree.codebook
-            for kind, own in zip(self.schema.types, self.hierarchies, strict=True)
-            for attribute, tree in zip(kind.quasi, own, strict=True)
+            for kind, hierarchies in zip(self.schema.types, self.hierarchies, strict=True)
+            for attribute, tree in zip(kind.quasi, hierarchies, strict=True)
         }
 
 
@@ -92,21 +92,12 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     _check_pseudonyms(policy, survey, schema)
     _check_derived(policy, survey, schema)
     _check_forms(policy, survey)
-    by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]
+    quasi, sensitive = (_list_by_type(schema, role) for role in (Role.QUASI, Role.SENSITIVE))
     hierarchies = tuple(
-        tuple(
-            _compile_domain(policy, survey, keys)
-            for keys, attribute in own.items()
-            if attribute.role is Role.QUASI
-        )
-        for own in by_type
+        tuple(_compile_domain(policy, survey, keys) for keys, _ in attributes) for attributes in quasi
     )
     scales = compile_scales(policy, survey)
     taxonomies = semantics(policy)
-    sensitive = [
-        [(keys, attribute) for keys, attribute in own.items() if attribute.role is Role.SENSITIVE]
-        for own in by_type
-    ]
     domains = tuple(
         tuple(
             SensitiveDomain.build(
@@ -118,13 +109,13 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
                 policy.sensitive[keys].sameness,
                 policy.sensitive[keys].form(policy.folder),
             )
-            for keys, attribute in own
+            for keys, attribute in attributes
         )
-        for own in sensitive
+        for attributes in sensitive
     )
-    root = [keys for keys, attribute in by_type[0].items() if attribute.role is Role.QUASI]
     population = population_of(policy, many_keys(schema))
     _check_rows(policy, population)
+    root = [keys for keys, _ in quasi[0]]
     crowd = None if population is None else population.at_root(root, hierarchies[0]).count
     readings = bound_readings(policy, schema)
     constraints = replace(bind_constraints(policy, schema, readings, sensitive, domains), population=crowd)
@@ -152,13 +143,15 @@ def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
             "is no risk"
         )
     for keys, what in find_rare_forms(policy, survey):
-        raise PolicyError(what, path=str(policy.rules_by_keys[keys][0]))
+        raise PolicyError(what, path=policy.spell_path(keys))
     for kind in schema.types:
-        for keys, attribute in _keys(schema, kind.index):
+        for attribute in kind.attributes:
+            keys = schema.keys(kind.index) + attribute.steps
             if keys not in policy.pseudonyms or policy.rules_by_keys[keys][1].exempt is not None:
                 continue
-            there = survey.shape.find(schema.keys(kind.index)) if kind.parent is not None else survey.shape
-            vertices = 0 if there is None else there.objects + there.scalars + there.texts + there.empties
+            vertices = count_vertices(
+                survey.shape.find(schema.keys(kind.index)) if kind.parent is not None else survey.shape
+            )
             if lacking := vertices - survey.pseudonyms[keys]:
                 raise PolicyError(
                     f"{lacking} of {vertices} have no value here, and a pseudonym cannot hide that: say "
@@ -170,24 +163,24 @@ def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
 def _check_derived(policy: Policy, survey: Survey, schema: Schema) -> None:
     """Raise InputError unless derived fields follow from their sources, PolicyError if they are apart."""
     for keys, field in policy.derived_fields.items():
-        path = str(policy.rules_by_keys[keys][0])
+        path = policy.spell_path(keys)
         for kind in map(schema.keys, range(1, len(schema.types))):
             if len(kind) > len(field.shared) and kind in (keys[: len(kind)], field.source[: len(kind)]):
                 raise PolicyError("this field and its source are not at the same vertex", path=path)
-        if found := survey.labels[keys].faults:
-            source = policy.rules_by_keys[field.source][0]
-            raise InputError(f"this is not derived from {source}: {found}", path=path)
+        if faults := survey.labels[keys].faults:
+            source = policy.spell_path(field.source)
+            raise InputError(f"this is not derived from {source}: {faults}", path=path)
 
 
 def _check_forms(policy: Policy, survey: Survey) -> None:
     """Raise PolicyError for a published form that leaves every sensitive value as it is."""
     for keys, rule in policy.sensitive.items():
-        there = any(value is not None for value in survey.values.get(keys, ()))
-        if rule.publish is not None and there and keys not in survey.coarsened:
+        has_values = any(value is not None for value in survey.values.get(keys, ()))
+        if rule.publish is not None and has_values and keys not in survey.coarsened:
             raise PolicyError(
                 "publish is not coarser than the input: every value is published as finely as it is written; "
                 "state a wider form, or leave publish out",
-                path=str(policy.rules_by_keys[keys][0]),
+                path=policy.spell_path(keys),
             )
 
 
@@ -214,8 +207,10 @@ def references(prepared: Prepared) -> References:
             compared |= prepared.policy.sensitive.keys() if scope is None else scope
     return {
         keys: dict(zip(domain.values, domain.reference or (), strict=True))
-        for kind, own in zip(prepared.schema.types, prepared.domains, strict=True)
-        for keys, domain in zip(_sensitive_keys(prepared.schema, kind.index), own, strict=True)
+        for attributes, domains in zip(
+            _list_by_type(prepared.schema, Role.SENSITIVE), prepared.domains, strict=True
+        )
+        for (keys, _), domain in zip(attributes, domains, strict=True)
         if keys in compared
     }
 
@@ -225,13 +220,12 @@ def many_keys(schema: Schema) -> frozenset[Keys]:
     return frozenset(schema.keys(kind.index) for kind in schema.types[1:])
 
 
-def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
-    base = schema.keys(kind)
-    return ((base + attribute.steps, attribute) for attribute in schema.types[kind].attributes)
-
-
-def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
-    return [keys for keys, attribute in _keys(schema, kind) if attribute.role is Role.SENSITIVE]
+def _list_by_type(schema: Schema, role: Role) -> list[list[tuple[Keys, Attribute]]]:
+    """Return by vertex type the attributes of a role, each with its keys."""
+    return [
+        [(schema.keys(kind.index) + attribute.steps, attribute) for attribute in kind.of_role(role)]
+        for kind in schema.types
+    ]
 
 
 def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
@@ -244,20 +238,26 @@ def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
     without a stated weight has the mean number of facts of a record, 1 to 20. Raises PolicyError if nothing
     has a weight.
     """
-    kinds = range(len(schema.types))
     at_root = 100 if policy.knowledge is None else _weigh_root(schema, survey, known_values(policy))
+
+    def weigh_role(role: Role, constants: Collection[Keys]) -> Iterator[tuple[int, ...]]:
+        for kind, attributes in enumerate(_list_by_type(schema, role)):
+            default = at_root if role is Role.QUASI and not kind else 100
+            rules = [(keys, policy.rules_by_keys[keys][1]) for keys, _ in attributes]
+            yield tuple(
+                rule.hundredths if rule.weight is not None else 0 if keys in constants else default
+                for keys, rule in rules
+            )
 
     def weigh(constants: Collection[Keys]) -> Worth:
         return Worth(
-            tuple(
-                tuple(_weights(policy, schema, kind, Role.QUASI, constants, 100 if kind else at_root))
-                for kind in kinds
-            ),
-            tuple(tuple(_weights(policy, schema, kind, Role.SENSITIVE, constants)) for kind in kinds),
-            tuple(_weigh_presence(policy, schema, kind) for kind in kinds),
+            tuple(weigh_role(Role.QUASI, constants)),
+            tuple(weigh_role(Role.SENSITIVE, constants)),
+            tuple(_weigh_presence(policy, schema.keys(kind.index)) for kind in schema.types),
         ).in_lowest_terms()
 
-    worth = weigh(_constants(survey))
+    # Fields that have one value at most, those where it is missing aside.
+    worth = weigh([keys for keys, values in survey.values.items() if len(values) - (None in values) <= 1])
     if not worth.by_type.any():
         worth = weigh(())
     stated = stated_weights(policy)
@@ -265,7 +265,7 @@ def worth_of(policy: Policy, schema: Schema, survey: Survey) -> Worth:
         first = next(iter(stated))
         raise PolicyError(
             "all weights are 0, so nothing is worth keeping: state a weight above 0 for at least one field",
-            path=str(policy.rules_by_keys[first][0]),
+            path=policy.spell_path(first),
         )
     return worth
 
@@ -281,27 +281,6 @@ def stated_weights(policy: Policy) -> dict[Keys, int]:
     }
 
 
-def _constants(survey: Survey) -> frozenset[Keys]:
-    """Return the fields that have one value at most, those where it is missing aside."""
-    return frozenset(keys for keys, values in survey.values.items() if len(values) - (None in values) <= 1)
-
-
-def _weights(
-    policy: Policy,
-    schema: Schema,
-    kind: int,
-    role: Role,
-    constants: Collection[Keys],
-    unstated: int = 100,
-) -> Iterator[int]:
-    base = schema.keys(kind)
-    for attribute in schema.types[kind].of_role(role):
-        keys = base + attribute.steps
-        rule = policy.rules_by_keys[keys][1]
-        default = 0 if keys in constants else unstated
-        yield default if rule.weight is None else rule.hundredths
-
-
 def _weigh_root(schema: Schema, survey: Survey, values: frozenset[Keys]) -> int:
     """Return the mean number of facts of a record, 1 to 20, in hundredths.
 
@@ -309,16 +288,15 @@ def _weigh_root(schema: Schema, survey: Survey, values: frozenset[Keys]) -> int:
     """
     facts = 0
     for kind in schema.types[1:]:
-        found = survey.shape.find(schema.keys(kind.index))
-        vertices = 0 if found is None else found.objects + found.scalars + found.texts + found.empties
-        known = sum(schema.keys(kind.index) + own.steps in values for own in kind.sensitive)
-        facts += vertices * max(1, len(kind.quasi) + known)
+        keys = schema.keys(kind.index)
+        known = sum(keys + attribute.steps in values for attribute in kind.sensitive)
+        facts += count_vertices(survey.shape.find(keys)) * max(1, len(kind.quasi) + known)
     return min(max(100 * facts // max(survey.records, 1), 100), 100 * _LARGEST_ROOT_WEIGHT)
 
 
-def _weigh_presence(policy: Policy, schema: Schema, kind: int) -> int:
-    found = policy.rules_by_keys.get(schema.keys(kind))
-    return 0 if found is None or found[1].role is not None else found[1].hundredths
+def _weigh_presence(policy: Policy, vertex: Keys) -> int:
+    _, rule = policy.rules_by_keys.get(vertex, (None, None))
+    return 0 if rule is None or rule.role is not None else rule.hundredths
 
 
 def list_plugins(policy: Policy) -> tuple[Plugin, ...]:
@@ -333,5 +311,5 @@ def list_plugins(policy: Policy) -> tuple[Plugin, ...]:
         *(("formats", name) for name in (policy.format,) if name is not None and name not in FORMATS),
         *(("recodings", name) for name in (policy.recoding,) if not is_built_in(name)),
     ]
-    found = (find(family, name) for family, name in dict.fromkeys(named))
-    return tuple(plugin for plugin in found if plugin is not None)
+    plugins = (find(family, name) for family, name in dict.fromkeys(named))
+    return tuple(plugin for plugin in plugins if plugin is not None)
