@@ -50,7 +50,7 @@ class Judged:
         other = {
             keys: SensitiveReading("presence") if reading == BY_VALUE else BY_VALUE
             for keys, reading in readings.items()
-            if str(policy.rules_by_keys[keys][0]) in failing and not states_reading(policy, keys)
+            if policy.spell_path(keys) in failing and not states_reading(policy, keys)
         }
         if other:
             verdict = self._judge_public(policy, vertices, {**readings, **other})

@@ -97,7 +97,7 @@ def find_readers(policy: Policy, evidence: Evidence) -> Readers | None:
 
     known = {own.path for own in evidence.attributes if own.is_quasi}
     stated = [
-        (name, {str(policy.rules_by_keys[policy.path(text).keys][0]) for text in attacker.paths} & known)
+        (name, {policy.spell_path(policy.path(text).keys) for text in attacker.paths} & known)
         for name, attacker in policy.attackers.items()
     ]
     for place, (name, own) in enumerate(stated):

@@ -238,7 +238,7 @@ def try_first_step(forest: Forest, stage: Stage, rng: np.random.Generator) -> Ma
 def nothing_holds(prepared: Prepared) -> str:
     """Name the models that fail even for all records together, and what they reach; "" if none does."""
     policy = prepared.policy
-    short = [f"{policy.rules_by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
+    short = [f"{policy.spell_path(keys)}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
     return f"{NO_CLASS}: {'; '.join(short)}" if short else ""
 
 

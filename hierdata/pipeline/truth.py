@@ -164,12 +164,12 @@ class TruthCheck:
             respelled=policy.spelling is not None,
             tables=self.tables,
             tokens={
-                str(policy.rules_by_keys[keys][0]): spec.domain
+                policy.spell_path(keys): spec.domain
                 for keys, spec in policy.pseudonyms.items()
                 if not spec.keeps_form  # these are computed again, and must be equal
             },
-            known=frozenset(str(policy.rules_by_keys[keys][0]) for keys in known_values(policy)),
-            references=frozenset(str(policy.rules_by_keys[keys][0]) for keys in dropped_references(policy)),
+            known=frozenset(policy.spell_path(keys) for keys in known_values(policy)),
+            references=frozenset(policy.spell_path(keys) for keys in dropped_references(policy)),
         )
 
 

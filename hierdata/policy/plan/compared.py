@@ -59,12 +59,12 @@ def population_of(policy: Policy, vertices: Collection[Keys]) -> Population | No
     for keys in named.keys() - set(at_root):
         raise PolicyError(
             "a population table is compared with the record itself, not with vertices below it",
-            path=str(policy.rules_by_keys[keys][0]),
+            path=policy.spell_path(keys),
         )
     compared = [
         Compared(
             keys,
-            str(policy.rules_by_keys[keys][0]),
+            policy.spell_path(keys),
             column,
             policy.quasi[keys],
             frozenset(policy.rules_by_keys[keys][1].missing),
