@@ -12,18 +12,16 @@ import os
 import pickle
 import signal
 import sys
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from hierdata.executors.base import Failure
 from hierdata.executors.local import Part, Work
 from hierdata.executors.spill import Extent, SpillPlace, read
+from hierdata.ground.parents import leave_with
 from hierdata.ground.secrets import import_secrets
 
-_LOOK = 0.5  # seconds between two checks whether the driver is still there
 _GARBAGE = 200_000  # new objects before the next search for cycles
 
 
@@ -82,7 +80,7 @@ def main(driver: int, sockets: Sequence[int]) -> None:
     signal.signal(signal.SIGTERM, end)
     for number in range(len(sockets)):
         workers[_fork(number, sockets)] = number
-    _watch(driver, lambda: os.killpg(0, signal.SIGKILL))
+    leave_with(driver, lambda: os.killpg(0, signal.SIGKILL))
     while workers:
         worker, status = os.wait()
         with suppress(BrokenPipeError):
@@ -109,22 +107,11 @@ def _fork(number: int, sockets: Sequence[int]) -> int:
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(2, 1)  # what a function prints must not get into the parent's messages
-        _watch(parent, lambda: os._exit(1))
+        leave_with(parent, lambda: os._exit(1))
         _serve(sockets[number])
         code = 0
     finally:
         os._exit(code)
-
-
-def _watch(process: int, leave: Callable[[], None]) -> None:
-    """Leave as soon as this process, the parent, has ended."""
-
-    def look() -> None:
-        while os.getppid() == process:
-            time.sleep(_LOOK)
-        leave()
-
-    threading.Thread(target=look, daemon=True).start()
 
 
 def _serve(socket: int) -> None:

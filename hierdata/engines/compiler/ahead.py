@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hierdata.engines.compiler.cache import is_kept
 from hierdata.engines.compiler.kernels import Kernel, types_of
 from hierdata.engines.compiler.plain import is_plain
+from hierdata.ground.parents import leave_with
 
 if TYPE_CHECKING:
     import subprocess
 
-_LOOK = 0.2  # seconds between two checks whether the first process is still there
 _START = """
 import sys
 kernels = sys.stdin.buffer.read()
@@ -94,18 +94,8 @@ def _start(missing: list[tuple[str, str, Any]]) -> subprocess.Popen[bytes] | Non
 
 def compile_all(kernels: bytes, first: int) -> None:
     """Compile kernels in the second process, until the ``first`` one has ended."""
-    import threading
-
-    threading.Thread(target=_leave_with, args=(first,), daemon=True).start()
+    leave_with(first, lambda: os._exit(1))
     for module, name, types in pickle.loads(kernels):  # noqa: S301  # from the process that started this one
         kernel: Kernel = getattr(import_module(module), name)
         kernel.compile(types)
     os._exit(0)
-
-
-def _leave_with(first: int) -> None:
-    import time
-
-    while os.getppid() == first:
-        time.sleep(_LOOK)
-    os._exit(1)
