@@ -30,7 +30,7 @@ appender.stderr.layout.type = PatternLayout
 _PATIENCE = 20  # seconds that Java may take to end
 
 
-def settings(workers: int | None, memory: int | None, master: str | None, own: Path) -> dict[str, str]:
+def settings(workers: int | None, memory: int | None, master: str | None, folder: Path) -> dict[str, str]:
     """Return our Spark settings: no output, and on this machine also its folder and its Python."""
     chosen = {
         "spark.app.name": "hierdata",
@@ -46,12 +46,12 @@ def settings(workers: int | None, memory: int | None, master: str | None, own: P
         master = f"local[{processors() if workers is None else workers}]"
     chosen["spark.master"] = master
     if master.startswith("local"):
-        log = own / "log4j2.properties"
+        log = folder / "log4j2.properties"
         log.touch(mode=0o600)
         log.write_text(_LOG, "utf-8")
         quiet = f"-Dlog4j2.configurationFile={log}"
         chosen |= {
-            "spark.local.dir": str(own),
+            "spark.local.dir": str(folder),
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.extraJavaOptions": quiet,

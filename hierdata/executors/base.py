@@ -7,6 +7,7 @@ of a worker to the caller.
 
 from __future__ import annotations
 
+import os
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -96,11 +97,11 @@ class HeldHere(Held[Value]):
         watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
         """Sort the pieces by bin."""
-        found: list[list[Piece]] = [[] for _ in range(bins)]
+        pieces: list[list[Piece]] = [[] for _ in range(bins)]
         for value in self._values:
             for number, piece in scatter(value):
-                found[number].append(piece)
-        return HeldHere(found)
+                pieces[number].append(piece)
+        return HeldHere(pieces)
 
     def collect(self) -> Iterator[Value]:
         """Yield the values."""
@@ -168,12 +169,12 @@ class Failure(NamedTuple):
         for packed in (error, _Rebuilt(error)):
             try:
                 pickled = cloudpickle.dumps(packed)
-                if _same(cls(pickled).error(), error):
+                if _is_same(cls(pickled).error(), error):
                     return cls(pickled, fault_of(error))
             except Exception:  # noqa: BLE001, S112  # whatever a foreign class raises, the next form is tried
                 continue
-        told = RuntimeError(f"a task ended with {type(error).__name__}")
-        return cls(pickle.dumps(told), fault_of(error))
+        summary = RuntimeError(f"a task ended with {type(error).__name__}")
+        return cls(pickle.dumps(summary), fault_of(error))
 
     def error(self) -> BaseException:
         """Return the exception, ready to be raised."""
@@ -201,10 +202,14 @@ def _rebuild(
     return error
 
 
-def _same(one: BaseException, other: BaseException) -> bool:
-    return (
-        type(one) is type(other) and str(one) == str(other) and one.__dict__.keys() == other.__dict__.keys()
-    )
+def _is_same(error: BaseException, other: BaseException) -> bool:
+    same_text = type(error) is type(other) and str(error) == str(other)
+    return same_text and error.__dict__.keys() == other.__dict__.keys()
+
+
+def name_folder(parent: Path) -> Path:
+    """Return the path of a new folder for one executor; no other process makes the same."""
+    return Path(parent).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
 
 
 def within(number: int, bins: int) -> bool:

@@ -8,11 +8,11 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, ignore_progress
+from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, ignore_progress, name_folder
 from hierdata.executors.spill import Extent, Scattered, SpillPlace, put, read, scatter
 from hierdata.ground.private_folder import remove
 
@@ -60,30 +60,20 @@ class Many(NamedTuple):
 Part = Kept | One | Many
 
 
-@dataclass(frozen=True)
-class Mapping:
-    """A task of ``map``."""
-
-    function: Callable[[Any], Any]
-
-    def __call__(self, part: Part, place: SpillPlace) -> One:
-        """Store the function's result for a value."""
-        return One(put(self.function(part.load()), place))
-
-
-@dataclass(frozen=True)
-class Scattering:
-    """A task of ``exchange``."""
-
-    function: Callable[[Any], Iterable[tuple[int, Any]]]
-    bins: int
-
-    def __call__(self, part: Part, place: SpillPlace) -> Scattered:
-        """Store the pieces that the function makes of a value."""
-        return scatter(self.function(part.load()), self.bins, place)
-
-
 Work = Callable[[Part, SpillPlace], Any]
+"""A task: from a value and a place for its results to what the driver needs to find them."""
+
+
+def _map_value(function: Callable[[Any], Any], part: Part, place: SpillPlace) -> One:
+    """Store the function's result for a value."""
+    return One(put(function(part.load()), place))
+
+
+def _scatter_value(
+    function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int, part: Part, place: SpillPlace
+) -> Scattered:
+    """Store the pieces that the function makes of a value."""
+    return scatter(function(part.load()), bins, place)
 
 
 class LocalHeld(Held[Value]):
@@ -106,11 +96,11 @@ class LocalHeld(Held[Value]):
         executor, parts = self._executor, self._require_parts()
         if executor.runs_here and self._count == 1:  # its result has to fit into memory anyway
             (only,) = self.collect()
-            made = Kept(function(only))
+            result = Kept(function(only))
             watch(1, 1)
-            return executor.hold_parts([made], [])
+            return executor.hold_parts([result], [])
         with executor.places(self._count) as places:
-            stored = executor.run(Mapping(function), parts, places, watch)
+            stored = executor.run(partial(_map_value, function), parts, places, watch)
         return executor.hold_parts(stored, places)
 
     def exchange(
@@ -157,10 +147,10 @@ class LocalExecutor(Executor):
         workers = self.workers = self.staff(workers)
         self._keep = _KEEP if memory is None else min(_KEEP, memory // 16)
         self._buffer = _BUFFER if memory is None else max(_LEAST, min(_BUFFER, memory // 16 // workers))
-        self.own = Path(folder).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
+        self.folder = name_folder(folder)
         self._stages = 0
         # Removes the files if the executor is not closed, or an uncaught exception ends the process.
-        self._at_exit = weakref.finalize(self, remove, self.own, os.getpid())
+        self._at_exit = weakref.finalize(self, remove, self.folder, os.getpid())
 
     @abstractmethod
     def staff(self, workers: int | None) -> int:
@@ -172,28 +162,26 @@ class LocalExecutor(Executor):
 
     def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
         """Return the task of ``exchange``."""
-        return Scattering(function, bins)
+        return partial(_scatter_value, function, bins)
 
     def gather_bins(self, scattered: Sequence[Any], bins: int) -> list[Part]:
         """Return the bins of what the tasks scattered."""
         extents: list[list[Extent]] = [[] for _ in range(bins)]
-        for each in scattered:
-            for number, extent in each.extents():
+        for result in scattered:
+            for number, extent in result.extents():
                 extents[number].append(extent)
-        return [Many(those) for those in extents]
+        return [*map(Many, extents)]
 
     @contextmanager
     def places(self, tasks: int) -> Iterator[list[SpillPlace]]:
         """Give each task a place for its results; if one fails, remove the files of all."""
         self._stages += 1
         keep = max(0, self._keep) // max(1, tasks)
-        places = [
-            SpillPlace(self.own / f"{self._stages}-{task}", keep, self._buffer) for task in range(tasks)
-        ]
+        files = [self.folder / f"{self._stages}-{task}" for task in range(tasks)]
         try:
-            yield places
+            yield [SpillPlace(file, keep, self._buffer) for file in files]
         except BaseException:
-            self.forget([place.path for place in places], 0)
+            self.forget(files, 0)
             raise
 
     def hold_parts(self, parts: list[Any], places: Iterable[SpillPlace]) -> LocalHeld[Any]:
@@ -212,12 +200,12 @@ class LocalExecutor(Executor):
         """Remove all files."""
         self._at_exit.detach()
         with suppress(FileNotFoundError):
-            shutil.rmtree(self.own)
+            shutil.rmtree(self.folder)
 
 
 def _in_memory(part: Part) -> int:
     extents = part.extents if isinstance(part, Many) else [part.extent] if isinstance(part, One) else []
-    return sum(each.length for each in extents if isinstance(each.source, bytes))
+    return sum(extent.length for extent in extents if isinstance(extent.source, bytes))
 
 
 def processors() -> int:

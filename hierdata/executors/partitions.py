@@ -46,18 +46,17 @@ class PartitionLayout:
 
     def load(self, numbers: Iterable[int], rows: Iterable[Row]) -> Iterator[tuple[int, Any]]:
         """Yield (number, value) for these numbers; bins without rows are empty lists."""
-        found = groupby(rows, lambda row: row[0][0])
-        following = next(found, None)
+        groups = groupby(rows, lambda row: row[0][0])
+        following = next(groups, None)
         for number in numbers:
+            records = []
             if following is not None and following[0] == number:
-                made = list(_records(following[1]))
-                following = next(found, None)
-            else:
-                made = []
+                records = list(_records(following[1]))
+                following = next(groups, None)
             if self.pieces:
-                yield number, made
+                yield number, records
             else:
-                (value,) = made
+                (value,) = records
                 yield number, value
 
 
@@ -80,24 +79,18 @@ def cut_value(value: Any, number: int, task: int = 0, piece: int = 0) -> Iterato
             part += 1
 
 
-def apply_function(function: Callable[[Any], Any], number: int, value: Any) -> Iterator[Row]:
-    """Run a task of ``map``."""
+def map_value(function: Callable[[Any], Any], number: int, value: Any) -> Iterator[Row]:
+    """Yield the rows of the function's result for a value: a task of ``map``."""
     return cut_value(function(value), number)
 
 
-@dataclass(frozen=True)
-class ScatterTask:
-    """A task of ``exchange``."""
-
-    bins: int
-
-    def __call__(
-        self, function: Callable[[Any], Iterable[tuple[int, Any]]], number: int, value: Any
-    ) -> Iterator[Row]:
-        """Yield the rows of the pieces."""
-        for piece, (into, made) in enumerate(function(value)):
-            within(into, self.bins)
-            yield from cut_value(made, into, number, piece)
+def scatter_value(
+    bins: int, function: Callable[[Any], Iterable[tuple[int, Any]]], number: int, value: Any
+) -> Iterator[Row]:
+    """Yield the rows of the pieces that the function makes of a value: a task of ``exchange``."""
+    for count, (into, piece) in enumerate(function(value)):
+        within(into, bins)
+        yield from cut_value(piece, into, number, count)
 
 
 _unpickled: tuple[str, Any] = ("", None)
@@ -158,7 +151,7 @@ class Failures:
         """Return no failures."""
         return {}
 
-    def addInPlace(self, one: dict[int, bytes], other: dict[int, bytes]) -> dict[int, bytes]:  # noqa: N802
+    def addInPlace(self, failures: dict[int, bytes], more: dict[int, bytes]) -> dict[int, bytes]:  # noqa: N802
         """Merge two sets of failures."""
-        one.update(other)
-        return one
+        failures.update(more)
+        return failures

@@ -13,8 +13,8 @@ import signal
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
@@ -35,8 +35,8 @@ _STAGES = count(1)  # of all executors of this process
 _PATIENCE = 5.0  # seconds that the parent of workers has to end them
 _START = """
 import sys
-at = sys.argv.index("-")
-driver, sockets, sys.path[:] = int(sys.argv[1]), [int(one) for one in sys.argv[2:at]], sys.argv[at + 1 :]
+end = sys.argv.index("-")
+driver, sockets, sys.path[:] = int(sys.argv[1]), [*map(int, sys.argv[2:end])], sys.argv[end + 1 :]
 from hierdata.executors.worker import main
 main(driver, sockets)
 """
@@ -55,20 +55,23 @@ class _WorkerProcess(NamedTuple):
         import subprocess
         from multiprocessing import Pipe
 
-        pairs = [Pipe() for _ in range(count)]
-        sockets = [end.fileno() for _, end in pairs]
-        # A process group of its own: the terminal's Ctrl-C reaches only the driver.
-        parent = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-c", _START, str(os.getpid()), *map(str, sockets), "-", *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **ONE_THREAD},
-            pass_fds=sockets,
-            process_group=0,
-        )
-        for _, end in pairs:
-            end.close()
-        workers = [cls(parent, number, own) for number, (own, _) in enumerate(pairs)]
+        with ExitStack() as unused, ExitStack() as of_workers:
+            connections, sockets = [], []
+            for _ in range(count):
+                connection, end = Pipe()
+                connections.append(unused.enter_context(connection))
+                sockets.append(of_workers.enter_context(end).fileno())
+            # A process group of its own: the terminal's Ctrl-C reaches only the driver.
+            parent = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-c", _START, str(os.getpid()), *map(str, sockets), "-", *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, **ONE_THREAD},
+                pass_fds=sockets,
+                process_group=0,
+            )
+            unused.pop_all()  # they are in use
+        workers = [cls(parent, number, connection) for number, connection in enumerate(connections)]
         assert parent.stdin is not None
         with suppress(BrokenPipeError), parent.stdin:  # the first task tells of it
             pickle.dump(work, parent.stdin, pickle.HIGHEST_PROTOCOL)
@@ -143,13 +146,13 @@ class Processes(LocalExecutor):
     def hold(self, values: Sequence[Value]) -> Held[Value]:
         """Store the values where workers can load them."""
         with self.places(len(values)) as places:
-            made = [One(put(*each)) for each in zip(values, places, strict=True)]
-        return self.hold_parts(made, places)
+            parts = [One(put(value, place)) for value, place in zip(values, places, strict=True)]
+        return self.hold_parts(parts, places)
 
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
         """Give each worker the next task as soon as it is free."""
         stage = next(_STAGES)
-        path = self.own / f"work-{stage}"
+        path = self.folder / f"work-{stage}"
         try:
             packed = put((self.requires, work), SpillPlace(path, _INLINE, 0))
             secrets = export_secrets()
@@ -175,13 +178,13 @@ class Processes(LocalExecutor):
         answers: dict[int, Any] = {}
         idle = list(self._workers)
         busy: dict[Connection, tuple[_WorkerProcess, int]] = {}
-        given, wanted = 0, len(requests)
-        while given < wanted or any(task < wanted for _, task in busy.values()):
-            while idle and given < wanted:
+        begun, wanted = 0, len(requests)
+        while begun < wanted or any(task < wanted for _, task in busy.values()):
+            while idle and begun < wanted:
                 worker = idle.pop()
-                worker.give(requests[given])
-                busy[worker.connection] = worker, given
-                given += 1
+                worker.give(requests[begun])
+                busy[worker.connection] = worker, begun
+                begun += 1
             for ready in wait(list(busy)):
                 worker, task = busy.pop(cast("Connection", ready))
                 idle.append(worker)
@@ -208,14 +211,11 @@ def _end(workers: list[_WorkerProcess]) -> None:
     workers.clear()
 
 
-@dataclass(frozen=True)
-class _Together:
-    """A task of ``exchange`` with one bin: all pieces have to fit into memory together anyway."""
-
-    function: Callable[[Any], Iterable[tuple[int, Any]]]
-
-    def __call__(self, part: Part, place: SpillPlace) -> list[Any]:
-        return [piece for number, piece in self.function(part.load()) if within(number, 1)]
+def _scatter_into_one(
+    function: Callable[[Any], Iterable[tuple[int, Any]]], part: Part, place: SpillPlace
+) -> list[Any]:
+    """Return the pieces for the only bin: all of them have to fit into memory together anyway."""
+    return [piece for number, piece in function(part.load()) if within(number, 1)]
 
 
 class Serial(LocalExecutor):
@@ -234,7 +234,7 @@ class Serial(LocalExecutor):
 
     def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
         """Return the task of ``exchange``."""
-        return _Together(function) if bins == 1 else super().scattering_task(function, bins)
+        return partial(_scatter_into_one, function) if bins == 1 else super().scattering_task(function, bins)
 
     def gather_bins(self, scattered: Sequence[Any], bins: int) -> list[Part]:
         """Return the bins of what the tasks scattered."""
@@ -244,8 +244,8 @@ class Serial(LocalExecutor):
 
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
         """Run one task after the other."""
-        made = []
+        results = []
         for part, place in zip(parts, places, strict=True):
-            made.append(work(part, place))
-            watch(len(made), len(parts))
-        return made
+            results.append(work(part, place))
+            watch(len(results), len(parts))
+        return results

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,14 +22,15 @@ from hierdata.executors.base import (
     Watch,
     WorkerError,
     ignore_progress,
+    name_folder,
 )
 from hierdata.executors.partitions import (
     Failures,
     PartitionLayout,
     PartitionStage,
-    ScatterTask,
-    apply_function,
     cut_value,
+    map_value,
+    scatter_value,
 )
 from hierdata.ground.errors import PolicyError, UnavailableError, missing_extra
 
@@ -54,7 +55,7 @@ class SparkHeld(Held[Value]):
     def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
         """Run one stage; Spark persists its rows in memory or on disk, so that they are not recomputed."""
         executor, layout = self._executor, PartitionLayout(self.count, self._layout.partitions, pieces=False)
-        stage = executor.stage(function, self._layout, apply_function)
+        stage = executor.stage(function, self._layout, map_value)
         rows = self._all().mapPartitionsWithIndex(stage, preservesPartitioning=True)
         rows.persist(executor.level)
         try:
@@ -75,7 +76,7 @@ class SparkHeld(Held[Value]):
         """Run one shuffle; its rows are sorted when they are requested."""
         executor = self._executor
         layout = PartitionLayout(bins, min(bins, max(_PARTITIONS, 4 * executor.workers)), pieces=True)
-        stage = executor.stage(scatter, self._layout, ScatterTask(bins))
+        stage = executor.stage(scatter, self._layout, partial(scatter_value, bins))
         rows = (
             self._all()
             .mapPartitionsWithIndex(stage)
@@ -143,15 +144,15 @@ class Spark(Executor):
         except ImportError:
             raise missing_extra("the executor `spark` needs PySpark", "spark") from None
         self.level = pyspark.StorageLevel.MEMORY_AND_DISK
-        self.own = Path(folder).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
+        self.folder = name_folder(folder)
         self._stages = 0
         self._ours = pyspark.SparkContext._active_spark_context is None
         self._java = self._ours and pyspark.SparkContext._gateway is None
         if self._ours:
-            self.own.mkdir(mode=0o700)
-            self._at_exit = weakref.finalize(self, shutil.rmtree, self.own, ignore_errors=True)
+            self.folder.mkdir(mode=0o700)
+            self._at_exit = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
             try:
-                self.context = start_context(settings(workers, memory, master, self.own))
+                self.context = start_context(settings(workers, memory, master, self.folder))
             except BaseException:
                 self._at_exit()
                 raise
@@ -165,7 +166,7 @@ class Spark(Executor):
         with _translate_errors():
             rows = self.context.parallelize(
                 [list(cut_value(value, number)) for number, value in enumerate(values)], max(1, count)
-            ).flatMap(_same)
+            ).flatMap(_keep_rows)
         return SparkHeld(self, rows, PartitionLayout(count, max(1, count), pieces=False), kept=False)
 
     def stage(
@@ -176,7 +177,7 @@ class Spark(Executor):
 
         self._stages += 1
         return PartitionStage(
-            name=f"{self.own.name}-{self._stages}",
+            name=f"{self.folder.name}-{self._stages}",
             function=cloudpickle.dumps((self.requires, function)),
             layout=layout,
             task=task,
@@ -198,12 +199,12 @@ class Spark(Executor):
         thread = threading.Thread(target=runs, daemon=True)
         thread.start()
         try:
-            told = 0
+            reported = 0
             while thread.is_alive():
                 thread.join(_LOOK)
-                if (done := self._done_count(stage.name, tasks)) > told:
-                    told = done
-                    watch(told, tasks)
+                if (done := self._done_count(stage.name, tasks)) > reported:
+                    reported = done
+                    watch(done, tasks)
         except BaseException:
             with suppress(Exception):
                 self.context.cancelJobGroup(stage.name)
@@ -232,7 +233,7 @@ class Spark(Executor):
             self._at_exit()
 
 
-def _same(rows: list[Any]) -> list[Any]:
+def _keep_rows(rows: list[Any]) -> list[Any]:
     return rows
 
 

@@ -54,8 +54,8 @@ class Scattered(NamedTuple):
     def extents(self) -> Iterator[tuple[int, Extent]]:
         """Yield (bin, extent) for each run, in the order in which they were made."""
         whole = self.source
-        for at in range(0, len(self.runs), 3):
-            number, offset, length = self.runs[at : at + 3]
+        for start in range(0, len(self.runs), 3):
+            number, offset, length = self.runs[start : start + 3]
             if isinstance(whole, bytes):
                 yield number, Extent(whole[offset : offset + length], 0, length)
             else:

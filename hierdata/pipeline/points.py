@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -90,10 +90,7 @@ def digest_folder(folder: Path) -> str:
 def digest_file(file: Path) -> bytes:
     """Return the SHA-256 of a file's bytes."""
     with file.open("rb") as stream:
-        found = sha256()
-        while part := stream.read(1 << 20):
-            found.update(part)
-        return found.digest()
+        return file_digest(stream, "sha256").digest()
 
 
 def _keep_point(call: Callable[..., JSON], task: _PointTask) -> None:

@@ -14,7 +14,8 @@ import pytest
 
 from hierdata.executors import WorkerError
 from hierdata.executors.local import processors
-from hierdata.executors.processes import Processes
+from hierdata.executors.processes import Processes, _WorkerProcess
+from hierdata.executors.spill import Extent
 
 pytestmark = pytest.mark.usefixtures("own_workers")
 
@@ -147,6 +148,20 @@ def test_a_killed_worker_is_one_error_and_nothing_stays(
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert list(tmp_path.iterdir()) == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_workers_that_cannot_be_started_leave_no_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **options: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    work = Extent(b"", 0, 0)
+    before = sorted(Path("/proc/self/fd").iterdir())
+    with pytest.raises(OSError, match="no more processes") as error:
+        _WorkerProcess.start(3, work)
+    assert sorted(Path("/proc/self/fd").iterdir()) == before, error
 
 
 def test_workers_end_with_the_executor(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ from hierdata.executors.partitions import (
     Failures,
     PartitionLayout,
     PartitionStage,
-    ScatterTask,
-    apply_function,
     cut_value,
+    map_value,
+    scatter_value,
 )
 from hierdata.executors.processes import Serial
 from hierdata.ground.errors import PolicyError
@@ -95,11 +96,11 @@ def test_a_failure_is_no_exception_in_the_worker() -> None:
             raise KeyError("raw")
         return value
 
-    made, failed = staged(fails, apply_function)
+    made, failed = staged(fails, map_value)
     assert len(made) == 1
     assert list(failed) == [1]
     assert isinstance(Failure(failed[1]).error(), KeyError)
-    made, failed = staged(lambda value: [(value, value)], ScatterTask(2))
+    made, failed = staged(lambda value: [(value, value)], partial(scatter_value, 2))
     assert list(failed) == [2]
     assert isinstance(Failure(failed[2]).error(), ValueError)
 
