@@ -51,13 +51,13 @@ class MissingPluginError(PolicyError):
     """A policy or a release needs a plug-in that is not installed here."""
 
 
-def missing_extra(what: str, extra: str) -> PolicyError:
+def missing_extra(need: str, extra: str) -> PolicyError:
     """Return the error for a package that is not installed, with the command that installs it.
 
     >>> str(missing_extra("BSON needs pymongo", "mongodb"))
     "BSON needs pymongo; install it with: pip install 'hierdata[mongodb]'"
     """
-    return PolicyError(f"{what}; install it with: pip install 'hierdata[{extra}]'")
+    return PolicyError(f"{need}; install it with: pip install 'hierdata[{extra}]'")
 
 
 class PromiseError(HierdataError):

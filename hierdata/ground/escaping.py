@@ -23,12 +23,15 @@ def escape(text: str) -> str:
     >>> print(escape("a\nb \x1b[1m \u202e \ud800 \\n"))
     a\nb \x1b[1m \u202e \ud800 \n
     """
-    if text.isprintable() and not _UNSEEN.search(text):
+    if _is_shown(text):
         return text
     return "".join(
-        one if one.isprintable() and not _UNSEEN.match(one) else one.encode("unicode_escape").decode("ascii")
-        for one in text
+        char if _is_shown(char) else char.encode("unicode_escape").decode("ascii") for char in text
     )
+
+
+def _is_shown(text: str) -> bool:
+    return text.isprintable() and not _UNSEEN.search(text)
 
 
 def escape_json(line: str) -> str:
@@ -37,13 +40,11 @@ def escape_json(line: str) -> str:
     >>> print(escape_json('"a\u202eb"'))
     "a\u202eb"
     """
-    if escape(line) == line:
+    if _is_shown(line):
         return line
-    return "".join(one if escape(one) == one else _escape_in_json(one) for one in line)
-
-
-def _escape_in_json(one: str) -> str:
-    return "\\u007f" if one == "\x7f" else json.dumps(one)[1:-1]
+    return "".join(
+        char if _is_shown(char) else "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1] for char in line
+    )
 
 
 def quote(text: str) -> str:

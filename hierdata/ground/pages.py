@@ -17,7 +17,7 @@ def read_templates(package: str, **names: object) -> Environment:
     nothing but apply its ``style``, as ``content_policy`` says.
     Every text is escaped for HTML unless it is marked as markup, and for the eye by ``escape``.
     """
-    made = Environment(
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("hierdata.ground")]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -25,11 +25,11 @@ def read_templates(package: str, **names: object) -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: escape(value) if type(value) is str else value,
     )
-    made.globals.update(names)
-    return made
+    templates.globals.update(names)
+    return templates
 
 
 def allow_only(style: str) -> str:
     """Return the content security policy of a page that applies its own style, and does nothing else."""
-    found = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{found}'; base-uri 'none'; form-action 'none'"
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

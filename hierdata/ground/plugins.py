@@ -56,10 +56,10 @@ class Plugin:
 @cache
 def _entry_points_of(family: str) -> dict[str, list[EntryPoint]]:
     """Return the entry points of a family by name."""
-    found: dict[str, list[EntryPoint]] = {}
+    by_name: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=f"hierdata.{family}"):
-        found.setdefault(entry.name, []).append(entry)
-    return found
+        by_name.setdefault(entry.name, []).append(entry)
+    return by_name
 
 
 def _entry(family: str, name: str) -> EntryPoint:
@@ -113,8 +113,8 @@ def load(family: str, name: str, base: type[Member]) -> type[Member]:
         raise PolicyError(f"{plugin} cannot be imported ({_reason(error)})") from None
     if problem := next(_problems(family, name, member, base), None):
         raise PolicyError(f"{plugin} {problem}")
-    found: type[Member] = member
-    return found
+    checked: type[Member] = member
+    return checked
 
 
 FAULT = "fault_of_plugin"
@@ -174,10 +174,10 @@ def _problems(family: str, name: str, member: Any, base: type) -> Iterator[str]:
 def require(family: str, name: str, distribution: str, built: str) -> Plugin:
     """Return the plug-in. Raises MissingPluginError unless exactly this version of it is installed."""
     try:
-        found = version(distribution)
+        installed = version(distribution)
     except (PackageNotFoundError, ValueError):  # ValueError: not a valid distribution name
-        found = None
-    if found != built:
-        here = "is not installed" if found is None else f"is installed as {found}"
+        installed = None
+    if installed != built:
+        here = "is not installed" if installed is None else f"is installed as {installed}"
         raise MissingPluginError(f"{name} ({family}) comes from {distribution} {built}, which {here} here")
     return Plugin(family, name, distribution, built)

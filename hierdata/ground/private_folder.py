@@ -56,25 +56,25 @@ def explain_full_disk() -> Iterator[None]:
 
 
 class PrivateFolder:
-    """A folder of mode 0700 with an unguessable name, for ``what`` (used in the error message).
+    """A folder of mode 0700 with an unguessable name, for a ``purpose`` (used in the error message).
 
     It is removed by ``remove``, with this object, and at the end of the process, also if that is killed. What
     killed runs left in ``parent`` is removed first. Raises TargetError if the folder cannot be created.
     """
 
-    def __init__(self, parent: Path | None, what: str) -> None:
+    def __init__(self, parent: Path | None, purpose: str) -> None:
         try:
-            place = Path(parent or tempfile.gettempdir()).absolute()
-            _remove_abandoned(place)
+            parent_path = Path(parent or tempfile.gettempdir()).absolute()
+            _remove_abandoned(parent_path)
             # Set the name and arrange its removal before creating it: a signal may come between two steps.
-            self.path = place / f".hierdata-run-{secrets.token_hex(8)}"
-            held: list[int] = []
-            self._end = weakref.finalize(self, _remove_held, self.path, os.getpid(), held)
+            self.path = parent_path / f".hierdata-run-{secrets.token_hex(8)}"
+            locks: list[int] = []
+            self._end = weakref.finalize(self, _remove_locked, self.path, os.getpid(), locks)
             _entrust(self.path)
-            _make_locked(self.path, held)
+            _make_locked(self.path, locks)
         except OSError as error:
             where = str(parent) if parent is not None and str(parent) != "." else None
-            why = f"cannot create a folder for {what} here ({error.strerror})"
+            why = f"cannot create a folder for {purpose} here ({error.strerror})"
             raise file_error(error, why, path=where) from None
 
     def remove(self) -> None:
@@ -99,62 +99,62 @@ def remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove_held(folder: Path, process: int, held: list[int]) -> None:
+def _remove_locked(folder: Path, process: int, locks: list[int]) -> None:
     """Remove a folder, and let go of its lock; in a fork do neither."""
     remove(folder, process)
-    while held and os.getpid() == process:
-        os.close(held.pop())
+    while locks and os.getpid() == process:
+        os.close(locks.pop())
 
 
-def _make_locked(folder: Path, held: list[int]) -> None:
+def _make_locked(folder: Path, locks: list[int]) -> None:
     """Create a folder and lock it as long as this process lives, where the file system has locks."""
     while True:
         folder.mkdir(mode=0o700)
         with suppress(FileNotFoundError):  # another run took it for abandoned before it was locked
-            if not _lock(folder, held, wait=True) or folder.exists():
+            if not _lock(folder, locks, wait=True) or folder.exists():
                 return
-            os.close(held.pop())
+            os.close(locks.pop())
 
 
-def _lock(folder: Path, held: list[int], *, wait: bool) -> bool:
-    """Lock a folder and add its descriptor to ``held``; return False where that is not possible."""
+def _lock(folder: Path, locks: list[int], *, wait: bool) -> bool:
+    """Lock a folder and add its descriptor to ``locks``; return False where that is not possible."""
     if fcntl is None:
         return False
-    held.append(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+    locks.append(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
     try:
-        fcntl.flock(held[-1], fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(locks[-1], fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:  # locked by a living process, or a file system without locks
-        os.close(held.pop())
+        os.close(locks.pop())
         return False
     return True
 
 
-def _remove_abandoned(place: Path) -> None:
-    """Remove the folders of this user's killed runs in a place: those that no process has locked."""
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders of this user's killed runs below ``parent``: those that no process has locked."""
     if fcntl is None:
         return
     with suppress(OSError):
-        with os.scandir(place) as entries:  # without a Path for each of many
-            found = [place / entry.name for entry in entries if _NAME.fullmatch(entry.name)]
-        for path in found:
-            held: list[int] = []
+        with os.scandir(parent) as entries:  # without a Path for each of many
+            folders = [parent / entry.name for entry in entries if _NAME.fullmatch(entry.name)]
+        for folder in folders:
+            locks: list[int] = []
             with suppress(OSError):
-                if path.lstat().st_uid == os.geteuid() and _lock(path, held, wait=False):
-                    shutil.rmtree(path, ignore_errors=True)
-            for descriptor in held:
+                if folder.lstat().st_uid == os.geteuid() and _lock(folder, locks, wait=False):
+                    shutil.rmtree(folder, ignore_errors=True)
+            for descriptor in locks:
                 os.close(descriptor)
 
 
 def _entrust(folder: Path) -> None:
     """Arrange that the folder is removed if this process is killed; not possible without a shell."""
     global _waiting
-    told = os.fsencode(folder)
-    if b"\n" in told or not hasattr(os, "posix_spawn"):
+    line = os.fsencode(folder)
+    if b"\n" in line or not hasattr(os, "posix_spawn"):
         return
     with suppress(OSError):
         if _waiting is None:
             _waiting = _waiter()
-        os.write(_waiting, told + b"\n")
+        os.write(_waiting, line + b"\n")
 
 
 def _waiter() -> int:

@@ -34,12 +34,12 @@ def count_items(
     if progress is silent:
         yield from items
         return
-    done = told = 0
+    done = reported = 0
     progress(stage, done, total)
     for item in items:
         yield item
         done += 1 if times is None else times(item)
-        if done - told >= _STEP:
-            told = done
+        if done - reported >= _STEP:
+            reported = done
             progress(stage, done, total)
     progress(stage, done, total)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Mapping
-from typing import NoReturn
 
 from hierdata.ground.errors import PolicyError
 
@@ -34,7 +33,10 @@ class Secret:
         """Return the bytes. Raises PolicyError in a process that did not receive them."""
         value = _known.get(self._name)
         if value is None:
-            _untold()
+            raise PolicyError(
+                "the key is not known to this process, since it is sent only to worker processes on this "
+                "machine: use the executor serial or processes"
+            )
         return value
 
     def __reduce__(self) -> tuple[type[_Named], tuple[str]]:
@@ -54,13 +56,6 @@ class _Named(Secret):
 
     def __repr__(self) -> str:
         return "Secret(...)"
-
-
-def _untold() -> NoReturn:
-    raise PolicyError(
-        "the key is not known to this process, since it is sent only to worker processes on this machine: "
-        "use the executor serial or processes"
-    )
 
 
 def export_secrets() -> dict[str, bytes]:

@@ -65,7 +65,6 @@ SMALL = {
     "engines/spread/engine.py": "one engine a file, which loads nothing heavy",
     "engines/sweep/engine.py": "one engine a file, which loads nothing heavy",
     "forest/partition.py": "the noun that most rooms import",
-    "ground/escaping.py": "every room may import it, so each file is for itself",
     "ground/pages.py": "every room may import it, so each file is for itself",
     "ground/parents.py": "every room may import it, so each file is for itself",
     "ground/progress.py": "every room may import it, so each file is for itself",
