@@ -33,8 +33,8 @@ def date_of(number: int) -> tuple[int, int, int]:
     ((0, 12, 31), (10000, 1, 1))
     """
     cycles, rest = divmod(number - _FIRST, _CYCLE_DAYS)
-    found = date.fromordinal(_FIRST + rest)
-    return found.year + cycles * _CYCLE_YEARS, found.month, found.day
+    cycle_day = date.fromordinal(_FIRST + rest)
+    return cycle_day.year + cycles * _CYCLE_YEARS, cycle_day.month, cycle_day.day
 
 
 _FIRST = date(_BASE, 1, 1).toordinal()

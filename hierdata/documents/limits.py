@@ -169,34 +169,20 @@ class _Count:
         import yaml
 
         if isinstance(event, yaml.ScalarEvent):
-            self.add(event, _Measure(1, len(event.value), 0), event.anchor)
+            measure = _Measure(1, len(event.value), 0)
+            self._charge(event, measure)
+            self._close(event.anchor, measure)
         elif isinstance(event, yaml.AliasEvent):
-            self.alias(event)
+            if any(anchor == event.anchor for anchor, _ in self._open):
+                raise TooMuch(f"it is nested beyond {self._limits.depth}", event.start_mark)
+            if event.anchor in self._anchored:  # the reader reports an unknown anchor
+                self._charge(event, self._anchored[event.anchor])
+                self._close(None, self._anchored[event.anchor])
         elif isinstance(event, yaml.CollectionStartEvent):
-            self.begin(event)
+            self._charge(event, _Measure(1, 0, 0))
+            self._open.append((event.anchor, _Measure(1, 0, 0)))
         elif isinstance(event, yaml.CollectionEndEvent):
-            self.end(event)
-
-    def add(self, event: yaml.Event, measure: _Measure, anchor: str | None = None) -> None:
-        """Add a complete part."""
-        self._charge(event, measure)
-        self._close(anchor, measure)
-
-    def alias(self, event: yaml.AliasEvent) -> None:
-        """Add the part of an anchor; an unknown anchor is reported by the reader."""
-        if any(anchor == event.anchor for anchor, _ in self._open):
-            raise TooMuch(f"it is nested beyond {self._limits.depth}", event.start_mark)
-        if event.anchor in self._anchored:
-            self.add(event, self._anchored[event.anchor])
-
-    def begin(self, event: yaml.CollectionStartEvent) -> None:
-        """Begin a list or a mapping."""
-        self._charge(event, _Measure(1, 0, 0))
-        self._open.append((event.anchor, _Measure(1, 0, 0)))
-
-    def end(self, event: yaml.Event) -> None:
-        """End a list or a mapping."""
-        self._close(*self._open.pop())
+            self._close(*self._open.pop())
 
     def _charge(self, event: yaml.Event, measure: _Measure) -> None:
         self._total.include(measure)

@@ -186,13 +186,13 @@ class Double(TypedDecimal):
         return _KNOWN[number]
 
     @classmethod
-    def exactly(cls, number: Fraction | int) -> Double | None:
+    def exactly(cls, number: Fraction | Decimal | int) -> Double | None:
         """Return the value that equals a number, None where none does."""
         try:
-            found = cls.of(float(number))
+            double = cls.of(float(number))
         except OverflowError:
             return None
-        return found if isinstance(found, Double) and found == number else None
+        return double if isinstance(double, Double) and double == number else None
 
 
 class _KnownDoubles(dict[float, "Double | DoubleWord"]):
@@ -202,10 +202,10 @@ class _KnownDoubles(dict[float, "Double | DoubleWord"]):
         text = float.__repr__(number)
         if text in _WORDS:
             return DoubleWord(_WORDS[text])
-        found = Double(text)
+        double = Double(text)
         if number and len(self) < KEPT:
-            self[number] = found
-        return found
+            self[number] = double
+        return double
 
 
 _KNOWN = _KnownDoubles()
@@ -248,10 +248,10 @@ class Decimal128(TypedDecimal):
         exponent = short.as_tuple().exponent
         plain = isinstance(exponent, int) and exponent > 0 and short.adjusted() < _DIGITS
         try:
-            found = cls.of(format(short, "f") if plain else str(short))
+            decimal = cls.of(format(short, "f") if plain else str(short))
         except ValueError:
             return None
-        return found if isinstance(found, Decimal128) else None
+        return decimal if isinstance(decimal, Decimal128) else None
 
 
 _SPELLED = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
@@ -330,12 +330,7 @@ class Timestamp(TypedText):
         return DateTime(time).milliseconds // 1000, int(increment)
 
 
-TYPED_TEXTS: frozenset[type] = frozenset(
-    {
-        *(ObjectId, Uuid, Binary, DateTime, Timestamp, Regex, Code, Symbol, Undefined, MinKey, MaxKey),
-        *(DoubleWord, Decimal128Word),
-    }
-)
+TYPED_TEXTS: frozenset[type] = frozenset(TypedText.__subclasses__())
 """Types that are text."""
 TYPED_NUMBERS: frozenset[type] = frozenset({Int64, Double, Decimal128})
 """Types that are numbers."""
@@ -343,17 +338,8 @@ TYPED = TYPED_TEXTS | TYPED_NUMBERS
 
 WRAPPERS = frozenset(
     {
-        *(
-            "$oid",
-            "$numberInt",
-            "$numberLong",
-            "$numberDouble",
-            "$numberDecimal",
-            "$date",
-            "$binary",
-            "$uuid",
-        ),
-        *("$timestamp", "$regularExpression", "$symbol", "$undefined", "$minKey", "$maxKey"),
+        *("$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$binary"),
+        *("$uuid", "$timestamp", "$regularExpression", "$symbol", "$undefined", "$minKey", "$maxKey"),
     }
 )
 """Keys of the objects in which Extended JSON writes these values; reading it leaves no such object."""

@@ -201,7 +201,7 @@ def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collecti
         for shaped in tables:
             noted = parts[shaped.origin].kinds
             if noted is not None:
-                reduce(Kinds.at, at[shaped.table.name], whole).below.update(noted().below)
+                reduce(Kinds.child, at[shaped.table.name], whole).below.update(noted().below)
         return whole
 
     return Collection(_shape_form(forms, tables, policy), documents, kinds=kinds)

@@ -31,8 +31,8 @@ class Element(NamedTuple):
 
 @cache
 def _table() -> Mapping[str, Mapping[str, str]]:
-    found: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("r4.json").read_text("utf-8"))
-    return found
+    table: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name("r4.json").read_text("utf-8"))
+    return table
 
 
 @cache
@@ -44,12 +44,12 @@ def elements_of(name: str) -> Mapping[str, Element]:
     >>> elements_of("date")
     {}
     """
-    found = {}
+    elements = {}
     for key, text in _table().get(name, {}).items():
         match = _SPELLED.fullmatch(text)
         assert match is not None, "the table is made by a script"
-        found[key] = Element(match[1], bool(match[2]), bool(match[3]), match[4] or "")
-    return found
+        elements[key] = Element(match[1], bool(match[2]), bool(match[3]), match[4] or "")
+    return elements
 
 
 def is_resource(name: str) -> bool:
@@ -78,11 +78,11 @@ def range_of(name: str, key: str) -> str | None:
     >>> range_of("Encounter", "length")
     """
     elements = elements_of(name)
-    own = elements.get(key)
-    if own is None or not own.choice or "value" not in elements_of(own.type):
+    element = elements.get(key)
+    if element is None or not element.choice or "value" not in elements_of(element.type):
         return None
-    found = f"{own.choice}Range"
-    return found if found in elements else None
+    range_name = f"{element.choice}Range"
+    return range_name if range_name in elements else None
 
 
 def type_below(name: str, key: str) -> str | None:

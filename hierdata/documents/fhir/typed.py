@@ -51,7 +51,7 @@ def _absent_date(label: str) -> Document:
     """Return the content of a date that lies in a period: ``[1980-01-01, 1989-12-31]``, or one like 1980."""
     first, _, last = label.strip("[]").partition(", ")
     period: Document = {"url": PERIOD, "valuePeriod": {"start": first, "end": last or first}}
-    return {"extension": [*absent_element()["extension"], period]}  # type: ignore[misc]
+    return {"extension": [dict(_MASK), period]}
 
 
 def _read_date(value: Value) -> str | None:
@@ -121,7 +121,7 @@ class _Node:
         self.to_fill: tuple[str, ...] = ()
         self.kinds: dict[Conditions, _Node] = {}
 
-    def at(self, step: TypedStep) -> _Node:
+    def step_down(self, step: TypedStep) -> _Node:
         """Return the node below at a step; create it if needed."""
         if step.key not in self.below:
             self.below[step.key] = _Node(type_below(self.type, step.key) or "")
@@ -145,15 +145,16 @@ class _Node:
         """Note what FHIR wants here and below, once all fields are known."""
         elements, written = elements_of(self.type), joined.get(self.type, ())
         self.required = {
-            key: own
-            for key, own in elements.items()
-            if own.required and not own.choice and key not in written
+            key: element
+            for key, element in elements.items()
+            if element.required and not element.choice and key not in written
         }
-        wanted = {own.choice for own in elements.values() if own.required and own.choice}
-        if self.type == "Extension" and any(own.choice for key, own in elements.items() if key in self.below):
+        wanted = {element.choice for element in elements.values() if element.required and element.choice}
+        if self.type == "Extension" and any(elements[key].choice for key in self.below if key in elements):
             wanted.add("value")
-        of_choice = ([key for key, own in elements.items() if own.choice == name] for name in sorted(wanted))
-        self.choices = tuple(tuple(sorted(names, key=self._order)) for names in of_choice)
+        for choice in sorted(wanted):
+            names = [key for key, element in elements.items() if element.choice == choice]
+            self.choices += (tuple(sorted(names, key=self._order)),)
         for node in self.kinds.values():
             node.settle(joined)
         for key, node in self.below.items():
@@ -196,11 +197,11 @@ class Typing:
     ) -> None:
         self._root = _Node(root)
         self._root.vertex = True
-        for own in fields:
+        for published in fields:
             node = self._root
-            for step in own.steps:
-                node = node.at(step)
-            node.field = own
+            for step in published.steps:
+                node = node.step_down(step)
+            node.field = published
         self._root.settle(joined)
 
     def to_fhir(self, document: Document) -> Document:
@@ -229,8 +230,12 @@ def _write(content: Document, node: _Node) -> Document:
             inner = _write(value, below)
             if inner:
                 _put_object(inner, key, below, typed)
-        elif not _is_absent(value, below):
-            _put_scalar(value, key, below, node, typed)
+        elif _is_absent(value, below):
+            continue
+        elif below.is_period(value):
+            typed[f"_{key}"] = _absent_date(str(value))
+        else:
+            typed["display" if key == "code" and value in node.texts else key] = value
     if typed or node.vertex:
         _mark_required(typed, node)
         return typed if typed or node.is_resource else absent_element()
@@ -245,14 +250,6 @@ def _mark_required(typed: Document, node: _Node) -> None:
     for names in node.choices:
         if typed.keys().isdisjoint([*names, *(f"_{name}" for name in names)]):
             _mark(names[0], elements_of(node.type)[names[0]], typed)
-
-
-def _put_scalar(value: Scalar, key: str, below: _Node, node: _Node, typed: Document) -> None:
-    """Put a value into the object that holds it."""
-    if below.is_period(value):
-        typed[f"_{key}"] = _absent_date(str(value))
-    else:
-        typed["display" if key == "code" and value in node.texts else key] = value
 
 
 def _put_object(inner: Document, key: str, node: _Node, typed: Document) -> None:
@@ -307,27 +304,27 @@ def _mark(key: str, element: Element, typed: Document) -> None:
 
 def _read(content: Document, node: _Node) -> Document:
     """Return the labels of an object."""
-    found: Document = {}
+    labels: Document = {}
     for key, value in content.items():
         if _is_mark(key, value, content, node):
             continue
         below = node.below.get(key)
         if below is None:
-            _read_other(key, value, content, node, found)
+            _read_other(key, value, content, node, labels)
         elif isinstance(value, list):
             marks = content.get(f"_{key}")
             dates = marks if isinstance(marks, list) and len(marks) == len(value) else [None] * len(value)
             pairs = zip(value, dates, strict=True)
-            found[key] = [_read_item(item, mark, below) for item, mark in pairs]
+            labels[key] = [_read_item(item, mark, below) for item, mark in pairs]
         else:
-            found[key] = _read(value, below) if isinstance(value, dict) else value
-    missing = [key for key in node.to_fill if key not in found]
+            labels[key] = _read(value, below) if isinstance(value, dict) else value
+    missing = [key for key in node.to_fill if key not in labels]
     for key in missing:
-        found[key] = _fill(node.below[key])
-    if not missing and found.keys() == content.keys():
-        return found
-    ordered = {key: found.pop(key) for key in node.below if key in found}
-    return ordered | found
+        labels[key] = _fill(node.below[key])
+    if not missing and labels.keys() == content.keys():
+        return labels
+    ordered = {key: labels.pop(key) for key in node.below if key in labels}
+    return ordered | labels
 
 
 def _read_item(value: Value, mark: Value, node: _Node) -> Value:
@@ -338,16 +335,16 @@ def _read_item(value: Value, mark: Value, node: _Node) -> Value:
     return ANY if value is None and node.fills else value
 
 
-def _read_other(key: str, value: Value, content: Document, node: _Node, found: Document) -> None:
+def _read_other(key: str, value: Value, content: Document, node: _Node, labels: Document) -> None:
     """Read what stands for a label under another name; other things stay."""
     if key in node.ranges and (quantity := _read_range(value, node.below[node.ranges[key]])) is not None:
-        found[node.ranges[key]] = quantity
+        labels[node.ranges[key]] = quantity
     elif key[0] == "_" and (label := _read_period(key[1:], value, content, node)) is not None:
-        found[key[1:]] = label
+        labels[key[1:]] = label
     elif key == "display" and "code" not in content and value in node.texts:
-        found["code"] = value
+        labels["code"] = value
     else:
-        found[key] = value
+        labels[key] = value
 
 
 def _read_period(key: str, value: Value, content: Document, node: _Node) -> str | None:

@@ -17,6 +17,7 @@ from hierdata.ground.errors import InputError, PolicyError, missing_extra
 MAX_BYTES = 16 * 1024 * 1024 + 16 * 1024
 """Maximum bytes of a document: MongoDB's 16 MiB, plus the excess that its own tools allow."""
 MIN_BYTES = 5
+"""Bytes of an empty document."""
 TOO_LONG = "the record has more than 16 MiB, the limit of MongoDB: is this BSON?"
 ENDS_EARLY = "the BSON ends inside the record: is the file complete?"
 
@@ -50,11 +51,11 @@ class Bson(Rowwise):
         """Cut between documents, which are skipped by their lengths (see Format.splits)."""
         if not stream.seekable():
             return (WHOLE,)
-        starts, at, record = [0], 0, 0
+        starts, position, record = [0], 0, 0
         while length := _length(stream, record := record + 1):
-            if at - starts[-1] >= size:
-                starts.append(at)
-            at += length
+            if position - starts[-1] >= size:
+                starts.append(position)
+            position += length
             stream.seek(length - _LENGTH.size, SEEK_CUR)
         return tuple(Split(*both) for both in zip(starts, (*starts[1:], None), strict=True))
 
@@ -99,15 +100,15 @@ def _codec() -> ModuleType:
 
 def _read_frames(stream: BinaryIO, split: Split) -> Iterator[bytes]:
     """Yield the bytes of each record of a part."""
-    at, record = split.start, 0
-    if at:
-        stream.seek(at)
-    while split.end is None or at < split.end:
+    position, record = split.start, 0
+    if position:
+        stream.seek(position)
+    while split.end is None or position < split.end:
         record += 1
         length = _length(stream, record)
         if not length:
             return
-        at += length
+        position += length
         raw = _LENGTH.pack(length) + stream.read(length - _LENGTH.size)
         if len(raw) < length:
             raise InputError(ENDS_EARLY, record=record)

@@ -36,14 +36,12 @@ NO_FIT = "a length in the BSON does not fit"
 OPTIONS: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
 """Options of the library: times are numbers, so that none is out of its range."""
 _INT32 = Struct("<i")
-_SIZES = {0x01: 8, 0x06: 0, 0x07: 12, 0x08: 1, 0x09: 8, 0x0A: 0, 0x10: 4, 0x11: 8, 0x12: 8, 0x13: 16}
-
-_SIZES |= {0x7F: 0, 0xFF: 0}
-
-_OBJECT, _ARRAY, _BINARY, _UNDEFINED, _REGEX = 0x03, 0x04, 0x05, 0x06, 0x0B
-
-_STRING, _OBJECT_ID = 0x02, 0x07
-
+_SIZES = {
+    **{0x01: 8, 0x06: 0, 0x07: 12, 0x08: 1, 0x09: 8, 0x0A: 0, 0x10: 4, 0x11: 8, 0x12: 8, 0x13: 16},
+    **{0x7F: 0, 0xFF: 0},
+}
+"""The bytes of a value, by the type of the element, where all of a type have the same."""
+_STRING, _OBJECT, _ARRAY, _BINARY, _UNDEFINED, _OBJECT_ID, _REGEX = 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x0B
 _POINTER, _CODE, _SYMBOL, _SCOPED = 0x0C, 0x0D, 0x0E, 0x0F
 
 
@@ -104,40 +102,39 @@ class Walker:
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
-        self._at = 0
+        self._position = 0
         self._end = len(raw)
 
     def document(self) -> Document:
         """Return the document, which must be all of the data."""
-        found = self._members(MAX_DEPTH)
-        if self._at != len(self._raw):
+        document = self._members(MAX_DEPTH)
+        if self._position != len(self._raw):
             raise RefusedTextError(NOT_BSON)
-        return found
+        return document
 
     def _members(self, room: int) -> Document:
         if not room:
             raise RefusedTextError(TOO_DEEP)
-        outer, start = self._end, self._at
+        outer, start = self._end, self._position
         size = self._int32()
         if size < MIN_BYTES or start + size > outer:
             raise RefusedTextError(NO_FIT)
         self._end = start + size - 1
-        found: Document = {}
-        while self._at < self._end:
+        members: Document = {}
+        while self._position < self._end:
             kind = self._take(1)[0]
             key = self._cstring()
-            if key in found:
+            if key in members:
                 raise RefusedTextError("an object has the same key twice")
-            found[key] = self._value(kind, room - 1)
+            members[key] = self._value(kind, room - 1)
         self._end = outer
         if self._take(1) != b"\0":
             raise RefusedTextError(NOT_BSON)
-        return found
+        return members
 
     def _value(self, kind: int, room: int) -> Value:
-        old = _OLD.get(kind)
-        if old is not None:
-            return old(self, room)
+        if kind in _OLD:
+            return _OLD[kind](self, room)
         if kind == _OBJECT:
             return self._members(room)
         if kind == _ARRAY:
@@ -152,21 +149,15 @@ class Walker:
             raise RefusedTextError(NOT_BSON)
         return self._single(kind, self._take(_SIZES[kind]), room)
 
-    def _regex(self, _: int) -> Value:
-        return Regex.of(self._cstring(), self._cstring())
-
-    def _symbol(self, _: int) -> Value:
-        return Symbol(self._string())
-
     def _pointer(self, room: int) -> Value:
         return {"$dbPointer": {"$ref": self._string(), "$id": self._single(_OBJECT_ID, self._take(12), room)}}
 
     def _read_scoped_code(self, room: int) -> Value:
-        end = self._at + self._int32()
-        found: Value = {"$code": self._string(), "$scope": self._members(room)}
-        if self._at != end:
+        end = self._position + self._int32()
+        code: Value = {"$code": self._string(), "$scope": self._members(room)}
+        if self._position != end:
             raise RefusedTextError(NO_FIT)
-        return found
+        return code
 
     def _single(self, kind: int, content: bytes, room: int) -> Value:
         """Decode a value with the library, as the only one of a document."""
@@ -178,14 +169,14 @@ class Walker:
         raise RefusedTextError(NOT_BSON)
 
     def _take(self, count: int) -> bytes:
-        if count < 0 or self._at + count > len(self._raw) or self._at + count > self._end + 1:
+        if count < 0 or self._position + count > len(self._raw) or self._position + count > self._end + 1:
             raise RefusedTextError(NO_FIT)
-        self._at += count
-        return self._raw[self._at - count : self._at]
+        self._position += count
+        return self._raw[self._position - count : self._position]
 
     def _peek(self) -> int:
         length = self._int32()
-        self._at -= 4
+        self._position -= 4
         if length < 0:
             raise RefusedTextError(NO_FIT)
         return length
@@ -200,16 +191,16 @@ class Walker:
         return _decode_text(content[:-1])
 
     def _cstring(self) -> str:
-        end = self._raw.find(b"\0", self._at, self._end + 1)
+        end = self._raw.find(b"\0", self._position, self._end + 1)
         if end < 0:
             raise RefusedTextError(NOT_BSON)
-        return _decode_text(self._take(end - self._at + 1)[:-1])
+        return _decode_text(self._take(end - self._position + 1)[:-1])
 
 
 _OLD: dict[int, Callable[[Walker, int], Value]] = {
     _UNDEFINED: lambda *_: Undefined("undefined"),
-    _REGEX: Walker._regex,
-    _SYMBOL: Walker._symbol,
+    _REGEX: lambda walker, _: Regex.of(walker._cstring(), walker._cstring()),
+    _SYMBOL: lambda walker, _: Symbol(walker._string()),
     _POINTER: Walker._pointer,
     _SCOPED: Walker._read_scoped_code,
 }
@@ -246,8 +237,8 @@ def _element(key: str, value: Value) -> bytes:
     if isinstance(value, dict):
         if is_pointer(value):
             pointer = cast("Document", value["$dbPointer"])
-            found = bytes.fromhex(str(pointer["$id"]))
-            return bytes([_POINTER]) + name + _text(str(pointer["$ref"])) + found
+            object_id = bytes.fromhex(str(pointer["$id"]))
+            return bytes([_POINTER]) + name + _text(str(pointer["$ref"])) + object_id
         if is_scoped(value):
             content = _text(str(value["$code"])) + encode_elements(cast("Document", value["$scope"]))
             return bytes([_SCOPED]) + name + _INT32.pack(len(content) + 4) + content

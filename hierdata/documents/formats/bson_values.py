@@ -95,10 +95,10 @@ def _binary(data: bytes, _: int) -> Value:
     return Binary.of(b64encode(data).decode(), subtype)
 
 
-def _code(found: code.Code, room: int) -> Value:
-    if found.scope is None:
-        return Code(str(found))
-    return {"$code": str(found), "$scope": members(dict(found.scope), room)}
+def _code(value: code.Code, room: int) -> Value:
+    if value.scope is None:
+        return Code(str(value))
+    return {"$code": str(value), "$scope": members(dict(value.scope), room)}
 
 
 _FROM: dict[type, _Convert] = {
@@ -107,14 +107,14 @@ _FROM: dict[type, _Convert] = {
     float: lambda number, _: Double.of(number),
     int64.Int64: lambda number, _: Int64(number),
     decimal128.Decimal128: lambda number, _: Decimal128.of(str(number)),
-    objectid.ObjectId: lambda found, _: ObjectId(found),
-    datetime_ms.DatetimeMS: lambda found, _: DateTime.of(int(found)),
+    objectid.ObjectId: lambda value, _: ObjectId(value),
+    datetime_ms.DatetimeMS: lambda value, _: DateTime.of(int(value)),
     bytes: _binary,
     binary.Binary: _binary,
-    timestamp.Timestamp: lambda found, _: Timestamp.of(found.time, found.inc),
-    regex.Regex: lambda found, _: Regex.of(found.pattern, _options(found.flags)),
+    timestamp.Timestamp: lambda value, _: Timestamp.of(value.time, value.inc),
+    regex.Regex: lambda value, _: Regex.of(value.pattern, _options(value.flags)),
     code.Code: _code,
-    dbref.DBRef: lambda found, room: members(dict(found.as_doc()), room),
+    dbref.DBRef: lambda value, room: members(dict(value.as_doc()), room),
     min_key.MinKey: lambda *_: MinKey("MinKey"),
     max_key.MaxKey: lambda *_: MaxKey("MaxKey"),
 }
@@ -172,8 +172,7 @@ def _bytes_of(value: Binary) -> binary.Binary:
 
 
 def _decimal(number: Decimal) -> float | decimal128.Decimal128:
-    double = Double.of(float(number)) if number.adjusted() < 309 else None
-    if isinstance(double, Double) and double == number:
+    if Double.exactly(number) is not None:
         return float(number)
     try:
         return decimal128.Decimal128(str(Decimal128.of(str(number))))

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
 from os import SEEK_CUR
-from typing import BinaryIO, ClassVar, cast
+from typing import BinaryIO, ClassVar, Literal, cast
 
 from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import Layout, Rowwise, check_columns
 from hierdata.documents.formats.encodings import STATE_ENCODING
-from hierdata.documents.formats.objects import encode, literal
+from hierdata.documents.formats.objects import cell_text, encode
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
 
 # What spreadsheets read as a formula (OWASP, "CSV Injection"), after any number of apostrophes.
@@ -100,7 +100,8 @@ class Csv(Rowwise):
             return replace(layout, terminator=terminator, skipped=skipped)
         delimiter = self.delimiter or _find_delimiter(cut)
         columns = cut.get(delimiter) or _cells(header, delimiter)
-        if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
+        other = max(cut, key=lambda mark: len(cut[mark]))
+        if len(columns) == 1 and len(cut[other]) > 1:
             raise InputError(f"the stated delimiter does not occur in the header, but {other!r} does")
         if self.for_people:
             columns = [_restore_cell(column) for column in columns]
@@ -117,14 +118,13 @@ class Csv(Rowwise):
     def _without_header(self, first: str, cut: Mapping[str, list[str]]) -> Layout | None:
         """Return the layout by the stated columns; None if the first line is a header of these."""
         delimiters = DELIMITERS if self.delimiter is None else self.delimiter
-        for delimiter in delimiters:
-            cells = cut.get(delimiter) or _cells(first, delimiter)
-            if set(cells) <= set(self.columns) and cells:
-                return None
-        for delimiter in delimiters:
-            if len(cut.get(delimiter) or _cells(first, delimiter)) == len(self.columns):
+        rows = {delimiter: cut.get(delimiter) or _cells(first, delimiter) for delimiter in delimiters}
+        if any(cells and set(cells) <= set(self.columns) for cells in rows.values()):
+            return None
+        for delimiter, cells in rows.items():
+            if len(cells) == len(self.columns):
                 return Layout(columns=self.columns, delimiter=delimiter, header=False)
-        most = max(len(cut.get(delimiter) or _cells(first, delimiter)) for delimiter in delimiters)
+        most = max(map(len, rows.values()))
         raise InputError(f"`columns` names {len(self.columns)} columns, but the first line has {most} cells")
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
@@ -208,11 +208,8 @@ class Csv(Rowwise):
         rows = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR)
         # A quoted name may contain another delimiter and does not mislead a reader that looks for one.
         odd = any(mark in column for column in columns for mark in DELIMITERS)
-        header = rows
-        if odd:
-            header = csv.writer(
-                sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=csv.QUOTE_ALL
-            )
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
+        header = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=quoting)
         header.writerow([_neutralize_cell(column) if self.for_people else column for column in columns])
         sink.flush()
 
@@ -228,7 +225,7 @@ class Csv(Rowwise):
     def _column(self, values: Sequence[Value]) -> Sequence[str]:
         """Return the cells of a column."""
         if set(map(type, values)) != {str}:
-            values = [value if isinstance(value, str) else _spell_cell(value) for value in values]
+            values = [value if isinstance(value, str) else cell_text(value) or "" for value in values]
         texts = cast("Sequence[str]", values)
         return list(map(_neutralize_cell, texts)) if self.for_people else texts
 
@@ -349,15 +346,15 @@ def _cells(header: str, delimiter: str) -> list[str]:
 def _find_delimiter(cut: dict[str, list[str]]) -> str:
     """Return the delimiter that gives the most columns in the header; a comma for a single column."""
     most = max(map(len, cut.values()))
-    found = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
+    delimiters = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
     if most == 0 or (most == 1 and not cut[DELIMITERS[0]]):
         raise InputError("the header is not valid CSV: a quote or a carriage return is misplaced")
-    if most > 1 and len(found) > 1:
+    if most > 1 and len(delimiters) > 1:
         raise InputError(
-            f"{' and '.join(map(repr, found))} give the same number of columns in the header: state the "
+            f"{' and '.join(map(repr, delimiters))} give the same number of columns in the header: state the "
             "delimiter, such as `csv: {delimiter: ','}`"
         )
-    return found[0]
+    return delimiters[0]
 
 
 def _complaint(message: str) -> str:
@@ -369,16 +366,6 @@ def _complaint(message: str) -> str:
     if "new-line" in message:
         return "a line ends in a carriage return alone: end lines in line feeds"
     return "a quote is misplaced"
-
-
-def _spell_cell(value: Value) -> str:
-    """Return the cell for a value that is not text."""
-    if isinstance(value, dict | list):
-        raise InputError(
-            "a cell of a table must contain a single value, but this record has objects or arrays: publish "
-            "several tables (`tables`), or another format"
-        )
-    return "" if value is None else literal(value)
 
 
 def _neutralize_cell(cell: str) -> str:

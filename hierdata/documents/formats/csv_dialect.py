@@ -28,10 +28,10 @@ def find_dialect(stream: BinaryIO, delimiter: str | None) -> dict[str, str]:
     comment = _find_comment(lines)
     if comment is not None:
         lines = [line for line in lines if not line.startswith(comment)]
-    found = {} if comment is None else {"comment": comment}
+    dialect = {} if comment is None else {"comment": comment}
     if lines and _has_decimal_comma(lines, delimiter or _most_frequent(lines[0])):
-        found["decimal"] = ","
-    return found
+        dialect["decimal"] = ","
+    return dialect
 
 
 def _find_comment(lines: Sequence[str]) -> str | None:
@@ -58,8 +58,8 @@ def _has_decimal_comma(lines: Sequence[str], delimiter: str) -> bool:
     except csv.Error:
         return False
     width = len(rows[0]) if rows else 0
-    for place in range(width):
-        cells = [row[place] for row in rows[1:] if len(row) > place and row[place]]
+    for column in range(width):
+        cells = [row[column] for row in rows[1:] if len(row) > column and row[column]]
         if cells and all(map(_WHOLE.fullmatch, cells)) and any("," in cell for cell in cells):
             return True
     return False

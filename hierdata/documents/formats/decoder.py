@@ -124,10 +124,10 @@ class _KnownDecimals(dict[str, Decimal]):
     """A cache of numbers by their spelling."""
 
     def __missing__(self, text: str) -> Decimal:
-        found = number(text)
+        exact = number(text)
         if len(text) <= _SHORT and len(self) < KEPT:
-            self[text] = found
-        return found
+            self[text] = exact
+        return exact
 
 
 _KNOWN = _KnownDecimals()

@@ -110,22 +110,26 @@ class _Transcoder(Unpacking):
         try:
             text = self._decoder.decode(chunk, final=self._ended)
         except UnicodeDecodeError as error:
-            found = self._passed + len(chunk) - len(error.object) + error.start
+            position = self._passed + len(chunk) - len(error.object) + error.start
         except UnicodeError:  # UTF-16 without a mark
-            found = 0
+            position = 0
         else:
             self._passed += len(chunk)
             if first:
                 text = _DECLARED.sub(r"\1", text.removeprefix("\ufeff"), count=1)
             return text.encode("utf-8", "replace")
-        raise InputError(f"byte {found + 1} of the file is no text in the encoding {self._encoding}")
+        raise InputError(f"byte {position + 1} of the file is no text in the encoding {self._encoding}")
 
 
 def find_member(file: BinaryIO) -> zipfile.ZipInfo:
     """Return the one file in a zip file. Raises InputError where there is not exactly one."""
     try:
         with zipfile.ZipFile(file) as packed:
-            members = [one for one in packed.infolist() if not one.is_dir() and not _is_aside(one.filename)]
+            members = [
+                member
+                for member in packed.infolist()
+                if not member.is_dir() and not _is_aside(member.filename)
+            ]
     except zipfile.BadZipFile:
         members = []
         message = "the zip file is damaged"

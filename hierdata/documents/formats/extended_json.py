@@ -72,11 +72,11 @@ def unwrap_value(document: Document) -> Value:
     (ObjectId('5f0c1b2a3d4e5f6071829304'), {'$ref': 'c', '$id': 1})
     """
     keys = tuple(document)
-    read = _READ.get(keys) or _READ.get(keys[::-1])
-    if read is None:
+    due = keys if keys in _READ else keys[::-1]
+    if due not in _READ:
         return document
     try:
-        return read(*(document[key] for key in (keys if keys in _READ else keys[::-1])))
+        return _READ[due](*(document[key] for key in due))
     except ValueError:
         pass
     raise RefusedTextError(f"the value of {keys[0]} is not valid in Extended JSON")
@@ -168,10 +168,10 @@ def _read_scoped_code(code: Value, scope: Value) -> Value:
 
 
 def _pointer(value: Value) -> Value:
-    name, found = _parts(value, "$ref", "$id")
-    if type(found) is not ObjectId:
+    name, identifier = _parts(value, "$ref", "$id")
+    if type(identifier) is not ObjectId:
         raise _MisspelledError
-    return {"$dbPointer": {"$ref": _text(name), "$id": found}}
+    return {"$dbPointer": {"$ref": _text(name), "$id": identifier}}
 
 
 _READ: dict[tuple[str, ...], Callable[..., Value]] = {
@@ -202,10 +202,7 @@ def _wrap_text(key: str, text: str) -> str:
 
 
 def _spell_date(value: DateTime) -> str:
-    milliseconds = value.milliseconds
-    if 0 <= milliseconds <= LAST_ISO:
-        return _wrap_text("$date", value)
-    return _spell_number(value)
+    return _wrap_text("$date", value) if 0 <= value.milliseconds <= LAST_ISO else _spell_number(value)
 
 
 def _spell_number(value: DateTime) -> str:
@@ -255,8 +252,8 @@ def _canonical_int(value: int) -> str:
 
 def _canonical_decimal(value: Decimal) -> str:
     """Return a double if one equals the number, otherwise a Decimal128."""
-    double = Double.of(float(value)) if value.adjusted() < 309 else None
-    if isinstance(double, Double) and double == value:
+    double = Double.exactly(value)
+    if double is not None:
         return _wrap_text("$numberDouble", str(double))
     try:
         return _wrap_text("$numberDecimal", str(Decimal128.of(str(value))))
@@ -359,17 +356,17 @@ class ExtendedJson(Rowwise):
         """Write one record per line in the layout's mode, as an array if the layout says so."""
         spell = spelling(layout.canonical)
         if not layout.array:
-            yield lambda document: _write_array(stream, "", _spell_document(spell, document), "\n")
+            yield lambda document: _write_texts(stream, "", _spell_document(spell, document), "\n")
             return
         before = "[\n"
 
         def put(document: Document) -> None:
             nonlocal before
-            _write_array(stream, before, _spell_document(spell, document))
+            _write_texts(stream, before, _spell_document(spell, document))
             before = ",\n"
 
         yield put
-        _write_array(stream, "[]\n" if before == "[\n" else "\n]\n")
+        _write_texts(stream, "[]\n" if before == "[\n" else "\n]\n")
 
 
 def _spell_document(spell: Callable[[Value], str], document: Document) -> str:
@@ -380,7 +377,7 @@ def _spell_document(spell: Callable[[Value], str], document: Document) -> str:
     raise InputError(message)
 
 
-def _write_array(stream: BinaryIO, *texts: str) -> None:
+def _write_texts(stream: BinaryIO, *texts: str) -> None:
     stream.write(encode("".join(texts)))
 
 
@@ -388,7 +385,7 @@ def _is_canonical(head: str) -> bool:
     """Return whether numbers have types. Dates count too, except those that relaxed mode also wraps."""
     if _BARE.search(_TIMESTAMP.sub("", head)):
         return False
-    return any(not found[1] or 0 <= int(found[2]) <= LAST_ISO for found in _WRAPPED.finditer(head))
+    return any(not match[1] or 0 <= int(match[2]) <= LAST_ISO for match in _WRAPPED.finditer(head))
 
 
 def _members(pairs: list[tuple[str, Value]]) -> Value:

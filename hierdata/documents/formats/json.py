@@ -50,8 +50,8 @@ class Json(Format):
         """Use the policy's path, or check that the file begins with an array."""
         window = Window(stream)
         if not records and window.peek() == "{":
-            found = find_records(window)
-            where = f" ({', '.join(found)})" if found else ""
+            paths = find_records(window)
+            where = f" ({', '.join(paths)})" if paths else ""
             raise InputError(
                 f"the file is an object, not an array: state with `records` where its records are{where}; if "
                 "each file is a record, name their folder"

@@ -116,16 +116,16 @@ def _below(
         yield from records(window)
         return
     window.require("{", "the path of the records leads through something that is not an object")
-    found = False
+    exists = False
     for key in _members(window):
         if key == keys[0]:
-            found = True
+            exists = True
             yield from _below(window, keys[1:], depth + 1, alone, records)
         elif alone:
             raise VerificationError(BESIDE)
         else:
             _skip(window, depth + 1)
-    if not found:
+    if not exists:
         window.fail("the path of the records does not exist")
 
 
@@ -136,20 +136,20 @@ def find_records(window: Window) -> list[str]:
     look like names of fields may be data, and are not told.
     """
     try:
-        found, _ = _look_into(window, "$", _LEVELS)
+        paths, _ = _look_into(window, "$", _LEVELS)
     except InputError:
         return []
-    return found if len(found) <= _FEW_PLACES else []
+    return paths if len(paths) <= _FEW_PLACES else []
 
 
 def _look_into(window: Window, path: str, levels: int) -> tuple[list[str], set[str]]:
     """Return the places of records in the next object, and some of its keys."""
-    found: list[str] = []
+    paths: list[str] = []
     keys: set[str] = set()
     below: list[set[str]] = []
     has_others = False
     for key in _members(window):
-        own = [f"{path}.{key}"] if _NAME.fullmatch(key) else []
+        named = [f"{path}.{key}"] if _NAME.fullmatch(key) else []
         if len(keys) < _LOOKED_AT:
             keys.add(key)
         if window.peek() == "{" and levels:
@@ -158,12 +158,12 @@ def _look_into(window: Window, path: str, levels: int) -> tuple[list[str], set[s
                 below.append(under)
         else:
             has_others = True
-            places = own if _skip_array(window) else []
-        if own and len(found) <= _FEW_PLACES:
-            found += places
+            places = named if _skip_array(window) else []
+        if named and len(paths) <= _FEW_PLACES:
+            paths += places
     if not has_others and _are_alike(below):
         return [f"{path}.*"], keys
-    return found, keys
+    return paths, keys
 
 
 def _skip_array(window: Window) -> bool:
@@ -180,10 +180,10 @@ def _skip_array(window: Window) -> bool:
 
 def _are_alike(objects: list[set[str]]) -> bool:
     """Return whether objects have so many keys in common that they are records rather than fields."""
-    counts = Counter(key for one in objects for key in one)
+    counts = Counter(key for keys in objects for key in keys)
     usual = {key for key, count in counts.items() if 2 * count > len(objects)}
     return len(objects) >= _FEWEST_ENTRIES and all(
-        one and 2 * len(one & usual) >= len(one) for one in objects
+        keys and 2 * len(keys & usual) >= len(keys) for keys in objects
     )
 
 
@@ -200,13 +200,13 @@ def _skip(window: Window, depth: int) -> None:
 def _members(window: Window) -> Iterator[str]:
     """Yield the keys of the next object; the caller takes the value of each before the next key."""
     window.take("{")
-    seen: set[str] = set()
-    while seen or window.peek() != "}":
+    keys: set[str] = set()
+    while keys or window.peek() != "}":
         window.require('"', "not valid JSON: a key is missing")
         key = cast("str", window.value(MAX_DEPTH))
-        if key in seen:
+        if key in keys:
             window.fail("an object has the same key twice")
-        seen.add(key)
+        keys.add(key)
         window.take(":")
         yield key
         if window.peek() == "}":
@@ -236,42 +236,43 @@ class Window:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._text = ""
-        self._at = 0
+        self._position = 0
         self._passed = 0
         self._ended = False
         self._broken = False
 
     def fail(self, message: str) -> NoReturn:
         """Raise InputError for the current record (0: none), with the position in the file."""
-        raise InputError(f"{message} (character {self._passed + self._at + 1})", record=self.record or None)
+        character = self._passed + self._position + 1
+        raise InputError(f"{message} (character {character})", record=self.record or None)
 
     def peek(self) -> str:
         """Return the next character that is not white space, without taking it; "" at the end of the file."""
         while True:
-            self._at = cast("re.Match[str]", _SPACE.match(self._text, self._at)).end()
-            if self._at < len(self._text):
-                return self._text[self._at]
+            self._position = cast("re.Match[str]", _SPACE.match(self._text, self._position)).end()
+            if self._position < len(self._text):
+                return self._text[self._position]
             if not self._more():
                 return ""
 
     def require(self, character: str, otherwise: str) -> None:
         """Fail with the message ``otherwise`` unless ``character`` is next; do not take it."""
-        found = self.peek()
-        if found != character:
-            self.fail(COMMENTED if found in _COMMENTS else otherwise if found else ENDS_EARLY)
+        following = self.peek()
+        if following != character:
+            self.fail(COMMENTED if following in _COMMENTS else otherwise if following else ENDS_EARLY)
 
     def take(self, character: str) -> None:
         """Take a punctuation mark."""
         self.require(character, f"not valid JSON: {character!r} is missing")
-        self._at += 1
+        self._position += 1
 
     def value(self, room: int) -> Value:
         """Take the next value, reading until all of it is in the window."""
         while True:
             self.peek()
-            found = self._decode(room)
-            if found is not None:
-                return found[0]
+            decoded = self._decode(room)
+            if decoded is not None:
+                return decoded[0]
             self._more()
 
     def step_over(self, room: int) -> bool:
@@ -284,19 +285,19 @@ class Window:
     def _decode(self, room: int) -> tuple[Value] | None:
         """Take the value if all of it is in the window; None if more must be read."""
         try:
-            value, end = decode(self._text, self._at, room, self._json)
+            value, end = decode(self._text, self._position, room, self._json)
         except RefusedTextError as refused:
             message = str(refused)
         except json.JSONDecodeError as error:
             if not self._ended and may_go_on(error, self._text):
                 return None
-            self._at = error.pos
+            self._position = error.pos
             message = complaint(error, self._text)
         else:
             # A number near the window's end may continue after it ("1e+" reads as 1, two before the end).
             if end >= len(self._text) - 2 and not self._ended and self._text[end - 1] not in '}]"':
                 return None
-            self._at = end
+            self._position = end
             return (value,)
         return self.fail(message)
 
@@ -305,11 +306,11 @@ class Window:
         if self._ended:
             return False
         if self._broken:
-            self._at = len(self._text)
+            self._position = len(self._text)
             self.fail(f"the file is not UTF-8: {STATE_ENCODING}")
-        self._passed += self._at
-        self._text = self._text[self._at :]
-        self._at = 0
+        self._passed += self._position
+        self._text = self._text[self._position :]
+        self._position = 0
         if len(self._text) > MAX_RECORD:
             self.fail(TOO_LONG)
         chunk = self._stream.read(max(WINDOW, len(self._text)))
@@ -329,7 +330,7 @@ def ranges(stream: BinaryIO, size: int) -> tuple[Split, ...]:
     if not stream.seekable():
         return (WHOLE,)
     length = stream.seek(0, SEEK_END)
-    return tuple(Split(at, min(at + size, length)) for at in range(0, length, size)) or (WHOLE,)
+    return tuple(Split(start, min(start + size, length)) for start in range(0, length, size)) or (WHOLE,)
 
 
 def find_extent(stream: BinaryIO, split: Split) -> tuple[int, int] | None:
@@ -340,12 +341,12 @@ def find_extent(stream: BinaryIO, split: Split) -> tuple[int, int] | None:
     return _next_line(stream, split.start), end
 
 
-def _next_line(stream: BinaryIO, at: int) -> int:
+def _next_line(stream: BinaryIO, position: int) -> int:
     """Return where the first line begins that does not begin before a place."""
-    if at == 0:
+    if position == 0:
         return 0
-    stream.seek(at - 1)
-    return at - 1 + len(stream.readline(MAX_RECORD + 1))
+    stream.seek(position - 1)
+    return position - 1 + len(stream.readline(MAX_RECORD + 1))
 
 
 def read_lines(stream: BinaryIO, split: Split, decoder: json.JSONDecoder | None = None) -> Iterator[Document]:
@@ -360,19 +361,19 @@ def read_lines(stream: BinaryIO, split: Split, decoder: json.JSONDecoder | None 
 
 def _lines(stream: BinaryIO, split: Split) -> Iterator[bytes]:
     """Yield the lines that begin in a range of bytes, the last one to its end."""
-    at = split.start
-    if at:
-        stream.seek(at - 1)
+    position = split.start
+    if position:
+        stream.seek(position - 1)
         # Skip the rest of a line that began before the range, reading at most to the end of the range.
-        passed = stream.readline(-1 if split.end is None else split.end - at + 1)
+        passed = stream.readline(-1 if split.end is None else split.end - position + 1)
         if not passed.endswith(b"\n"):
             return
-        at += len(passed) - 1
+        position += len(passed) - 1
     elif first := stream.readline(MAX_RECORD + 1):
-        at = len(first)
+        position = len(first)
         yield first.removeprefix(BOM_UTF8)
-    while (split.end is None or at < split.end) and (line := stream.readline(MAX_RECORD + 1)):
-        at += len(line)
+    while (split.end is None or position < split.end) and (line := stream.readline(MAX_RECORD + 1)):
+        position += len(line)
         yield line
 
 

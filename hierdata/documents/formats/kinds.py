@@ -52,23 +52,23 @@ class Kinds:
         """Note the types of a value and of all below it; what no record can contain is left out."""
         if isinstance(value, Mapping):
             for key, item in value.items() if room else ():
-                own = self.below.get(key) or self.at(key)
-                if item.__class__ not in own.types:
-                    own.note(item, room - 1)
+                kinds = self.below.get(key) or self.child(key)
+                if item.__class__ not in kinds.types:
+                    kinds.note(item, room - 1)
         elif isinstance(value, list | tuple) or is_array(value):
             for item in value if room else ():  # type: ignore[attr-defined]  # an array is iterable
                 self.note(item, room - 1)
         else:
             self.types.add(value.__class__)
 
-    def at(self, key: str) -> Kinds:
+    def child(self, key: str) -> Kinds:
         """Return the types below a key."""
-        own = self.below.get(key)
-        if own is None:
-            own = Kinds()
+        kinds = self.below.get(key)
+        if kinds is None:
+            kinds = Kinds()
             if len(self.below) < _MOST_KEYS:
-                self.below[key] = own
-        return own
+                self.below[key] = kinds
+        return kinds
 
     def restoring(self, replaced: Collection[Keys], named: Collection[Keys]) -> Restore | None:
         """Return the function that gives published values the type of the originals at their path.
@@ -81,8 +81,8 @@ class Kinds:
         return self._restoring(replaced, named, ())
 
     def _restoring(self, replaced: Collection[Keys], named: Collection[Keys], keys: Keys) -> Restore | None:
-        found = {key: own._restoring(replaced, named, (*keys, key)) for key, own in self.below.items()}
-        below = {key: own for key, own in found.items() if own is not None}
+        restores = {key: kinds._restoring(replaced, named, (*keys, key)) for key, kinds in self.below.items()}
+        below = {key: kinds for key, kinds in restores.items() if kinds is not None}
         read_text = None if keys in replaced else _text_reader(self.types, keys in named)
         read_number = _number_reader(self.types)
         if not below and read_text is None and read_number is None:
@@ -104,8 +104,8 @@ class Kinds:
 
 def _text_reader(types: Collection[type], named: bool) -> Restore | None:
     """Return what reads a text as the only type that it can be; None where it can be a text."""
-    others = [one for one in types if not _is_plain(one)]
-    if len(others) != 1 or any(issubclass(one, str) for one in types):
+    others = [kind for kind in types if not _is_plain(kind)]
+    if len(others) != 1 or any(issubclass(kind, str) for kind in types):
         return None
     (kind,) = others
     parse = _parser_of(kind)
@@ -148,10 +148,10 @@ def _parser_of(kind: Any) -> Callable[[str], object] | None:
 
 def _number_reader(types: Collection[type]) -> Restore | None:
     """Return what reads decimals as floats, if the path had floats and no other numbers with a fraction."""
-    floats = [one for one in types if issubclass(one, float) or one.__name__ in ("float32", "float16")]
-    if not floats or any(issubclass(one, Decimal) for one in types):
+    floats = [kind for kind in types if issubclass(kind, float) or kind.__name__ in ("float32", "float16")]
+    if not floats or any(issubclass(kind, Decimal) for kind in types):
         return None
-    whole = any(issubclass(one, int) and not issubclass(one, bool) for one in types)
+    whole = any(issubclass(kind, int) and not issubclass(kind, bool) for kind in types)
 
     def read(value: int | Decimal) -> object:
         return value if whole and isinstance(value, int) else float(value)

@@ -48,7 +48,7 @@ def parts_of(kind: Any) -> list[tuple[str, Any]]:
     """Return the types below a type of lists or structs, with the names of a struct's fields."""
     if is_list(kind):
         return [("", kind.value_type)]
-    return [(kind.field(at).name, kind.field(at).type) for at in range(kind.num_fields)]
+    return [(kind.field(number).name, kind.field(number).type) for number in range(kind.num_fields)]
 
 
 def names_below(kind: Any) -> Iterator[str]:
@@ -63,7 +63,7 @@ def read_nested(column: Any, first: int, read: ReadColumn) -> list[Any]:
     """Return the values of an array of lists or structs; what a struct does not have is not in its object."""
     valid = column.is_valid().to_pylist()
     if not is_list(column.type):
-        columns = [read(one, first) for one in column.flatten()]
+        columns = [read(field, first) for field in column.flatten()]
         names = [name for name, _ in parts_of(column.type)]
         rows = zip(*columns, strict=True) if columns else (() for _ in valid)
         return [
@@ -170,5 +170,5 @@ def _together(column: Any) -> Any:
 
 def _require(values: Sequence[Value], kind: type) -> None:
     if not all(value is None or isinstance(value, kind) for value in values):
-        what = "lists" if kind is list else "objects"
-        raise InputError(f"a column of {what} must have {what} in all rows: publish another format")
+        kinds = "lists" if kind is list else "objects"
+        raise InputError(f"a column of {kinds} must have {kinds} in all rows: publish another format")

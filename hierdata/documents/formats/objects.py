@@ -168,10 +168,10 @@ class _Members(dict[str, str]):
     """The beginnings of members, by their key."""
 
     def __missing__(self, key: str) -> str:
-        found = f"{_quote(key)}:"
+        beginning = f"{_quote(key)}:"
         if len(self) < KEPT:
-            self[key] = found
-        return found
+            self[key] = beginning
+        return beginning
 
 
 _MEMBERS = _Members()
@@ -190,6 +190,16 @@ def literal(value: Value) -> str:
     if isinstance(value, Decimal) and value.is_finite():
         return value.text if isinstance(value, Numeral) else str(value)
     raise InputError(f"a value of the type {type(value).__name__} cannot be written")
+
+
+def cell_text(value: Value) -> str | None:
+    """Return the text of a table's cell, None for a missing value. Raises InputError for nested values."""
+    if isinstance(value, dict | list):
+        raise InputError(
+            "a cell of a table must contain a single value, but this record has objects or arrays: publish "
+            "several tables (`tables`), or another format"
+        )
+    return value if value is None or isinstance(value, str) else literal(value)
 
 
 def encode(text: str) -> bytes:

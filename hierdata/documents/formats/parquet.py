@@ -25,7 +25,7 @@ from hierdata.documents.formats.nested_columns import (
     parts_of,
     read_nested,
 )
-from hierdata.documents.formats.objects import literal
+from hierdata.documents.formats.objects import cell_text
 from hierdata.documents.scalars import DoubleWord
 from hierdata.ground.errors import InputError, PolicyError, VerificationError, missing_extra
 
@@ -160,16 +160,15 @@ def column_kinds(schema: pa.Schema) -> Kinds:
     types = arrow().types
     kinds = Kinds()
 
-    def note(found: Kinds, kind: Any) -> None:
+    def note(kinds: Kinds, kind: Any) -> None:
         for name, below in parts_of(kind) if is_nested(kind) else ():
-            note(found.at(name) if name else found, below)
+            note(kinds.child(name) if name else kinds, below)
         kind = kind.value_type if types.is_dictionary(kind) else kind
-        for test, own in ((types.is_date, date), (types.is_timestamp, datetime), (types.is_floating, float)):
-            if test(kind):
-                found.types.add(own)
+        tests = {date: types.is_date, datetime: types.is_timestamp, float: types.is_floating}
+        kinds.types.update(plain for plain, is_kind in tests.items() if is_kind(kind))
 
     for column in schema:
-        note(kinds.at(column.name), column.type)
+        note(kinds.child(column.name), column.type)
     return kinds
 
 
@@ -217,9 +216,9 @@ def _batches(file: Any, split: Split) -> Iterator[Any]:
 def _says_more(file: Any) -> bool:
     """Return whether the file has metadata with information beyond its rows."""
     schema = file.schema_arrow
-    own = {key for column in schema for key in column.metadata or ()}
+    keys = {key for column in schema for key in column.metadata or ()}
     return bool(
-        (file.metadata.metadata or {}).keys() - _ARROWS_OWN or schema.metadata or own - {b"PARQUET:field_id"}
+        (file.metadata.metadata or {}).keys() - _ARROWS_OWN or schema.metadata or keys - {b"PARQUET:field_id"}
     )
 
 
@@ -301,8 +300,8 @@ class _Column:
             if not self._kinds:
                 raise InputError(LONE_SURROGATE)  # the only possible error in text
             if len(self._kinds) == 1:
-                values = [_text(value) for value in values]
-                self._arrays = [self._as_text(one) for one in self._arrays]
+                values = [cell_text(value) for value in values]
+                self._arrays = [self._as_text(array) for array in self._arrays]
             array = _array(values, self._kinds[0])
         self._arrays.append(array)
 
@@ -311,36 +310,27 @@ class _Column:
         return arrow().chunked_array(self._arrays, self._kinds[0])
 
     def _as_text(self, array: Any) -> Any:
-        return _array([_text(value) for value in _values(array, 1)], self._kinds[0])
+        return _array([cell_text(value) for value in _values(array, 1)], self._kinds[0])
 
 
 def _array(values: Sequence[Value], kind: Any) -> Any:
     """Return values as an array of a type, or None if one of them does not have it."""
     lib = arrow()
-    own = kind.value_type if lib.types.is_dictionary(kind) else kind
+    plain = kind.value_type if lib.types.is_dictionary(kind) else kind
     try:
-        if lib.types.is_floating(own):
-            given = [float(value) if isinstance(value, Decimal) else value for value in values]
-            array = lib.array(given, lib.float64()).cast(own)
-        elif lib.types.is_date(own) or lib.types.is_timestamp(own):
-            array = lib.array(values, lib.string()).cast(own)
+        if lib.types.is_floating(plain):
+            numbers = [float(value) if isinstance(value, Decimal) else value for value in values]
+            array = lib.array(numbers, lib.float64()).cast(plain)
+        elif lib.types.is_date(plain) or lib.types.is_timestamp(plain):
+            array = lib.array(values, lib.string()).cast(plain)
         else:
-            array = lib.array(values, own)
-        if own is not kind:
+            array = lib.array(values, plain)
+        if plain is not kind:
             array = array.dictionary_encode()
         same = _values(array, 1) == values
     except (lib.ArrowException, OverflowError, UnicodeEncodeError, InputError):
         return None
     return array if same else None
-
-
-def _text(value: Value) -> str | None:
-    if isinstance(value, dict | list):
-        raise InputError(
-            "a cell of a table must contain a single value, but this record has objects or arrays: publish "
-            "several tables (`tables`), or another format"
-        )
-    return value if value is None or isinstance(value, str) else literal(value)
 
 
 def _write(columns: Mapping[str, ColumnToWrite], stream: BinaryIO) -> None:

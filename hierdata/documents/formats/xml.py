@@ -69,10 +69,10 @@ class Xml(Format):
 
         Only names without a namespace, or in that of the root, can be written without a prefix.
         """
-        found = find_places(stream)
-        if len({name.rpartition("}")[0] for place in found for name in place}) > 1:
+        paths = find_places(stream)
+        if len({name.rpartition("}")[0] for path in paths for name in path}) > 1:
             return []
-        return ["/" + "/".join(name.rpartition("}")[2] for name in place) for place in found]
+        return ["/" + "/".join(name.rpartition("}")[2] for name in path) for path in paths]
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield the records (see Format.read); only those of one chunk are held in memory."""

@@ -97,8 +97,8 @@ class Markup:
 
     def _declarations(self) -> str:
         """Return the declarations of the used prefixes that the root does not declare."""
-        left = sorted((prefix, uri) for uri, prefix in self._used.items() if uri not in self._declared)
-        return "".join(f' xmlns:{_check_name(prefix)}="{_attribute_text(uri)}"' for prefix, uri in left)
+        undeclared = sorted((prefix, uri) for uri, prefix in self._used.items() if uri not in self._declared)
+        return "".join(f' xmlns:{_check_name(prefix)}="{_attribute_text(uri)}"' for prefix, uri in undeclared)
 
     def _content(self, name: str, declaration: str, value: Value, default: str, order: Order) -> str:
         if not isinstance(value, dict):
@@ -116,8 +116,8 @@ class Markup:
             elif inner == COMMENT or inner.startswith(INSTRUCTION):
                 content += [_aside(inner, each) for each in (item if isinstance(item, list) else [item])]
             elif isinstance(item, list):
-                own = order.get(inner, _ANY_ORDER)
-                content += [self._element(inner, each, default, own) for each in item if each is not None]
+                below = order.get(inner, _ANY_ORDER)
+                content += [self._element(inner, each, default, below) for each in item if each is not None]
             else:
                 content.append(self._element(inner, item, default, order.get(inner, _ANY_ORDER)))
         # Text has one place, behind the elements, since readers do not know where it stood between them.

@@ -159,8 +159,8 @@ def find_places(stream: BinaryIO) -> list[tuple[str, ...]]:
         chunk = b"" if fault else stream.read(CHUNK)
     if root is None:
         return []
-    found = _repeated_below(root, ())
-    return [] if len({child.tag for child in root}) == 1 and len(root) > 1 else found
+    paths = _repeated_below(root, ())
+    return [] if len({child.tag for child in root}) == 1 and len(root) > 1 else paths
 
 
 def _repeated_below(element: _Element, above: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -177,7 +177,7 @@ def _repeated_below(element: _Element, above: tuple[str, ...]) -> list[tuple[str
         return [] if stray else [(*here, tag) for tag in repeated]
     if len(here) >= _DEEPEST_PLACE:
         return []
-    return [place for child in children for place in _repeated_below(child, here)]
+    return [path for child in children for path in _repeated_below(child, here)]
 
 
 def _prolog(stream: BinaryIO) -> tuple[bytes, bool]:
@@ -191,8 +191,8 @@ def _prolog(stream: BinaryIO) -> tuple[bytes, bool]:
     while True:
         begin = cast("re.Match[bytes]", _MISC.match(head)).end()
         rest = head[begin:][: len(_DOCTYPE)]
-        if rest == _DOCTYPE and not has_doctype and (found := _EXTERNAL.match(head, begin)):
-            head = head[:begin] + re.sub(rb"[^\r\n]", b" ", found[0]) + head[found.end() :]
+        if rest == _DOCTYPE and not has_doctype and (doctype := _EXTERNAL.match(head, begin)):
+            head = head[:begin] + re.sub(rb"[^\r\n]", b" ", doctype[0]) + head[doctype.end() :]
             has_doctype = True
             continue
         if rest == _DOCTYPE and (has_doctype or b"[" in head[begin:] or b">" in head[begin:]):
