@@ -60,13 +60,13 @@ class Preset:
         """
         for model in self.models:
             others = ALTERNATIVES if model["kind"] in ALTERNATIVES else (model["kind"],)
-            found = [on for kind, on in stated if kind in others]
-            if not found:
+            scopes = [on for kind, on in stated if kind in others]
+            if not scopes:
                 yield dict(model)
-            elif model["kind"] in ALTERNATIVES and None not in found:
-                covered = {path for on in found for path in on or ()}
-                if left := [path for path in sensitive if path not in covered]:
-                    yield {**model, "on": left}
+            elif model["kind"] in ALTERNATIVES and None not in scopes:
+                covered = {path for on in scopes for path in on or ()}
+                if uncovered := [path for path in sensitive if path not in covered]:
+                    yield {**model, "on": uncovered}
 
 
 def describe_model(model: Mapping[str, Any]) -> str:

@@ -107,14 +107,14 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
     """Describe why ``data`` failed the validation by ``model``; the first ``MOST_TOLD`` errors."""
-    found: dict[str, dict[Mistake, Location]] = {}
+    by_place: dict[str, dict[Mistake, Location]] = {}
     details = error.errors(include_url=False)[:MOST_TOLD]
     for detail in details:
         if _is_other_form(detail, details):
             continue
         for mistake, tried in _problems(detail, model, data):
-            found.setdefault(mistake.where, {}).setdefault(mistake, tried)
-    return [mistake for told in found.values() for mistake in _join(told)]
+            by_place.setdefault(mistake.where, {}).setdefault(mistake, tried)
+    return [mistake for alternatives in by_place.values() for mistake in _join(alternatives)]
 
 
 def _join(alternatives: Mapping[Mistake, Location]) -> Iterator[Mistake]:
@@ -125,17 +125,17 @@ def _join(alternatives: Mapping[Mistake, Location]) -> Iterator[Mistake]:
         yield from tried
         return
     keys = {mistake.keys for mistake in tried}
-    place = keys.pop() if len(keys) == 1 else min(keys, key=len)
-    yield Mistake(next(iter(tried)).where, ", or ".join(one.message for one in tried), place)
+    location = keys.pop() if len(keys) == 1 else min(keys, key=len)
+    yield Mistake(next(iter(tried)).where, ", or ".join(mistake.message for mistake in tried), location)
 
 
 def _is_other_form(detail: ErrorDetails, details: Sequence[ErrorDetails]) -> bool:
     """Return whether a word would do where a mapping is stated, and parts of the mapping are wrong."""
-    *place, form = detail["loc"] or ("",)
+    *location, form = detail["loc"] or ("",)
     return (
         str(form).startswith("literal[")
         and isinstance(detail["input"], Mapping)
-        and any(other["loc"][: len(place)] == tuple(place) for other in details if other is not detail)
+        and any(other["loc"][: len(location)] == tuple(location) for other in details if other is not detail)
     )
 
 
@@ -180,9 +180,9 @@ def _message(detail: ErrorDetails, model: type[BaseModel], data: object) -> str:
         return str(context["error"])
     if kind in ("literal_error", "union_tag_invalid"):
         expected = str(context.get("expected") or context["expected_tags"])
-        found = context.get("tag", detail["input"])
-        hint = nearest(found, re.findall(r"'([^']*)'", expected))
-        return f"{_quote_value(found)} is not one of {expected}{hint}"
+        stated = context.get("tag", detail["input"])
+        hint = nearest(stated, re.findall(r"'([^']*)'", expected))
+        return f"{_quote_value(stated)} is not one of {expected}{hint}"
     if kind == "invalid_key":
         reason = "some YAML readers take on, off, yes and no for booleans: put the key in quotes"
         return f"a key is {_quote_value(detail['input'])}, not text; {reason}"

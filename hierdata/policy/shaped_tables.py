@@ -53,11 +53,11 @@ def find_joined(policy: Policy) -> Iterator[tuple[str, str]]:
     tables = [shaped.table for shaped in shaped_tables(policy)]
     individual = policy.individual_rule
     dropped = () if individual is None else [policy.path(text).keys for text in individual.fields]
-    at = all_places(tables)
+    places_of = all_places(tables)
     for table in tables:
         columns = [(*column.split("."),) for column in table.joins]
         joins = [*columns, *((column,) for column in table.joins if "." in column)]
-        for keys in ((*place, *column) for place in at[table.name] for column in joins):
+        for keys in ((*base, *column) for base in places_of[table.name] for column in joins):
             path, rule = policy.rules_by_keys.get(keys, (None, None))
             if path is None or rule is None or (table.keeps_key and keys[-1] == table.key):
                 continue

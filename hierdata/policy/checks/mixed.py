@@ -33,12 +33,12 @@ def check_mixed(policy: Policy) -> Iterator[Problem]:
 
 def _check_siblings(policy: Policy, mixed: MixedKey) -> Iterator[Problem]:
     """Yield the rules without a filter for a list that has filters."""
-    own = {kind.key for kind in mixed.kinds}
+    filtered = {kind.key for kind in mixed.kinds}
     depth = len(mixed.holder)
     for text, path in zip(policy.fields, policy.paths, strict=True):
         if len(path.steps) > depth and path.keys[:depth] == mixed.holder:
             step = path.steps[depth]
-            if step.document_key == mixed.name and step.key not in own:
+            if step.document_key == mixed.name and step.key not in filtered:
                 yield (
                     ("fields", text),
                     f"other rules have filters for {mixed.path}: give this one a filter too",
@@ -47,10 +47,10 @@ def _check_siblings(policy: Policy, mixed: MixedKey) -> Iterator[Problem]:
 
 def _check_exclusive(policy: Policy, mixed: MixedKey) -> Iterator[Problem]:
     """Yield the filters whose items another filter selects too."""
-    for one, other in permutations(mixed.kinds, 2):
-        if set(one.conditions) < set(other.conditions):
-            reason = f"{one.path} selects all items of this filter too: an item belongs to one filter"
-            yield ("fields", _text_of(policy, (*mixed.holder, other.key))), reason
+    for wider, narrower in permutations(mixed.kinds, 2):
+        if set(wider.conditions) < set(narrower.conditions):
+            reason = f"{wider.path} selects all items of this filter too: an item belongs to one filter"
+            yield ("fields", _text_of(policy, (*mixed.holder, narrower.key))), reason
 
 
 def _text_of(policy: Policy, keys: tuple[str, ...]) -> str:
@@ -66,15 +66,15 @@ def _check_compared(policy: Policy) -> Iterator[Problem]:
     for (text, rule), path in zip(policy.fields.items(), policy.paths, strict=True):
         if rule.role == "kind" and path.keys not in compared:
             yield ("fields", text), "role kind is for a field that a filter compares, and none does"
-        for own in compared.values():
-            if reason := _contradict(path, own, kind=rule.role == "kind", vertex=rule.vertex):
+        for compared_path in compared.values():
+            if reason := _contradict(path, compared_path, kind=rule.role == "kind", vertex=rule.vertex):
                 yield ("fields", text), reason
                 break
 
 
 def _contradict(path: Path, compared: Path, *, kind: bool, vertex: bool) -> str | None:
     """Say why a rule at a path does not go with a field that a filter compares; None if it does."""
-    depth = max(at for at, step in enumerate(compared.steps, 1) if step.conditions)
+    depth = max(end for end, step in enumerate(compared.steps, 1) if step.conditions)
     if path.keys[:depth] != compared.keys[:depth] or len(path.steps) == depth:
         return None
     if path.keys == compared.keys:
@@ -82,13 +82,13 @@ def _contradict(path: Path, compared: Path, *, kind: bool, vertex: bool) -> str 
             None if kind else "a filter compares this field, which is published as it is: leave the rule out"
         )
     pairs = zip(path.steps[depth:], compared.steps[depth:], strict=False)
-    for common, (one, other) in enumerate(pairs, depth + 1):
-        if one.document_key != other.document_key:
+    for end, (step, compared_step) in enumerate(pairs, depth + 1):
+        if step.document_key != compared_step.document_key:
             return None
-        if common == len(path.steps) and not vertex:
+        if end == len(path.steps) and not vertex:
             return f"a filter compares {compared}, which is published: this rule cannot cover it"
-        if one.many or one.apart or vertex:
+        if step.many or step.apart or vertex:
             return f"a filter compares {compared}, which must be a value of the item itself"
-        if common == len(compared.steps):
+        if end == len(compared.steps):
             return f"a filter compares {compared} with a text: it has no fields"
     return None

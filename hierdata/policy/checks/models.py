@@ -41,8 +41,8 @@ def _check_places(policy: Policy) -> Iterator[Problem]:
             yield ("fields",), str(problem)
         else:
             yield ("fields", stated), problem.message
-    place = policy.paths[0].place
-    if policy.records is not None and place and policy.place != place:
+    place_of_fields = policy.paths[0].place
+    if policy.records is not None and place_of_fields and policy.place != place_of_fields:
         yield ("records",), "the paths of the fields do not begin with this path"
 
 
@@ -72,18 +72,18 @@ def _check_sets(policy: Policy) -> Iterator[Problem]:
     """Yield what does not go with sets of values and ranges, or with facts: models, and partial dates."""
     for index, model in enumerate(policy.models):
         if model.needs_population and policy.recoding_traits.publishes_value_sets:
-            reason = (
+            problem = (
                 f"{model.kind} counts the people who fit hierarchy nodes, and fewer fit sets and ranges: "
                 "use recoding generalization"
             )
-            yield ("models", index), reason
+            yield ("models", index), problem
     below = policy.knowledge is not None
     for keys, domain in policy.quasi.items():
         inside = below and policy.is_inside(keys)
         if domain.has_partial_values and (policy.recoding_traits.publishes_value_sets or inside):
-            what = "facts may not overlap" if inside else "no range has a partial date as its end"
-            reason = f"{what}: leave out the formats without a day, or begin `steps` with month or year"
-            yield ("fields", policy.spell_path(keys), "date"), reason
+            reason = "facts may not overlap" if inside else "no range has a partial date as its end"
+            problem = f"{reason}: leave out the formats without a day, or begin `steps` with month or year"
+            yield ("fields", policy.spell_path(keys), "date"), problem
 
 
 def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
@@ -103,12 +103,12 @@ def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
             keys = policy.path(text).keys
             times[keys] += 1
             if keys not in names:
-                what = f"{text} is not a sensitive field{nearest(text, names.values())}"
-                yield ("sensitive_tables", index), what
+                hint = nearest(text, names.values())
+                yield ("sensitive_tables", index), f"{text} is not a sensitive field{hint}"
     for keys, name in names.items():
         if times[keys] != 1:
-            what = "in no table" if not times[keys] else "in more than one place"
-            yield ("sensitive_tables",), f"{name} is {what}: put each sensitive field into exactly one table"
+            here = "in no table" if not times[keys] else "in more than one place"
+            yield ("sensitive_tables",), f"{name} is {here}: put each sensitive field into exactly one table"
 
 
 def _check_presets(policy: Policy) -> Iterator[Problem]:

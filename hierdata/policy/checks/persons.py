@@ -53,20 +53,26 @@ def find_repeating_persons(
     unknown, a warning. Where a key of the subject is in all records and never repeats, each record is a
     person, and equal names are those of different persons.
     """
-    found = {
-        one: own
-        for one, own in survey.persons.items()
-        if own.repeated and not _is_link(policy, one) and not (one.is_vague and own.distinct < _FEWEST)
+    repeating = {
+        field: repeats
+        for field, repeats in survey.persons.items()
+        if repeats.repeated
+        and not _is_link(policy, field)
+        and not (field.is_vague and repeats.distinct < _FEWEST)
     }
-    subjects = [one for one, own in found.items() if one.whose == "subject" and not _is_chance(one, own)]
+    subjects = [
+        field
+        for field, repeats in repeating.items()
+        if field.whose == "subject" and not _is_chance(field, repeats)
+    ]
     keyed = any(
-        one.tells_persons and own.present == own.distinct == survey.records
-        for one, own in survey.persons.items()
+        field.tells_persons and repeats.present == repeats.distinct == survey.records
+        for field, repeats in survey.persons.items()
     )
     return [
-        ("error" if one in subjects and not keyed else "warning", *_describe(one, own, keyed))
-        for one, own in found.items()
-        if not (keyed and one in subjects and not one.is_key)
+        ("error" if field in subjects and not keyed else "warning", *_describe(field, repeats, keyed))
+        for field, repeats in repeating.items()
+        if not (keyed and field in subjects and not field.is_key)
     ]
 
 
@@ -78,8 +84,8 @@ def _is_chance(watched: PersonField, repeats: ValueRepeats) -> bool:
 def require_individual(policy: Policy, survey: Survey) -> None:
     """Raise PolicyError where records of one person would count as several persons."""
     lines = [
-        f"{show_path(policy, keys)}: {what}"
-        for severity, keys, what in find_repeating_persons(policy, survey)
+        f"{show_path(policy, keys)}: {advice}"
+        for severity, keys, advice in find_repeating_persons(policy, survey)
         if severity == "error"
     ]
     if lines:
@@ -94,11 +100,11 @@ def show_path(policy: Policy, keys: Keys) -> str:
 
 def _describe(watched: PersonField, repeats: ValueRepeats, keyed: bool) -> tuple[Keys, str]:
     several = "1 value repeats" if repeats.repeated == 1 else f"{repeats.repeated:,} values repeat"
-    what = "keys" if watched.is_key else "names"
+    verb = "keys" if watched.is_key else "names"
     if watched.whose != "subject":
         who = "another person" if watched.whose == "other" else "a person"
         return watched.fields[0], (
-            f"{several}, and the name of the field says that it {what} {who}. If the record is about that "
+            f"{several}, and the name of the field says that it {verb} {who}. If the record is about that "
             "person, k counts records, not persons: `individual` unites the records of each"
         )
     if keyed:
@@ -106,7 +112,7 @@ def _describe(watched: PersonField, repeats: ValueRepeats, keyed: bool) -> tuple
         return watched.fields[0], f"{several}, {contrast}"
     together = " (with the other parts of the name)" if len(watched.fields) > 1 else ""
     return watched.fields[0], (
-        f"{several}{together}, and the field {what} the person whom a record is about. So k would count "
+        f"{several}{together}, and the field {verb} the person whom a record is about. So k would count "
         "records, not persons. State `individual: {by: ...}` with a key of persons, and `nest` if records of "
         "one differ. Or state `individual: {none: REASON}` where each record is another person"
     )
@@ -115,6 +121,6 @@ def _describe(watched: PersonField, repeats: ValueRepeats, keyed: bool) -> tuple
 def _is_link(policy: Policy, watched: PersonField) -> bool:
     """Return whether these are references to a vertex that another field identifies: several may be equal."""
     tokens = policy.pseudonyms
-    identified = {one.domain for one in tokens.values() if one.is_identity}
-    own = [tokens[keys] for keys in watched.fields if keys in tokens]
-    return any(one.domain in identified and not one.is_identity for one in own)
+    identified = {spec.domain for spec in tokens.values() if spec.is_identity}
+    specs = [tokens[keys] for keys in watched.fields if keys in tokens]
+    return any(spec.domain in identified and not spec.is_identity for spec in specs)

@@ -50,7 +50,7 @@ def _check_individual(policy: Policy, individual: IndividualRule) -> Iterator[Pr
     where: tuple[str, ...] = ("individual",)
     try:
         identity = [policy.path(text) for text in individual.fields]
-        own = [policy.path(text) for text in individual.own]
+        own_fields = [policy.path(text) for text in individual.own]
         nest = None if individual.nest is None else policy.path(individual.nest)
     except PolicyError as error:
         yield where, str(error)
@@ -65,11 +65,11 @@ def _check_individual(policy: Policy, individual: IndividualRule) -> Iterator[Pr
             yield where, "the rows of the root table differ in their keys: state `nest` with `by`"
     elif len(nest.keys) != 1 or nest.steps[0].conditions or nest.keys[0].startswith("@"):
         yield (*where, "nest"), f"{nest} must be a list of the individual itself, such as $.visits"
-    elif nest.keys[0] in {one.keys[0] for one in (*identity, *own) if one.keys}:
+    elif nest.keys[0] in {path.keys[0] for path in (*identity, *own_fields) if path.keys}:
         yield (*where, "nest"), f"{nest} is a field of the individual: name a list that does not exist"
-    for one in own:
-        if len(one.keys) != 1 or one.steps[0].conditions:
-            yield (*where, "own"), f"{one} must be a field directly in the record"
+    for path in own_fields:
+        if len(path.keys) != 1 or path.steps[0].conditions:
+            yield (*where, "own"), f"{path} must be a field directly in the record"
 
 
 def _check_nested(
@@ -148,10 +148,11 @@ def _check_pseudonym_domains(policy: Policy) -> Iterator[Problem]:
     for text, rule in policy.fields.items():
         if rule.stated_action is not None and (tokens := rule.stated_action.tokens(text)) is not None:
             fields[tokens.domain][text] = tokens
-    for own in fields.values():
-        for text in own if len({(tokens.length, tokens.keeps_form) for tokens in own.values()}) > 1 else ():
+    for specs in fields.values():
+        forms = {(tokens.length, tokens.keeps_form) for tokens in specs.values()}
+        for text in specs if len(forms) > 1 else ():
             yield ("fields", text, "action"), "all pseudonyms of a domain must have the same length and form"
-        yield from _check_pseudonym_references(policy, own)
+        yield from _check_pseudonym_references(policy, specs)
 
 
 def _check_pseudonym_references(policy: Policy, fields: dict[str, PseudonymSpec]) -> Iterator[Problem]:
@@ -190,8 +191,8 @@ def _check_date_shifts(policy: Policy) -> Iterator[Problem]:
             "all dates of a record are shifted alike: state the same `days`, `unit` and `by` in every shift",
         )
     for text, rule in policy.fields.items():
-        own = getattr(rule.action, "shift", None)
-        if own is not None and (own.format or own.missing) and getattr(rule, "date", None) is not None:
+        shift = getattr(rule.action, "shift", None)
+        if shift is not None and (shift.format or shift.missing) and getattr(rule, "date", None) is not None:
             yield (
                 ("fields", text, "action", "shift"),
                 "the field has a date domain: state `format` and `missing` there only, for both",
@@ -218,11 +219,11 @@ def check_derived(policy: Policy) -> Iterator[Problem]:
         except PolicyError as error:
             yield where, str(error)
             continue
-        found = policy.rules_by_keys.get(source.keys)
-        if found is None or source.keys == keys:
+        source_rule = policy.rules_by_keys.get(source.keys)
+        if source_rule is None or source.keys == keys:
             others = (other for other in policy.fields if other != text)
             yield where, f"no rule names the source {source}{nearest(rule.derived, others)}"
-        elif reason := _refuse_source(policy, found[1], DerivedField(source.keys, keys)):
+        elif reason := _refuse_source(policy, source_rule[1], DerivedField(source.keys, keys)):
             yield where, reason
 
 
@@ -256,9 +257,9 @@ def find_rare_forms(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]
     k = class_size(policy)
     for keys, forms in survey.substitutes.items():
         if rare := sum(count < k for count in forms.values()):
-            what = "1 form of values is" if rare == 1 else f"{rare} forms of values are"
+            shown = "1 form of values is" if rare == 1 else f"{rare} forms of values are"
             yield (
                 keys,
-                f"{what} that of fewer than {k} records each, and `form: keep` would show it: take a "
+                f"{shown} that of fewer than {k} records each, and `form: keep` would show it: take a "
                 "pseudonym without it, or drop the field",
             )

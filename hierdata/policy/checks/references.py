@@ -75,8 +75,8 @@ def _split_at_row(policy: Policy, keys: Keys) -> tuple[str, Keys]:
     """Return the table of the rows that have a field, and the field's keys in them."""
     shown = policy.rules_by_keys[keys][0].document_keys
     tables = {table.name for table in policy.joined_tables}
-    at = max((end for end, key in enumerate(shown, 1) if key in tables), default=0)
-    return shown[at - 1] if at else policy.joined_tables[0].name, shown[at:]
+    end = max((end for end, key in enumerate(shown, 1) if key in tables), default=0)
+    return shown[end - 1] if end else policy.joined_tables[0].name, shown[end:]
 
 
 def check_references(policy: Policy) -> Iterator[Problem]:
@@ -105,10 +105,10 @@ def check_references(policy: Policy) -> Iterator[Problem]:
 def _check_places(policy: Policy, stated: set[Keys]) -> Iterator[Problem]:
     """Yield the types whose ids have a rule at some of the places of their resources only."""
     tables = [shaped.table for shaped in shaped_tables(policy)]
-    at = all_places(tables)
+    places_of = all_places(tables)
     for table in tables:
-        for place in at[table.name] if table.keeps_key else ():
-            dropped = any(place[:end] in policy.forbidden_fields for end in range(1, len(place) + 1))
-            if not dropped and (*place, table.key) not in stated:
-                path = "".join(f".{key}[*]" for key in place)
+        for keys in places_of[table.name] if table.keeps_key else ():
+            dropped = any(keys[:end] in policy.forbidden_fields for end in range(1, len(keys) + 1))
+            if not dropped and (*keys, table.key) not in stated:
+                path = "".join(f".{key}[*]" for key in keys)
                 yield ("fields",), f"others refer to {table.name}: state ${path}.id with `identity: true` too"

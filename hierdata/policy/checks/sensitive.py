@@ -38,13 +38,14 @@ def resolve_readings(policy: Policy, repeated: Collection[Keys] = ()) -> Reading
     marked = {path.keys[:end] for path in policy.paths for end, step in enumerate(path.steps, 1) if step.many}
     marked.update(repeated)
     pointed_at = {_innermost(keys, marked) for keys in policy.quasi}
-    found = {}
+    readings = {}
     for keys, rule in policy.sensitive.items():
-        place = _innermost(keys, marked)
-        by_default = "presence" if place and place not in pointed_at and policy.preset is None else "value"
+        vertex = _innermost(keys, marked)
+        by_default = "presence" if vertex and vertex not in pointed_at and policy.preset is None else "value"
         asks = rule.asks or ("presence" if rule.within == "record" else by_default)
-        found[keys] = SensitiveReading("presence", rule.within or "place") if asks == "presence" else BY_VALUE
-    return found
+        presence = SensitiveReading("presence", rule.within or "place")
+        readings[keys] = presence if asks == "presence" else BY_VALUE
+    return readings
 
 
 def states_reading(policy: Policy, keys: Keys) -> bool:
@@ -56,7 +57,7 @@ def states_reading(policy: Policy, keys: Keys) -> bool:
 def _innermost(keys: Keys, repeated: Collection[Keys]) -> Keys:
     """Return the path of the innermost repeated vertex that holds a field, () for the record."""
     above = (keys[:end] for end in range(len(keys), 0, -1))
-    return next((own for own in above if own in repeated), ())
+    return next((vertex for vertex in above if vertex in repeated), ())
 
 
 def check_readings(policy: Policy) -> Iterator[Problem]:

@@ -116,20 +116,18 @@ def _explain_path(policy: Policy, path: Path) -> str | None:
 
 def _explain(policy: Policy, path: Path, rule: FieldRule, published: set[tuple[str, ...]]) -> str | None:
     """Say why FHIR cannot say what is published of a field; None if it can."""
-    place = _find_place(policy, path)
-    action = rule.stated_action
+    element = _find_place(policy, path)
+    kind, action = element.type, rule.stated_action
     if action is not None and path.keys in policy.pseudonyms:
-        return None if place.type in _TEXTS else f"a {place.type} takes no pseudonym: drop the field"
+        return None if kind in _TEXTS else f"a {kind} takes no pseudonym: drop the field"
     if action is not None and action.makes_constant:
-        return None if place.type in _TEXTS else f"a {place.type} takes no constant text: drop the field"
+        return None if kind in _TEXTS else f"a {kind} takes no constant text: drop the field"
     if path.keys in policy.date_shifts:
-        return (
-            None if place.type in ("date", "dateTime") else f"a moved date is no {place.type}: drop the field"
-        )
+        return None if kind in ("date", "dateTime") else f"a moved date is no {kind}: drop the field"
     domain = policy.quasi.get(path.keys) or _domain_of_form(rule)
     if domain is None:
-        return _explain_levels(place, rule)
-    return _explain_domain(place, domain) or _explain_beside(policy, path, place, rule, published)
+        return _explain_levels(element, rule)
+    return _explain_domain(element, domain) or _explain_beside(policy, path, element, rule, published)
 
 
 def _domain_of_form(rule: FieldRule) -> QuasiDomain | None:
@@ -143,14 +141,14 @@ def _domain_of_form(rule: FieldRule) -> QuasiDomain | None:
     return taxonomy
 
 
-def _explain_levels(place: _ElementPlace, rule: FieldRule) -> str | None:
-    if rule.publish is not None and rule.publish.levels and place.type not in _TEXTS:
-        return f"publish: levels makes texts such as level 3, which a {place.type} does not take"
+def _explain_levels(element: _ElementPlace, rule: FieldRule) -> str | None:
+    if rule.publish is not None and rule.publish.levels and element.type not in _TEXTS:
+        return f"publish: levels makes texts such as level 3, which a {element.type} does not take"
     return None
 
 
-def _explain_domain(place: _ElementPlace, domain: QuasiDomain) -> str | None:
-    kind = place.type
+def _explain_domain(element: _ElementPlace, domain: QuasiDomain) -> str | None:
+    kind = element.type
     if domain.labels_are == "values":
         return None
     if kind in _DATES:
@@ -160,11 +158,11 @@ def _explain_domain(place: _ElementPlace, domain: QuasiDomain) -> str | None:
     if kind in _NUMBERS and domain.labels_are == "bins":
         interval = cast(Interval, domain)
         whole = interval.is_integral and len(interval.steps) == 1 == interval.steps[0]
-        if whole or place.takes_range:
+        if whole or element.takes_range:
             return None
         return "FHIR has no range in place of this number: publish it as it is with flat: true, or drop it"
     if kind == "code" and domain.labels_are in _GROUPS:
-        if place.is_coded:
+        if element.is_coded:
             return None
         return "FHIR takes no other codes here: publish it as it is with flat: true"
     if kind in _TEXTS and domain.labels_are in _GROUPS:
@@ -173,7 +171,7 @@ def _explain_domain(place: _ElementPlace, domain: QuasiDomain) -> str | None:
 
 
 def _explain_beside(
-    policy: Policy, path: Path, place: _ElementPlace, rule: FieldRule, published: set[tuple[str, ...]]
+    policy: Policy, path: Path, element: _ElementPlace, rule: FieldRule, published: set[tuple[str, ...]]
 ) -> str | None:
     """Say why a field cannot be published with another one of the same object; None if it can."""
     typed = _type_field(policy, path, rule)
@@ -184,7 +182,7 @@ def _explain_beside(
         return None
     if (*holder, "comparator") in published:
         return "a range has no comparator: drop the comparator, or publish the value with flat: true"
-    name = range_of(*place.above[-1])
+    name = range_of(*element.above[-1])
     if any(keys[: len(holder)] == (*holder[:-1], name) for keys in published):
         return f"bins of this value are published as {name}: drop the fields of {name}"
     return None
@@ -192,16 +190,16 @@ def _explain_beside(
 
 def _type_field(policy: Policy, path: Path, rule: FieldRule) -> TypedField:
     """Return how a field is written."""
-    place = _find_place(policy, path)
+    element = _find_place(policy, path)
     domain = policy.quasi.get(path.keys) or _domain_of_form(rule)
     labels = domain.labels_are if domain is not None else "values"
     texts, spelling = ALL_CODES, None
-    if place.is_coded and labels == "beginnings":
+    if element.is_coded and labels == "beginnings":
         texts = TextLabels(ending=MASK)
-    elif place.is_coded and labels == "groups" and not cast(Taxonomy, domain).inner:
+    elif element.is_coded and labels == "groups" and not cast(Taxonomy, domain).inner:
         parents = cast(Taxonomy, domain).compile({}, policy.folder).codebook["parents"]
         texts = TextLabels(frozenset(parents.values()) - {MASK})
-    elif place.takes_range and labels == "bins":
+    elif element.takes_range and labels == "bins":
         spelling = _spell_range(cast(Interval, domain))
     steps = tuple(
         TypedStep(step.document_key, bool(step.many) or path.keys[:end] in policy.vertices, step.conditions)

@@ -44,19 +44,19 @@ def check_tables(policy: Policy) -> Iterator[Problem]:
 
 def _check_parents(policy: Policy) -> Iterator[Problem]:
     """Yield what keeps the tables from forming trees of rows."""
-    given = policy.tables or {}
-    rules = {name: rule for name, rule in given.items() if rule.lookup is None}
+    stated = policy.tables or {}
+    rules = {name: rule for name, rule in stated.items() if rule.lookup is None}
     roots = [name for name, rule in rules.items() if rule.parent is None]
     if len(roots) != 1:
-        found = f"{' and '.join(roots)} have none" if roots else "all have one"
-        yield (), f"exactly one table, that of the records, has no parent; here {found}"
+        having = f"{' and '.join(roots)} have none" if roots else "all have one"
+        yield (), f"exactly one table, that of the records, has no parent; here {having}"
     parents = {parent for rule in rules.values() for parent in rule.parents}
     keyed = policy.standard is not None
     for name, rule in rules.items():
         yield from (((name, *keys), reason) for keys, reason in _check_links(name, rule, rules, bool(roots)))
         if rule.key is None and name in parents and not keyed:
             yield (name,), "a key is needed: other tables have this one as their parent"
-    for name, rule in given.items():
+    for name, rule in stated.items():
         if rule.lookup is not None:
             yield from (((name, *keys), reason) for keys, reason in _check_lookup(policy, rule, rules))
 
@@ -95,14 +95,14 @@ def _check_lookup(policy: Policy, rule: TableRule, rules: Mapping[str, TableRule
 
 def _is_cyclic(name: str, rules: Mapping[str, TableRule]) -> bool:
     """Return whether a table is reached from one of its parents."""
-    seen: set[str] = set()
+    ancestors: set[str] = set()
     above = [*rules[name].parents]
     while above:
-        one = above.pop()
-        if one in rules and one not in seen:
-            seen.add(one)
-            above += rules[one].parents
-    return name in seen
+        parent = above.pop()
+        if parent in rules and parent not in ancestors:
+            ancestors.add(parent)
+            above += rules[parent].parents
+    return name in ancestors
 
 
 def _check_standard(policy: Policy) -> Iterator[Problem]:

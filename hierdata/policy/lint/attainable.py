@@ -116,8 +116,8 @@ def presence_shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, 
             codes = {identity(value, rule.reads_numbers): code for code, value in enumerate(domain.values)}
             sets: Counter[frozenset[int]] = Counter()
             for values, count in survey.shown[keys].items():
-                found = (codes.get(identity(value, rule.reads_numbers)) for value in values)
-                if known := frozenset(code for code in found if code is not None):
+                coded = (codes.get(identity(value, rule.reads_numbers)) for value in values)
+                if known := frozenset(code for code in coded if code is not None):
                     sets[known] += count
             view = ClassView(survey.records, dict(enumerate(domain.reference or ())), sets=sets)
             bound = model.bind_reading(domain, readings[keys], tied=True)
@@ -178,7 +178,7 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
             codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[keys])
             total = max(sum(domain.reference or ()), 1)
             shares = [Fraction(count, total) for count in domain.reference or ()]
-            what = "of the values"
+            base = "of the values"
             at_persons = readings[keys].asks == "presence"
             if at_persons and keys in survey.shown:
                 shown = {value: Fraction(0) for value in domain.values}
@@ -189,7 +189,7 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
                         if value in shown:
                             shown[value] += Fraction(count, showing)
                 shares = list(shown.values())
-                what = "of the records that show any"
+                base = "of the records that show any"
             above = {domain.values[code]: shares[code] for code in codes if shares[code] > model.alpha}
             if above:
                 some = "1 value has" if len(above) == 1 else f"{len(above)} values have"
@@ -197,7 +197,7 @@ def values_above_alpha(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, s
                 yield (
                     keys,
                     f"{model.kind}: in the whole collection {some} more than alpha = {number(model.alpha)} "
-                    f"{what}, up to {number(max(above.values()))}. Name under `values` those that matter, or "
+                    f"{base}, up to {number(max(above.values()))}. Name under `values` those that matter, or "
                     f"raise alpha{first}",
                     tuple(sorted(map(str, above))),
                 )
@@ -219,14 +219,14 @@ def estimate_patterns(policy: Policy, survey: Survey) -> Iterator[tuple[str, str
     minutes = _MINUTES * work / model.most_occurrences
     if minutes < 1:
         return
-    found = (
+    sizes = (
         f"{model.kind}: a record has {facts / survey.records:.0f} facts on average, and one has at least "
         f"{most:,}. "
     )
     if minutes > _MINUTES:
         yield (
             "models",
-            f"{found}Patterns of up to {model.m} facts occur at least about {float(work):.1g} times, and "
+            f"{sizes}Patterns of up to {model.m} facts occur at least about {float(work):.1g} times, and "
             f"at most {model.most_occurrences:.1g} are counted. Of a block with more, only classes of whole "
             "trees are tried. A release that shows more is refused. State a smaller m, `cap` long lists "
             "under `shape`, or drop fields",
@@ -234,7 +234,7 @@ def estimate_patterns(policy: Policy, survey: Survey) -> Iterator[tuple[str, str
     else:
         yield (
             "models",
-            f"{found}To judge m = {model.m} takes about {round(minutes)} minutes of a processor, or less "
+            f"{sizes}To judge m = {model.m} takes about {round(minutes)} minutes of a processor, or less "
             f"where siblings are alike: at least about {float(work):.1g} occurrences of patterns are counted"
             ". A smaller m takes less",
         )

@@ -68,7 +68,7 @@ def _find_shared(texts: Iterable[str], key_of: Callable[[str], str]) -> list[str
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for text in texts:
         groups[key_of(text)].append(text)
-    return sorted(text for own in groups.values() if len(own) > 1 for text in own)
+    return sorted(text for alike in groups.values() if len(alike) > 1 for text in alike)
 
 
 def fold_confusables(text: str) -> str:
@@ -88,9 +88,9 @@ def _ascii_of() -> Callable[[str], str]:
 
     data: Mapping[str, list[dict[str, str]]] = confusables_data
     known = {
-        character: min(found)
+        character: min(alike)
         for character, entries in data.items()
-        if not character.isascii() and (found := [own["c"] for own in entries if own["c"].isascii()])
+        if not character.isascii() and (alike := [entry["c"] for entry in entries if entry["c"].isascii()])
     }
     return lambda character: known.get(character, character)
 
@@ -139,9 +139,9 @@ def _find_unmatched(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tu
     together: defaultdict[str | None, list[Keys]] = defaultdict(list)
     for keys in values:
         together[_domain(policy, keys)].append(keys)
-    for domain, own in together.items():
-        for keys in own if domain is not None and len(own) > 1 else ():
-            rest = set[str]().union(*(values[other] for other in own if other != keys))
+    for domain, fields in together.items():
+        for keys in fields if domain is not None and len(fields) > 1 else ():
+            rest = set[str]().union(*(values[other] for other in fields if other != keys))
             if values[keys] and values[keys].isdisjoint(rest):
                 yield (
                     keys,
@@ -231,32 +231,32 @@ _MOST = 200
 
 
 def count_dependences(
-    documents: Iterable[Document], policy: Policy, found: Dependences
+    documents: Iterable[Document], policy: Policy, dependences: Dependences
 ) -> Iterator[Document]:
     """Yield the documents; count in ``found`` which values of fields of one object occur together."""
     k = max(class_size(policy), 2)
-    for own, other in islice(_pairs(policy), _MOST):
-        missing = (frozenset(policy.rules_by_keys[keys][1].missing) for keys in (own, other))
-        told = found[own, other] = Dependence(k, tolerated=0.1)
-        documents = count_pairs(documents, DerivedField(own, other, *missing), told)
+    for quasi, sensitive in islice(_pairs(policy), _MOST):
+        missing = (frozenset(policy.rules_by_keys[keys][1].missing) for keys in (quasi, sensitive))
+        dependence = dependences[quasi, sensitive] = Dependence(k, tolerated=0.1)
+        documents = count_pairs(documents, DerivedField(quasi, sensitive, *missing), dependence)
     yield from documents
 
 
 def _pairs(policy: Policy) -> Iterator[tuple[Keys, Keys]]:
     """Yield each quasi-identifier with each sensitive attribute next to it."""
-    for own, other in product(policy.quasi, policy.sensitive):
-        if own[:-1] == other[:-1] or own[:-2] == other[:-2]:
-            yield own, other
+    for quasi, sensitive in product(policy.quasi, policy.sensitive):
+        if quasi[:-1] == sensitive[:-1] or quasi[:-2] == sensitive[:-2]:
+            yield quasi, sensitive
 
 
 def find_telling(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
     """Yield each quasi-identifier that determines a sensitive attribute, by values that k records share."""
     k = max(class_size(policy), 2)
-    for (own, other), told in survey.dependences.items():
-        if count := told.count_told(k):
+    for (quasi, sensitive), dependence in survey.dependences.items():
+        if count := dependence.count_told(k):
             yield (
-                own,
-                f"this tells {policy.spell_path(other)}, which is sensitive: {count} values that at "
+                quasi,
+                f"this tells {policy.spell_path(sensitive)}, which is sensitive: {count} values that at "
                 f"least {k} records share each go with one value there. Give it the role sensitive, "
                 "or derive one from the other",
             )
@@ -265,6 +265,6 @@ def find_telling(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
 def find_no_labels(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
     """Yield each derived field that does not follow from its source."""
     for keys, labels in survey.labels.items():
-        if keys in policy.derived_fields and (what := labels.faults):
+        if keys in policy.derived_fields and (faults := labels.faults):
             source = policy.rules_by_keys[policy.derived_fields[keys].source][0]
-            yield keys, f"this is not derived from {source}: {what}"
+            yield keys, f"this is not derived from {source}: {faults}"

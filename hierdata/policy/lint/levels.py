@@ -80,7 +80,7 @@ def _fuzzy_levels(
                 key=lambda item: (-item[1], str(item[0])),
             )
             points: list[tuple[str, Scalar, str | None]] = [
-                (f"v{place}", value, str(value)) for place, (value, _) in enumerate(counted, 1)
+                (f"v{rank}", value, str(value)) for rank, (value, _) in enumerate(counted, 1)
             ]
         else:
             points = [(label, corner, None) for label, corner in _corners(scale)]
@@ -102,18 +102,18 @@ def degrees_of(
         keys = policy.path(text).keys
         rule = policy.sensitive.get(keys)
         if rule is None or rule.levels is None:
-            levelled = [policy.spell_path(own) for own, one in policy.sensitive.items() if one.levels]
+            levelled = [policy.spell_path(path) for path, other in policy.sensitive.items() if other.levels]
             raise PolicyError(f"no sensitive attribute with levels{nearest(text, levelled)}", path=text)
         if rule.levels.by == "frequency" and survey is None:
             raise PolicyError("levels by frequency need the data: name it with --data", path=text)
         scale = rule.scale(observe_field(survey, keys), policy.folder)
         readings = map(rule.sameness.value_of, _readings(value))
-        found = next((own for own in readings if scale is not None and scale.covers(own)), None)
-        if scale is None or found is None:
+        covered = next((reading for reading in readings if scale is not None and scale.covers(reading)), None)
+        if scale is None or covered is None:
             why = "does not occur in the data" if rule.levels.by == "frequency" else "has no level"
             raise PolicyError(f"the value given {why}", path=text)
-        degrees = _round_degrees(scale.memberships(found))
-        tables.setdefault(policy.spell_path(keys), []).append(Degrees(value, scale.level(found), degrees))
+        degrees = _round_degrees(scale.memberships(covered))
+        tables.setdefault(policy.spell_path(keys), []).append(Degrees(value, scale.level(covered), degrees))
     return tables
 
 
@@ -210,8 +210,8 @@ def propose_alphas(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]
             if domain.levels is None or domain.reference is None:
                 continue  # the field's levels are a mistake that is told elsewhere
             least = least_alphas(domain.levels, domain.reference, size, len(alphas))
-            own_and_due = enumerate(zip(alphas, least, strict=True), 1)
-            low = [level for level, (own, due) in own_and_due if own * size >= 1 and own < due]
+            alphas_by_level = enumerate(zip(alphas, least, strict=True), 1)
+            low = [level for level, (alpha, due) in alphas_by_level if alpha * size >= 1 and alpha < due]
             if low and size > 1:
                 which = "level" if len(low) == 1 else "levels"
                 yield (

@@ -80,9 +80,9 @@ def lint(
     To find identifiers that repeat, the survey must count ``policy.declared_fields(identifiers=True)``. For a
     ``doubtful`` path only its fit to the shape of the records is reported.
     """
-    found = list(_shape(policy, survey, many_hints)) if survey is not None else []
-    found += [finding for finding in _findings(policy, survey) if finding.path not in doubtful]
-    return sorted(found, key=lambda finding: get_args(Severity).index(finding.severity))
+    findings = list(_shape(policy, survey, many_hints)) if survey is not None else []
+    findings += [finding for finding in _findings(policy, survey) if finding.path not in doubtful]
+    return sorted(findings, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
 def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
@@ -90,8 +90,8 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     if policy.models_of_preset:
         yield Finding("note", "engine.preset", f"models {policy.models_of_preset}")
     yield from _models(policy)
-    for keys, what in chain(judged_apart(policy), moved_dates(policy)):
-        yield Finding("warning", policy.spell_path(keys), what)
+    for keys, message in chain(judged_apart(policy), moved_dates(policy)):
+        yield Finding("warning", policy.spell_path(keys), message)
     yield from _domains(policy, survey)
     if survey is not None:
         yield from _levels(policy, survey)
@@ -105,26 +105,26 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
 def _find_doubts(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Find what is wrong or doubtful about the fields of a collection under a policy."""
     remark = "; then no record can be suppressed, unless with `suppressed: as_published`"
-    for keys, what in shortfalls(policy, survey):
+    for keys, message in shortfalls(policy, survey):
         yield Finding(
-            "warning", policy.spell_path(keys), f"{what}{remark if policy.guards_suppressed else ''}"
+            "warning", policy.spell_path(keys), f"{message}{remark if policy.guards_suppressed else ''}"
         )
-    for keys, what in chain(find_no_labels(policy, survey), find_rare_forms(policy, survey)):
-        yield Finding("error", policy.spell_path(keys), what)
+    for keys, message in chain(find_no_labels(policy, survey), find_rare_forms(policy, survey)):
+        yield Finding("error", policy.spell_path(keys), message)
     doubts = (nothing_published, presence_shortfalls, references, find_telling, find_filling)
-    for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
-        yield Finding("warning", policy.spell_path(keys), what)
-    for keys, what, raw in chain(variants(policy, survey), values_above_alpha(policy, survey)):
-        yield Finding("warning", policy.spell_path(keys), what, raw)
-    for keys, what in find_traces(policy, survey):
-        yield Finding("error", policy.spell_path(keys), what)
-    for severity, keys, what in chain(
+    for keys, message in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
+        yield Finding("warning", policy.spell_path(keys), message)
+    for keys, message, raw in chain(variants(policy, survey), values_above_alpha(policy, survey)):
+        yield Finding("warning", policy.spell_path(keys), message, raw)
+    for keys, message in find_traces(policy, survey):
+        yield Finding("error", policy.spell_path(keys), message)
+    for severity, keys, message in chain(
         find_repeating_persons(policy, survey), find_singled_out(policy, survey)
     ):
-        yield Finding(severity, show_path(policy, keys), what)
+        yield Finding(severity, show_path(policy, keys), message)
     yield from _find_repeated(policy, survey)
-    for path, what in chain(find_rare_types(policy, survey), estimate_patterns(policy, survey)):
-        yield Finding("warning", path, what)
+    for path, message in chain(find_rare_types(policy, survey), estimate_patterns(policy, survey)):
+        yield Finding("warning", path, message)
 
 
 def _text(policy: Policy, keys: Keys) -> str:
@@ -148,12 +148,12 @@ def _models(policy: Policy) -> Iterator[Finding]:
     if policy.publishes_nothing:
         yield Finding("warning", "fields", NOTHING)
     broken = set()
-    for own, rule in policy.sensitive.items():
+    for attribute, rule in policy.sensitive.items():
         try:
             rule.semantics(policy.folder)
         except PolicyError as error:
-            broken.add(own)
-            yield Finding("error", policy.spell_path(own), str(error))
+            broken.add(attribute)
+            yield Finding("error", policy.spell_path(attribute), str(error))
     for keys, model in pairs(policy):
         if keys in broken:
             continue
@@ -183,24 +183,24 @@ def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iter
     whole = add_unlisted(policy, survey.shape, many_hints, least=0)
     if rare := [path for path in whole.fields if path not in stated.fields]:
         size = class_size(policy)
-        what = (
+        message = (
             f"a field that no rule names is in fewer than {size} records. Its name could tell whose it is, "
             "so it is left out"
             if len(rare) == 1
             else f"{len(rare)} fields that no rule names are in fewer than {size} records. Their names could "
             "tell whose they are, so they are left out"
         )
-        yield Finding("warning", "unlisted", what, tuple(rare))
+        yield Finding("warning", "unlisted", message, tuple(rare))
     for problem in problems(stated.rules(), survey.shape, stated.unlisted_fields, many_hints):
         yield Finding("error", problem.path, problem.message, problem.revealed)
 
 
-def _describe_values(values: Sequence[tuple[object, int]], what: str) -> tuple[str, tuple[str, ...]]:
+def _describe_values(values: Sequence[tuple[object, int]], fault: str) -> tuple[str, tuple[str, ...]]:
     """Return a text with the numbers of values and occurrences, and the raw values separately."""
     distinct, occurrences = len(values), sum(count for _, count in values)
     subject = "1 value" if distinct == 1 else f"{distinct} values"
     times = "1 occurrence" if occurrences == 1 else f"{occurrences} occurrences"
-    return f"{subject} ({times}) {what}", tuple(sorted(str(value) for value, _ in values))
+    return f"{subject} ({times}) {fault}", tuple(sorted(str(value) for value, _ in values))
 
 
 def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
@@ -257,8 +257,8 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
             if not fits:
                 outside.append((value, count))
         if outside:
-            what = "without a level" if scale is not None else "without a number where one is required"
-            message, revealed = _describe_values(outside, what)
+            fault = "without a level" if scale is not None else "without a number where one is required"
+            message, revealed = _describe_values(outside, fault)
             yield Finding("error", policy.spell_path(keys), message, revealed)
         for warning in scale.warnings if scale is not None and observed else ():
             yield Finding("warning", policy.spell_path(keys), warning)
@@ -288,17 +288,17 @@ def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     """Find levels of which a class of the smallest size can hold no value (erratum ML-6)."""
     size = class_size(policy)
-    chooses = any(one.chooses_from is not None for one in policy.steps)
+    chooses = any(step.chooses_from is not None for step in policy.steps)
     fixed = bool(policy.steps) and policy.steps[0].aligns and not chooses
     for keys, model in pairs(policy):
         if keys is None or not model.smallest_sizes():
             continue
-        found = _level_counts(policy, keys, survey) if survey is not None else None
+        counts = _level_counts(policy, keys, survey) if survey is not None else None
         needed = model.smallest_sizes()
         for level, capacity in enumerate(model.capacities(size), 1):
-            if capacity or (found is not None and not found.get(level)):
+            if capacity or (counts is not None and not counts.get(level)):
                 continue
-            values = f" ({found[level]} of {sum(found.values())} values)" if found is not None else ""
+            values = f" ({counts[level]} of {sum(counts.values())} values)" if counts is not None else ""
             least = needed[level - 1]
             message = f"level {level}{values} cannot be published in classes of {size}: "
             if least is None:
@@ -319,8 +319,8 @@ def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
     if 0 < survey.records < size:
         message = f"a class needs at least {size} records, and the collection has {survey.records}"
         yield Finding("error", "models", message)
-    for keys, what in propose_alphas(policy, survey):
-        yield Finding("note", policy.spell_path(keys), what)
+    for keys, advice in propose_alphas(policy, survey):
+        yield Finding("note", policy.spell_path(keys), advice)
 
 
 def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
@@ -343,7 +343,7 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
     if policy.individual is not None:
         return
     tokens = policy.pseudonyms
-    identified = {one.domain for one in tokens.values() if one.is_identity}
+    identified = {spec.domain for spec in tokens.values() if spec.is_identity}
     said = {keys for _, keys, _ in find_repeating_persons(policy, survey)}
     for keys, (path, rule) in policy.rules_by_keys.items():
         if rule.role != "identifier" or policy.is_inside(keys) or keys in said:

@@ -72,8 +72,8 @@ class Examined:
         if self.policy is None:
             return None
         written = zip(map(str, self.policy.paths), self.policy.fields, strict=True)
-        place = next((("fields", text) for own, text in written if own == path), (path,))
-        return self.file.position(place) if known_part(place, self.file.data) == place else None
+        location = next((("fields", text) for path_text, text in written if path_text == path), (path,))
+        return self.file.position(location) if known_part(location, self.file.data) == location else None
 
 
 def examine(path: Path, root: Path | None = None) -> Examined:
@@ -82,19 +82,19 @@ def examine(path: Path, root: Path | None = None) -> Examined:
     Raises PolicyError where the file is not a policy at all, TargetError when it cannot be opened.
     """
     file = read_file(path)
-    found: list[Mistake] = []
+    reported: dict[Mistake, None] = {}
     mend = _Mend(file.data)
     for _ in range(_ROUNDS):
         try:
             policy = Policy.model_validate(mend.data)
         except ValidationError as error:
-            found += [one for one in mistakes(error, Policy, mend.data) if one not in found]
+            reported |= dict.fromkeys(mistakes(error, Policy, mend.data))
             mended = [mend.take_out(detail) for detail in error.errors(include_url=False)]
             if not all(mended):
                 break
         else:
             if problems := find_problems(policy):
-                found += [one for one in contradictions(problems, mend.data) if one not in found]
+                reported |= dict.fromkeys(contradictions(problems, mend.data))
                 if not mend.take_out_all(problems):
                     break
                 continue
@@ -104,8 +104,8 @@ def examine(path: Path, root: Path | None = None) -> Examined:
                 for path, stated in zip(policy.paths, policy.fields, strict=True)
                 if stated in mend.paths
             }
-            return Examined(policy, file, tuple(found), frozenset(doubtful), mend.models_stand)
-    return Examined(None, file, tuple(found))
+            return Examined(policy, file, tuple(reported), frozenset(doubtful), mend.models_stand)
+    return Examined(None, file, tuple(reported))
 
 
 class _Mend:

@@ -62,8 +62,8 @@ def suggest_remedies(
         weighed = {path: policy.fields[path].model_copy(update={"weight": WEIGHT}) for path in place.fields}
         changed = _try_change(policy, {"fields": {**policy.fields, **weighed}}) if weighed else None
         if changed is not None:
-            what = "it" if place.fields == (place.path,) else "its fields"
-            yield Remedy(f"`weight: {WEIGHT}` on {what}", changed, place.path)
+            target = "it" if place.fields == (place.path,) else "its fields"
+            yield Remedy(f"`weight: {WEIGHT}` on {target}", changed, place.path)
         if place.nested:
             yield from _lift_list(policy, place)
 
@@ -74,8 +74,8 @@ def _changes_of_all(policy: Policy, may_show_sets: bool) -> Iterator[tuple[str, 
         yield "`recoding: sets_and_ranges`", {"recoding": "sets_and_ranges"}
     if policy.engine is not None:
         suppressed = "guarded" if policy.guards_suppressed else "as_published"
-        what = "`engine`" if policy.preset is None else "`preset`, with its models"
-        yield f"no {what}", {"engine": None, "suppressed": suppressed}
+        dropped = "`engine`" if policy.preset is None else "`preset`, with its models"
+        yield f"no {dropped}", {"engine": None, "suppressed": suppressed}
     roomy = largest_size(policy)
     if roomy is not None:
         models = [

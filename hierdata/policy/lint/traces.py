@@ -180,11 +180,11 @@ def find_singled_out(
         if keys in known or len(observed) < _FEW_VALUES or alone < total * _TOLD:
             continue
         share = f"{float(Fraction(100 * alone, total)):.1f} %"
-        what = (
+        message = (
             f"exact values single out records: {alone} of {total} values ({share}) occur once, and whoever "
             "knows one finds its record"
         )
-        yield "warning" if 2 * alone > total else "note", keys, f"{what}: {_advise(observed, total)}"
+        yield "warning" if 2 * alone > total else "note", keys, f"{message}: {_advise(observed, total)}"
 
 
 def _advise(observed: Mapping[Any, int], total: int) -> str:
@@ -200,13 +200,13 @@ def _advise(observed: Mapping[Any, int], total: int) -> str:
     for step in _steps(high - low):
         bins: dict[int, int] = {}
         for number, times in numbers:
-            at = (number / step + Fraction(1, 2)).__floor__()
-            bins[at] = bins.get(at, 0) + times
+            bin_ = (number / step + Fraction(1, 2)).__floor__()
+            bins[bin_] = bins.get(bin_, 0) + times
         alone = sum(times == 1 for times in bins.values())
         if alone <= total * _ENOUGH_LEFT:
-            left = f"{float(Fraction(100 * alone, total)):.1f} %"
+            remainder = f"{float(Fraction(100 * alone, total)):.1f} %"
             lost = f"{float(100 * step / (high - low)):.1f} %"
-            return f"`publish: {{round: {_spell(step)}}}` leaves {left} and loses {lost} of the detail"
+            return f"`publish: {{round: {_spell(step)}}}` leaves {remainder} and loses {lost} of the detail"
     return "publish a coarser form of them (`publish`), or leave the field out"
 
 

@@ -125,8 +125,8 @@ def _describe(reported: Iterable[Mistake], file: PolicyFile | None) -> list[str]
     """Return one line for each mistake, with its position if the policy is a file."""
     if file is None:
         return list(map(str, reported))
-    in_order = sorted(reported, key=lambda one: file.position(one.keys).order)
-    return [f"{file.describe(one.keys)}: {one}" for one in in_order]
+    in_order = sorted(reported, key=lambda mistake: file.position(mistake.keys).order)
+    return [f"{file.describe(mistake.keys)}: {mistake}" for mistake in in_order]
 
 
 @contextmanager

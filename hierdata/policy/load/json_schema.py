@@ -42,13 +42,13 @@ def policy_of(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Origins]:
         raise PolicyError(f"{KEY}: at the root it must be a mapping with the policy's other keys")
     walk = _SchemaWalk(schema)
     walk.visit(schema, (), ())
-    walk.seen.add(id(schema))
+    walk.reached.add(id(schema))
     problems = walk.problems
     annotated: dict[int, Location] = {}
-    for place, node in _find_annotated(schema, ()):
-        annotated[id(node)] = (*place, KEY)
-        if id(node) not in walk.seen:
-            problems.append(f"{'/'.join(('#', *map(str, place)))}: no property leads to this {KEY}")
+    for location, node in _find_annotated(schema, ()):
+        annotated[id(node)] = (*location, KEY)
+        if id(node) not in walk.reached:
+            problems.append(f"{'/'.join(('#', *map(str, location)))}: no property leads to this {KEY}")
     origins: Origins = {(key,): (KEY, key) for key in stated}
     origins |= {("fields", path): annotated[node] for path, node in walk.stated_at.items()}
     fields = dict(stated.get("fields", {}))
@@ -67,7 +67,7 @@ class _SchemaWalk:
         self._root = root
         self.fields: dict[str, Any] = {}
         self.problems: list[str] = []
-        self.seen: set[int] = set()
+        self.reached: set[int] = set()
         self.stated_at: dict[str, int] = {}
         self._visits = 0
 
@@ -115,7 +115,7 @@ class _SchemaWalk:
         self.visit(schema.get("additionalProperties"), inside, refs)
 
     def _record(self, schema: Mapping[str, Any], path: str) -> None:
-        self.seen.add(id(schema))
+        self.reached.add(id(schema))
         self.stated_at.setdefault(path, id(schema))
         if self.fields.setdefault(path, schema[KEY]) != schema[KEY]:
             self.problems.append(f"{path}: two annotations differ")

@@ -121,13 +121,13 @@ def _read_annotation(xsd: Xsd, node: Node, where: str) -> dict[str, Any] | None:
     attributes, texts = xsd.notes(node, NAMESPACE)
     if not attributes and not texts:
         return None
-    found: dict[str, Any] = {}
+    rule: dict[str, Any] = {}
     pieces = [fragment(text, where) for text in texts]
     pieces += [{name: fragment(text, f"{where}, {name}")} for name, text in attributes.items()]
     for piece in pieces:
         if not isinstance(piece, dict):
             raise PolicyError(f"{where}: appinfo must hold a mapping, such as role: quasi")
-        if twice := found.keys() & piece.keys():
+        if twice := rule.keys() & piece.keys():
             raise PolicyError(f"{where}: {', '.join(sorted(twice))} is stated twice")
-        found |= piece
-    return found
+        rule |= piece
+    return rule

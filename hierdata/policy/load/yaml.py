@@ -200,7 +200,7 @@ def yaml_positions(text: str) -> dict[Location, Position]:
     >>> yaml_positions("a:\\n  - b\\n  - {c: 1}")[("a", 1, "c")]
     Position(line=3, column=6)
     """
-    found: dict[Location, Position] = {}
+    positions: dict[Location, Position] = {}
 
     def visit(node: Any, location: Location) -> None:
         if node.id == "scalar":
@@ -208,12 +208,12 @@ def yaml_positions(text: str) -> dict[Location, Position]:
         for index, part in enumerate(node.value):
             key, below = (index, part) if node.id == "sequence" else (part[0].value, part[1])
             mark = (part if node.id == "sequence" else part[0]).start_mark
-            found[*location, key] = Position(mark.line + 1, mark.column + 1)
+            positions[*location, key] = Position(mark.line + 1, mark.column + 1)
             visit(below, (*location, key))
 
     if (root := compose(text)) is not None:
         visit(root, ())
-    return found
+    return positions
 
 
 def json_positions(text: str) -> dict[Location, Position]:
@@ -255,10 +255,10 @@ _SCALARS = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 def _in_lines(text: str, starts: Mapping[Location, int]) -> dict[Location, Position]:
     """Convert offsets, which rise, to lines and columns."""
-    found: dict[Location, Position] = {}
+    positions: dict[Location, Position] = {}
     line, begin = 1, 0
-    for place, start in starts.items():
+    for location, start in starts.items():
         while (end := text.find("\n", begin, start)) >= 0:
             line, begin = line + 1, end + 1
-        found[place] = Position(line, start - begin + 1)
-    return found
+        positions[location] = Position(line, start - begin + 1)
+    return positions

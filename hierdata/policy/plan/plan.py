@@ -136,14 +136,14 @@ def _compile_domain(policy: Policy, survey: Survey, keys: Keys) -> Hierarchy:
 def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
     """Raise PolicyError if pseudonyms reveal more than which values of one record are equal."""
     for domain, count in sorted(survey.repeated.items()):
-        what = "1 pseudonym occurs" if count == 1 else f"{count} pseudonyms occur"
+        some = "1 pseudonym occurs" if count == 1 else f"{count} pseudonyms occur"
         raise PolicyError(
-            f"in the domain {domain} {what} in more than one record: anyone who knows how records are linked "
+            f"in the domain {domain} {some} in more than one record: anyone who knows how records are linked "
             "could re-identify them; give the fields other domains, drop them, or say under `links` why that "
             "is no risk"
         )
-    for keys, what in find_rare_forms(policy, survey):
-        raise PolicyError(what, path=policy.spell_path(keys))
+    for keys, reason in find_rare_forms(policy, survey):
+        raise PolicyError(reason, path=policy.spell_path(keys))
     for kind in schema.types:
         for attribute in kind.attributes:
             keys = schema.keys(kind.index) + attribute.steps

@@ -43,8 +43,8 @@ class Stage:
 
     def work(self) -> Iterator[tuple[Engine, Constraints]]:
         """Yield each step with the constraints that it must keep: all but those that a later step mends."""
-        for at, step in enumerate(self.steps, 1):
-            mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
+        for number, step in enumerate(self.steps, 1):
+            mended = frozenset[Mended]().union(*(later.mends for later in self.steps[number:]))
             yield step, self.constraints.without_mended(mended)
 
     def chooses(self, blocks: int) -> bool:
@@ -79,10 +79,10 @@ def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Ite
     else:
         stages = []
         for kind in schema.types:
-            own = tuple(step for step in steps if step.on in (None, kind.path))
+            of_kind = tuple(step for step in steps if step.on in (None, kind.path))
             if kind.sensitive:
                 bound = constraints.at(kind.index)
-                stages.append(Stage(kind.index, own or (_unasked_for_rows(bound),), bound))
+                stages.append(Stage(kind.index, of_kind or (_unasked_for_rows(bound),), bound))
     _check_order(schema, stages)
     if policy.recoding_traits.separates_values:
         _check_separated(policy, schema, constraints)
@@ -93,12 +93,12 @@ def _check_order(schema: Schema, stages: Sequence[Stage]) -> None:
     """Raise PolicyError if a first step needs another before it, or a later one cannot continue."""
     for stage in stages:
         path = schema.types[stage.kind].path
-        for at, step in enumerate(stage.steps):
-            if not at and not step.begins:
+        for number, step in enumerate(stage.steps):
+            if not number and not step.begins:
                 raise PolicyError(
                     f"{step.kind} continues from the classes of another step: put one before it", path=path
                 )
-            if at and not step.goes_on:
+            if number and not step.goes_on:
                 raise PolicyError(
                     f"{step.kind} starts from single records and cannot continue from another step", path=path
                 )
@@ -119,7 +119,7 @@ def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> It
                 "them",
                 path=attribute.path,
             )
-        if not all(one.closed_under_union for one in bound):
+        if not all(constraint.closed_under_union for constraint in bound):
             raise PolicyError(
                 f"a model here may hold in two groups and fail for somebody who may be in either: with "
                 f"recoding {policy.recoding} it cannot be kept; use recoding slicing",
@@ -129,21 +129,21 @@ def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> It
     yield Stage(0, policy.sensitive_steps, replace(constraints, on_records=()), of_tables=True)
     steps = policy.steps or default_engines(policy, schema, classes)
     # A mixture of groups that are close is close, however few records of them are in the class.
-    sizes = (one.min_class_size for one in constraints.all() if one.closeness is None)
+    sizes = (constraint.min_class_size for constraint in constraints.all() if constraint.closeness is None)
     yield Stage(0, steps, replace(classes, least=max(sizes, default=1)))
 
 
 def _one_table(policy: Policy) -> str:
     """Say why records with vertices below them cannot be grouped as rows, and what can be done."""
     if policy.preset is None:
-        what, instead = f"recoding {policy.recoding}", "use recoding slicing"
+        chosen, instead = f"recoding {policy.recoding}", "use recoding slicing"
     else:
-        what = f"the preset {policy.preset}"
+        chosen = f"the preset {policy.preset}"
         instead = (
             "state its models and `recoding: slicing` without `engine`, which then searches classes of whole "
             "records and compares values at each place"
         )
-    return f"{what} groups the rows of one table, and these records have vertices below them: {instead}"
+    return f"{chosen} groups the rows of one table, and these records have vertices below them: {instead}"
 
 
 def default_engines(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
@@ -175,7 +175,7 @@ def _unasked_for_rows(constraints: Constraints) -> Engine:
     caps = [constraint.caps for constraint in constraints.all() if constraint.caps is not None]
     size = constraints.min_class_size
     near = sum(
-        any(one.caps is not None and one.caps.reach is not None for one in bound)
+        any(constraint.caps is not None and constraint.caps.reach is not None for constraint in bound)
         for attributes in constraints.on_values
         for bound in attributes
     )
@@ -237,8 +237,8 @@ def _check_separated(policy: Policy, schema: Schema, constraints: Constraints) -
 def _check_judged(kind: VertexType, constraints: Constraints) -> None:
     """Raise PolicyError if groups would promise nothing."""
     bound = constraints.on_values[kind.index]
-    for attribute, own in zip(kind.sensitive, bound, strict=True):
-        if not own and not constraints.on_records:
+    for attribute, of_attribute in zip(kind.sensitive, bound, strict=True):
+        if not of_attribute and not constraints.on_records:
             raise PolicyError(
                 "no model judges these values, and a group of one record would show them: add a model on "
                 "them, or k-anonymity",
@@ -256,7 +256,7 @@ def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
     if policy.recoding_traits.groups_each_table:
         groups = [group_key(number) for number, _ in enumerate(sensitive, 1)]
     needed = {(*base, group) for group in groups}
-    needed |= {(*base, COUNT) for one in sensitive if one.steps[:1] == (COUNT,)}
+    needed |= {(*base, COUNT) for attribute in sensitive if attribute.steps[:1] == (COUNT,)}
     for keys, (path, _) in policy.rules_by_keys.items():
         if keys[: len(base) + 1] in needed:
             raise PolicyError(
@@ -323,7 +323,9 @@ def _find_facts(policy: Policy, sensitive: list[list[tuple[Keys, Attribute]]]) -
     known = known_values(policy)
     if not known:
         return ()
-    return tuple(tuple(at for at, (keys, _) in enumerate(own) if keys in known) for own in sensitive)
+    return tuple(
+        tuple(index for index, (keys, _) in enumerate(fields) if keys in known) for fields in sensitive
+    )
 
 
 def _bound_values(
@@ -334,8 +336,8 @@ def _bound_values(
 ) -> Iterator[BoundedValues]:
     """Yield the values whose share the alpha of bounded knowledge limits."""
     stated = bounded_values(policy)
-    for kind, (attributes, own) in enumerate(zip(sensitive, domains, strict=True)):
-        for position, ((keys, _), domain) in enumerate(zip(attributes, own, strict=True)):
+    for kind, (attributes, domains_of_kind) in enumerate(zip(sensitive, domains, strict=True)):
+        for position, ((keys, _), domain) in enumerate(zip(attributes, domains_of_kind, strict=True)):
             if bounds_values_at(policy, keys):
                 codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[keys])
                 presence = readings[keys].asks == "presence"

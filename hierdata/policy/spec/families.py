@@ -250,5 +250,8 @@ def _entry(part: Any, key: str) -> Any:
 
 def list_tabular_presets() -> list[str]:
     """Return the presets that partition the rows of a table, so that they take no nested records."""
-    steps = {name: preset.steps or preset.sensitive_steps for name, preset in PRESETS.items()}
-    return [name for name, own in steps.items() if not any(ENGINES[step["kind"]].aligns for step in own)]
+    return [
+        name
+        for name, preset in PRESETS.items()
+        if not any(ENGINES[step["kind"]].aligns for step in preset.steps or preset.sensitive_steps)
+    ]

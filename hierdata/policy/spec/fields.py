@@ -325,10 +325,10 @@ class _FieldRule(PolicyPart):
         stated = self.model_fields_set - {"role", "action", "optional", "vertex", "label"}
         domains = [name for key, name in _DOMAIN_KEYS.items() if key in stated]
         if self.role == "quasi" and len(domains) != 1:
-            found = (
+            hint = (
                 f"not {' and '.join(domains)}" if domains else "flat: true where nothing is to be generalized"
             )
-            yield f"a quasi-identifier needs one of {', '.join(DOMAINS)}; {found}"
+            yield f"a quasi-identifier needs one of {', '.join(DOMAINS)}; {hint}"
         taxonomy: Any = getattr(self, "taxonomy", None)
         if self.role == "sensitive" and taxonomy is not None and taxonomy.finest:
             yield "finest does not belong to role sensitive: state publish: {depth: ...} beside the taxonomy"
@@ -363,8 +363,8 @@ class _FieldRule(PolicyPart):
             if beside := self.model_fields_set - {"derived", "missing", "optional", "label"}:
                 yield f"a derived field takes no {' or '.join(sorted(beside))}: it has those of its source"
         elif self.map and (beside := self.model_fields_set - {"map", "optional", "label"}):
-            what = " or ".join(sorted(beside))
-            yield f"a map takes no {what}: its keys and its values have rules of their own"
+            keys = " or ".join(sorted(beside))
+            yield f"a map takes no {keys}: its keys and its values have rules of their own"
         elif not self.map and (beside := self.model_fields_set - {"role", "action", "optional", "label"}):
             yield f"a dropped field takes no {' or '.join(sorted(beside))}"
 
@@ -388,16 +388,16 @@ def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> d
 
     Raises PolicyError.
     """
-    found: dict[Keys, str] = {}
+    maps: dict[Keys, str] = {}
     stated = [parse(text, namespaces) for text, rule in fields.items() if rule.map]
     for path in sorted(stated, key=lambda path: (len(path.steps), bool(path.steps and path.steps[-1].many))):
         if path.place or not path.steps:
             raise PolicyError(f"{path}: a map is a JSON object below the record; XML has none")
-        there = resolve_maps(path, found, whole=True)
-        if path.steps[-1].many and there.keys[:-1] not in found:
+        map_path = resolve_maps(path, maps, whole=True)
+        if path.steps[-1].many and map_path.keys[:-1] not in maps:
             raise PolicyError(f"{path}: a map is named without [*]; its values are {path}")
-        found[there.keys] = path.text
-    return found
+        maps[map_path.keys] = path.text
+    return maps
 
 
 def unusable_paths(
@@ -427,7 +427,7 @@ def find_both_forms(rules: Iterable[tuple[Path, FieldRule]]) -> frozenset[Keys]:
     values = {
         path.keys: rule.is_published for path, rule in stated if rule.role is not None and not path.place
     }
-    found = (
+    parts = (
         (path.keys[:depth], rule.is_published) for path, rule in stated for depth in range(1, len(path.keys))
     )
-    return frozenset(keys for keys, published in found if keys in values and (published or values[keys]))
+    return frozenset(keys for keys, published in parts if keys in values and (published or values[keys]))
