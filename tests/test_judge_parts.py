@@ -33,10 +33,11 @@ from hierdata.judge import (
 from hierdata.judge import parts as parts_module
 from hierdata.judge import walk as walk_module
 from hierdata.pipeline.judging import judge_rules
+from hierdata.pipeline.release_files import record_splits
 from hierdata.policy.load import from_data
 from hierdata.privacy import DistinctLDiversity, KAnonymity, KMap, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from hierdata.release.layout import find_release_files, record_splits
+from hierdata.release.layout import find_release_files
 from hierdata.release.verification import read_facts
 from tests.adversarial.random_releases import BY_RECORD, numbered
 from tests.cases import examples

@@ -13,8 +13,9 @@ from hierdata.documents.limits import regular_bytes
 from hierdata.ground.errors import InputError, PolicyError, VerificationError, file_error
 from hierdata.ground.progress import Progress, count_items
 from hierdata.ground.recodings import is_built_in, traits_of
+from hierdata.pipeline.release_files import read_published
 from hierdata.policy.policy import Policy
-from hierdata.release.layout import CODEBOOK_FILE, Released, find_release_files, read_published
+from hierdata.release.layout import CODEBOOK_FILE, Released, find_release_files
 from hierdata.release.public import describe_form
 from hierdata.release.report.models import Codebook
 from hierdata.release.report.shape import describe_steps

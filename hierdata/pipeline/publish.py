@@ -31,11 +31,12 @@ from hierdata.metrics.base import Metric
 from hierdata.metrics.tallies import Tallies, tally
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.cluster import ClusteredBlocks
+from hierdata.pipeline.release_files import description
 from hierdata.pipeline.seeds import order_of, places_of
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
 from hierdata.records.schema import Role
-from hierdata.release.layout import XSD_FILE, description
+from hierdata.release.layout import XSD_FILE
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS
 from hierdata.release.witness import WITNESS_FILE, LinkSpelling, write_witness

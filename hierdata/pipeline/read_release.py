@@ -15,9 +15,10 @@ from hierdata.documents.document import Document
 from hierdata.ground.errors import InputError, PolicyError, VerificationError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
+from hierdata.pipeline.release_files import read_published
 from hierdata.records.shape.individuals import digest_individual
 from hierdata.release.gates import bind_attackers
-from hierdata.release.layout import find_release_files, read_published
+from hierdata.release.layout import find_release_files
 from hierdata.release.report.shape import draws_at_random
 from hierdata.release.verification import read_facts
 from hierdata.release.witness import ROOT_WORDS, read_witness

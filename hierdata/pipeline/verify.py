@@ -14,20 +14,12 @@ from hierdata.ground.errors import MissingPluginError, VerificationError
 from hierdata.ground.progress import Progress, silent
 from hierdata.pipeline.judging import judge_rules, rules_of
 from hierdata.pipeline.look_over import LookedOver, PolicySource, look_over, read_policy
+from hierdata.pipeline.release_files import check_bytes, read_parts, record_splits, records_format
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.plan.compared import stated_scales
 from hierdata.policy.plan.plan import list_plugins
 from hierdata.policy.policy import Policy
-from hierdata.release.layout import (
-    Released,
-    check_bytes,
-    check_plugins,
-    find_release_files,
-    published_files,
-    read_parts,
-    record_splits,
-    records_format,
-)
+from hierdata.release.layout import Released, check_plugins, find_release_files, published_files
 from hierdata.release.verification import Facts, confirm, read_facts
 from hierdata.sources.open import fetch_source
 

@@ -22,9 +22,9 @@ from hierdata.documents.formats.source import PathSource, Source
 from hierdata.ground.errors import TargetError, UnavailableError
 from hierdata.pipeline.control import HeldOut, write_held_out
 from hierdata.pipeline.publish import _concatenate
+from hierdata.pipeline.release_files import _are_equal, _check_described
 from hierdata.policy.load import from_data
 from hierdata.privacy.population import read_population
-from hierdata.release.layout import _are_equal, _check_described
 from hierdata.release.witness import Witness, read_witness, seal_witness, write_witness
 from hierdata.reproduction.reproduce import _open_folder
 from hierdata.sources.bundles import _list_files

@@ -26,15 +26,9 @@ from hierdata.judge import JudgeRules
 from hierdata.pipeline.judging import judge_rules
 from hierdata.pipeline.published import Wanted, judge_files, read_published
 from hierdata.pipeline.read_back import Judged, read_back
+from hierdata.pipeline.release_files import description, read_parts, record_splits, records_format
 from hierdata.policy.load import from_data
-from hierdata.release.layout import (
-    description,
-    find_release_files,
-    published_files,
-    read_parts,
-    record_splits,
-    records_format,
-)
+from hierdata.release.layout import find_release_files, published_files
 from hierdata.release.public import build_codebook, build_release_file
 from hierdata.release.report.models import dump
 from hierdata.release.report.page import render_summary
