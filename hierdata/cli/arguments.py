@@ -107,8 +107,8 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
     Raises PolicyError for an invalid or unneeded key, TargetError if the descriptor cannot be read.
     """
     from hierdata.ground.errors import PolicyError, file_error
+    from hierdata.ground.secrets import from_text
     from hierdata.policy.checks.records import needs_key
-    from hierdata.records.identifiers.base import from_text
 
     if key_fd is not None:
         if not needs_key(policy):
@@ -130,8 +130,8 @@ def with_rows(source: str, table: str | None, query: str | None, column: str | N
     """Return the source, restricted to the rows that options of PostgreSQL select. Raises PolicyError."""
     if table is None and query is None and column is None:
         return source
+    from hierdata import Rows
     from hierdata.ground.errors import PolicyError
-    from hierdata.sources.stores import Rows
 
     if not source.startswith(("postgresql://", "postgres://")):
         raise PolicyError("--table, --query and --column need an INPUT that is the address of PostgreSQL")
@@ -140,7 +140,7 @@ def with_rows(source: str, table: str | None, query: str | None, column: str | N
 
 def with_format(path: Path, name: str | None, root: Path | None = None) -> Policy:
     """Load a policy; a format given on the command line overrides its own. Raises PolicyError."""
-    from hierdata.policy.load import load
+    from hierdata.policy.load import in_format, load
 
     return in_format(load(path, root=root), name)
 
@@ -148,17 +148,3 @@ def with_format(path: Path, name: str | None, root: Path | None = None) -> Polic
 def with_effort(policy: Policy, effort: int | None) -> Policy:
     """Return a policy with the effort given on the command line, if any."""
     return policy if effort is None else policy.model_copy(update={"effort": effort})
-
-
-def in_format(policy: Policy, name: str | None) -> Policy:
-    """Return a policy with another format, if one is given. Raises PolicyError for an unknown name."""
-    from hierdata.documents.formats import FORMATS, format_named
-    from hierdata.ground import plugins
-    from hierdata.ground.errors import PolicyError
-
-    if name is None:
-        return policy
-    if name not in FORMATS and plugins.find("formats", name) is None:
-        raise PolicyError(f"--format takes one of {', '.join(FORMATS)}")
-    format_named(name)
-    return policy.model_copy(update={"format": name})

@@ -6,29 +6,25 @@ For a collection also what a release would keep, and what would help.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import AllMetrics, AsJson, FormatName, Quiet, Reveal, Root, in_format
+from hierdata.cli.arguments import AllMetrics, AsJson, FormatName, Quiet, Reveal, Root
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, reveal_values, session, write_private
 from hierdata.cli.terminal import fold, print_json, say, show
-from hierdata.ground.errors import HierdataError, PolicyError
+from hierdata.ground.errors import PolicyError
 from hierdata.ground.escaping import quote
+from hierdata.pipeline.lint import LintExtras, lint_file
 
 if TYPE_CHECKING:
-    from hierdata.documents.document import Document
     from hierdata.pipeline.foresee import Forecast, ForeseenPlace
-    from hierdata.policy.lint.levels import Capacities, Degrees
+    from hierdata.pipeline.lint import LintTables
+    from hierdata.policy.lint.levels import Degrees
     from hierdata.policy.lint.lint import Finding
-    from hierdata.policy.lint.partial import Examined
-    from hierdata.policy.policy import Policy
-    from hierdata.records.survey import Keys, Survey
 
 
 _MOST_ROWS = 20
@@ -68,8 +64,10 @@ def lint(
     with session(as_json, reveal):
         with Feedback(quiet or as_json) as feedback:
             shown = as_json or metrics or levels is not None or reveal is not None
-            asked = _Asked([_pair(text) for text in degrees or []], every=shown)
-            findings, tables = _check(policy, data, root, as_format, asked, feedback, remedies)
+            asked = LintExtras([_pair(text) for text in degrees or []], shown, remedies)
+            findings, tables = lint_file(
+                policy, data, root, as_format, asked, feedback.listener, feedback.notice
+            )
         errors = sum(finding.severity == "error" for finding in findings)
         if as_json:
             print_json(_as_dict(findings, tables))
@@ -84,28 +82,6 @@ def lint(
             raise typer.Exit(explain("PolicyError", f"{subject} in {policy.name}", 2, as_json=False))
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """Tables shown with the findings, by path: membership degrees, and what a class may contain.
-
-    ``asked`` are the degrees of the values that the user named, ``forecast`` what a release would keep.
-    ``more`` says that there are tables of degrees, asked for or not.
-    """
-
-    degrees: dict[str, list[Degrees]] = field(default_factory=dict)
-    capacities: dict[str, Capacities] = field(default_factory=dict)
-    asked: dict[str, list[Degrees]] = field(default_factory=dict)
-    forecast: Forecast | None = None
-    more: bool = False
-
-
-class _Asked(NamedTuple):
-    """The degrees that are shown: of the values that the user named, and those of the level tables."""
-
-    values: list[tuple[str, str]]
-    every: bool
-
-
 def _pair(text: str) -> tuple[str, str]:
     path, equals, value = text.partition("=")
     if not equals:
@@ -113,160 +89,7 @@ def _pair(text: str) -> tuple[str, str]:
     return path, value
 
 
-def _check(
-    file: Path,
-    data: str | None,
-    root: Path | None,
-    as_format: str | None,
-    asked: _Asked,
-    feedback: Feedback,
-    remedies: bool,
-) -> tuple[list[Finding], _Tables]:
-    """Return all findings, and the tables of a policy that can be used."""
-    from hierdata.policy.lint.lint import Finding
-    from hierdata.policy.lint.partial import examine
-
-    try:
-        examined = examine(file, root)
-    except PolicyError as error:
-        return [Finding("error", "", line) for line in str(error).split("\n")], _Tables()
-    findings = [
-        Finding("error", "", str(one), position=examined.file.position(one.keys)) for one in examined.mistakes
-    ]
-    if examined.policy is None:
-        return findings, _Tables()
-    policy = in_format(examined.policy, as_format)
-    survey, hints = _survey(policy, data, findings, feedback)
-    findings, usable = _find_all(examined, policy, findings, data, survey, hints)
-    tables = _Tables()
-    # Without usable domains there are no fuzzy sets to show; the findings say why.
-    if usable:
-        forecast = None if survey is None else _foresee(data, policy, survey, hints, feedback, remedies)
-        tables = _list_tables(policy, survey, asked, forecast)
-    return [_locate(finding, examined) for finding in findings], tables
-
-
-def _locate(finding: Finding, examined: Examined) -> Finding:
-    """Return a finding with its position in the file, if the policy names its path."""
-    if finding.position is not None or not finding.path:
-        return finding
-    return replace(finding, position=examined.position(finding.path))
-
-
-def _survey(
-    policy: Policy, data: str | None, findings: list[Finding], feedback: Feedback
-) -> tuple[Survey | None, frozenset[Keys]]:
-    """Survey the collection; what it refuses is one more finding where there are others to report."""
-    from hierdata.policy.lint.lint import Finding
-
-    if data is None:
-        return None, frozenset()
-    from hierdata.pipeline.look_over import survey_collection
-
-    try:
-        return survey_collection(data, policy, progress=feedback.listener)
-    except HierdataError as error:
-        if not findings:
-            raise
-        findings.append(Finding("error", "", str(error), error.revealed))
-        return None, frozenset()
-
-
-def _find_all(
-    examined: Examined,
-    policy: Policy,
-    before: list[Finding],
-    data: str | None,
-    survey: Survey | None,
-    hints: frozenset[Keys],
-) -> tuple[list[Finding], bool]:
-    """Return the findings so far with those of the policy itself, and whether its domains can be used."""
-    from hierdata.policy.lint.lint import lint
-
-    found = lint(policy, survey, hints, doubtful=examined.doubtful)
-    findings = before + [one for one in found if one.severity == "error" or examined.models_stand]
-    if not any(one.path == "schema" for one in findings):
-        findings = _against_schema(policy, data) + findings
-    usable = all(finding.severity != "error" for finding in findings)
-    if usable and survey is not None:
-        findings = _against_steps(policy, survey, hints) + findings
-    return findings, usable
-
-
-def _list_tables(policy: Policy, survey: Survey | None, asked: _Asked, forecast: Forecast | None) -> _Tables:
-    from hierdata.policy.checks.sensitive import class_size
-    from hierdata.policy.lint.levels import capacities, degrees_of, has_memberships, memberships
-
-    of_classes = capacities(policy, class_size(policy))
-    of_values = degrees_of(policy, asked.values, survey)
-    degrees = memberships(policy, survey) if asked.every else {}
-    return _Tables(degrees, of_classes, of_values, forecast, has_memberships(policy, survey))
-
-
-def _foresee(
-    data: str | None,
-    policy: Policy,
-    survey: Survey,
-    hints: frozenset[Keys],
-    feedback: Feedback,
-    remedies: bool,
-) -> Forecast:
-    from hierdata.pipeline.foresee import foresee_loss
-    from hierdata.pipeline.search import announcing
-
-    with announcing(feedback.notice):
-        return foresee_loss(data, policy, survey, hints, remedies=remedies)
-
-
-def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
-    """Return the first error that binding engines, population table and gates to these records raises."""
-    from hierdata.policy.lint.lint import Finding
-    from hierdata.policy.load import add_unlisted
-    from hierdata.policy.plan.plan import prepare
-    from hierdata.records.values import Values
-    from hierdata.release.gates import bind_gates
-
-    try:
-        extended = add_unlisted(policy, survey.shape, hints)
-        uncounted = {keys: Values() for keys in extended.quasi if keys not in survey.values}
-        prepared = prepare(extended, replace(survey, values=survey.values | uncounted), hints)
-        bind_gates(extended, prepared.schema, prepared.domains)
-    except HierdataError as error:
-        path = error.path or ""
-        return [Finding("error", path, str(error).removeprefix(f"{path}: "), error.revealed)]
-    return []
-
-
-def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
-    """Check the records against the policy's JSON Schema; without data, check only the schema itself."""
-    from hierdata.policy.lint.lint import Finding
-    from hierdata.sources import check_documents
-
-    if policy.record_schema is None or policy.record_schema.lower().endswith(".xsd"):
-        return []
-    try:
-        schema = policy.folder / policy.record_schema
-        with _open_documents(data, policy) as documents:
-            for _ in check_documents(documents, schema):
-                pass
-    except HierdataError as error:
-        return [Finding("error", "schema", str(error), error.revealed)]
-    return []
-
-
-@contextmanager
-def _open_documents(data: str | None, policy: Policy) -> Iterator[Iterable[Document]]:
-    """Open the shaped documents of a collection; without data there are none."""
-    if data is None:
-        yield ()
-        return
-    from hierdata.pipeline.look_over import open_shaped
-
-    with open_shaped(data, policy) as (documents, _):
-        yield documents
-
-
-def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
+def _as_dict(findings: list[Finding], tables: LintTables) -> dict[str, object]:
     """Return the JSON output; it contains no raw values."""
     return {
         "findings": [
@@ -324,7 +147,7 @@ def _list_levels(degrees: dict[str, list[Degrees]]) -> list[str]:
     return text.getvalue().splitlines() if degrees else []
 
 
-def _show(findings: list[Finding], tables: _Tables, *, metrics: bool, remedies: bool) -> None:
+def _show(findings: list[Finding], tables: LintTables, *, metrics: bool, remedies: bool) -> None:
     """Print how many findings there are, then each; tables of levels only if asked."""
     from hierdata.release.report.wording import plural
 
@@ -347,7 +170,7 @@ def _show(findings: list[Finding], tables: _Tables, *, metrics: bool, remedies: 
         say("Tables of levels: --metrics")
 
 
-def _show_tables(tables: _Tables) -> None:
+def _show_tables(tables: LintTables) -> None:
     for path, table in tables.capacities.items():
         levels = [f"level {level}" for level in range(1, len(table.by_level[0]) + 1)]
         numbers = [[str(size), *map(str, row)] for size, row in zip(table.sizes, table.by_level, strict=True)]

@@ -22,7 +22,6 @@ from hierdata.ground.errors import PolicyError
 from hierdata.ground.escaping import quote
 
 if TYPE_CHECKING:
-    from hierdata.documents.document import Scalar
     from hierdata.measurement.release.measuring import ClassDiversity, ReleaseMeasurement
     from hierdata.measurement.table import KeyRates, Measurement, ValueRate
     from hierdata.policy.policy import Policy
@@ -201,7 +200,7 @@ def _pair(text: str) -> tuple[str, str]:
     return key, column
 
 
-def _list_raw_values(names: Mapping[str, Mapping[str, Scalar]]) -> Iterator[str]:
+def _list_raw_values(names: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
     """Yield a line with column or path, label and value for each label."""
     for column, own in names.items():
         yield from (f"{column}\t{label}\t{value}" for label, value in own.items() if value is not None)

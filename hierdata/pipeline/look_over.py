@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hierdata.documents.document import Document
 from hierdata.ground.progress import Progress, count_items, silent
+from hierdata.ground.secrets import key_of
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data, load, name_positions
 from hierdata.policy.plan.plan import Prepared, list_plugins, prepare
 from hierdata.policy.plan.treatment import dry_treatment, treatment
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
-from hierdata.records.identifiers.base import key_of
 from hierdata.sources import Collection, collect
 from hierdata.sources.open import fetch_source
 

@@ -15,10 +15,10 @@ from hierdata.studio.study import POLICY, StudyFolder
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Document, Scalar
+    from hierdata.documents.formats.kinds import Keys
     from hierdata.drafting.draft import Draft, Drafted
     from hierdata.drafting.fhir.draft import FhirDraft
     from hierdata.policy.policy import Policy
-    from hierdata.records.survey import Keys
 
 MOST_VALUES = 200
 """Different values of a field that are kept for the pages that show data."""
@@ -210,8 +210,8 @@ def publish_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
 
 def _key_of(policy: Policy) -> bytes | None:
     """Return the key for pseudonyms and shifted dates from the environment, as the command line does."""
+    from hierdata.ground.secrets import from_text
     from hierdata.policy.checks.records import needs_key
-    from hierdata.records.identifiers.base import from_text
 
     if "HIERDATA_KEY" not in os.environ or not needs_key(policy) or policy.key is not None:
         return None

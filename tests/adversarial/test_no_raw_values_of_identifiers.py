@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import hierdata
+from hierdata.ground.secrets import Key
 from hierdata.records.identifiers import Pseudonym
-from hierdata.records.identifiers.base import Key
 from tests.adversarial.marked import CHANGES, MARKS, NUMBER, PEOPLE, SEED, TEXT, Bench, json_policy, positions
 from tests.cases import first_few, in_turns
 

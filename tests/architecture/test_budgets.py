@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 START = ("__init__", "__main__")  # names of the package, which may import anything
-MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 24, 128, 14
+MOST_ENTRIES, MOST_ARROWS, MOST_FLOORS = 24, 123, 13
 MOST_FILES_RUN = 200
 MOST_FRAMES = 20
 MOST_PARAMETERS = 7
@@ -30,7 +30,7 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 3220,
+    "cli": 2970,
     "comparison": 800,
     "documents": 6130,
     "domains": 4860,
@@ -38,16 +38,16 @@ BUDGETS: dict[str, int] = {
     "engines": 21758,
     "executors": 1776,
     "forest": 2040,
-    "ground": 950,
+    "ground": 993,
     "judge": 5260,
     "measurement": 5230,
     "metrics": 2880,
-    "pipeline": 6955,
+    "pipeline": 7296,
     "policy": 7570,
     "privacy": 3388,
-    "records": 8185,
-    "release": 7155,
-    "reproduction": 6_460,
+    "records": 8120,
+    "release": 7020,
+    "reproduction": 6460,
     "sources": 5045,
     "synth": 2173,
     "studio": 3200,

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, ObjectId, Timestamp
 from hierdata.ground.errors import PolicyError
+from hierdata.ground.secrets import Key, from_text, random_key
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.identifiers import ACTIONS, Action, Pseudonym, Redact, Shift
-from hierdata.records.identifiers.base import Key, RefusedValueError, Replace, from_text, random_key, text_of
+from hierdata.records.identifiers.base import RefusedValueError, Replace, text_of
 
 KEY = Key(bytes(range(32)))
 NEEDED: dict[str, Any] = {"shift": {"days": 30}}

@@ -15,9 +15,9 @@ from hierdata.cli import main
 from hierdata.documents.days import date_of, day_of
 from hierdata.domains.date_formats import format_of
 from hierdata.ground.errors import InputError
+from hierdata.ground.secrets import Key
 from hierdata.pipeline.resources import Resources
 from hierdata.records.identifiers import Shift
-from hierdata.records.identifiers.base import Key
 from tests.identifiers.people import KEY
 
 SEED = b"a seed of sixteen bytes"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import hierdata
+from hierdata.ground.secrets import Key
 from hierdata.records.identifiers import Shift
-from hierdata.records.identifiers.base import Key
 from tests.identifiers.people import KEY
 
 ROOT = Path(__file__).parents[2]

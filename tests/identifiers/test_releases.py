@@ -17,9 +17,9 @@ import hierdata
 from hierdata.cli import main
 from hierdata.executors import local, processes
 from hierdata.ground.errors import HierdataError, InputError, PolicyError
+from hierdata.ground.secrets import Key
 from hierdata.pipeline.resources import Resources
 from hierdata.records.identifiers import Pseudonym, Shift
-from hierdata.records.identifiers.base import Key
 from tests.identifiers.people import KEY, flat_policy, people, policy, write, write_tables, xml_policy
 
 SEED = b"a seed of sixteen bytes"

@@ -10,7 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from hierdata.documents.formats import FORMATS, format_named
 from hierdata.documents.limits import require_confined
+from hierdata.ground import plugins
 from hierdata.ground.errors import MissingPluginError, PolicyError
 from hierdata.ground.escaping import escape
 from hierdata.policy.checks import find_problems
@@ -35,6 +37,16 @@ def load(path: str | Path, *, root: str | Path | None = None) -> Policy:
     """
     path = Path(path)
     return from_file(read_file(path), path, root)
+
+
+def in_format(policy: Policy, name: str | None) -> Policy:
+    """Return a policy with another format, if one is given. Raises PolicyError for an unknown name."""
+    if name is None:
+        return policy
+    if name not in FORMATS and plugins.find("formats", name) is None:
+        raise PolicyError(f"--format takes one of {', '.join(FORMATS)}")
+    format_named(name)
+    return policy.model_copy(update={"format": name})
 
 
 def read_file(path: Path) -> PolicyFile:

@@ -17,7 +17,8 @@ from pydantic_core import CoreSchema
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.bounds import Name, Reason
-from hierdata.records.identifiers.base import Action, Key, PseudonymSpec, Replace, text_of
+from hierdata.ground.secrets import Key
+from hierdata.records.identifiers.base import Action, PseudonymSpec, Replace, text_of
 from hierdata.records.identifiers.substitute import Substitution
 from hierdata.records.schema import Role
 

@@ -15,7 +15,8 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import PathName, Reason
 from hierdata.domains.date import MIDNIGHT, DateFormats
 from hierdata.domains.date_formats import ISO, NoSuchDay, check_formats, find_format, format_of
-from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, Key, RefusedValueError, Replace
+from hierdata.ground.secrets import Key
+from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, RefusedValueError, Replace
 from hierdata.records.schema import Role
 
 _NO_DATE = (

@@ -19,7 +19,8 @@ from hierdata.domains.number import spelling
 from hierdata.domains.sensitive import ALL_DIFFER, Sameness
 from hierdata.domains.sensitive_forms import SensitiveForm
 from hierdata.ground.errors import InputError
-from hierdata.records.identifiers.base import Action, Key, RefusedValueError, Replace, text_of
+from hierdata.ground.secrets import Key
+from hierdata.records.identifiers.base import Action, RefusedValueError, Replace, text_of
 from hierdata.records.identifiers.substitute import find_form
 from hierdata.records.maps import unfold_map
 from hierdata.records.mixed import UNMIXED, Mixed, MixedKey, MixedMisfitError, open_mixed
