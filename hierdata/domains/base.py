@@ -85,13 +85,13 @@ class AncestorRows(Sequence[tuple[int, ...]]):
         return len(self._nodes) // self._depths
 
     @overload
-    def __getitem__(self, at: int) -> tuple[int, ...]: ...
+    def __getitem__(self, index: int) -> tuple[int, ...]: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[tuple[int, ...], ...]: ...
-    def __getitem__(self, at: int | slice) -> tuple[int, ...] | tuple[tuple[int, ...], ...]:
-        if isinstance(at, slice):
-            return tuple(map(self.__getitem__, range(len(self))[at]))
-        first = range(len(self))[at] * self._depths
+    def __getitem__(self, index: slice) -> tuple[tuple[int, ...], ...]: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, ...] | tuple[tuple[int, ...], ...]:
+        if isinstance(index, slice):
+            return tuple(map(self.__getitem__, range(len(self))[index]))
+        first = range(len(self))[index] * self._depths
         return tuple(self._nodes[first : first + self._depths])
 
     def __eq__(self, other: object) -> bool:
@@ -159,11 +159,11 @@ class Hierarchy:
 
     def mask_missing(self) -> Hierarchy:
         """Return the hierarchy in which the missing value has the label of the root."""
-        at = self.missing
-        if at < 0:
+        missing = self.missing
+        if missing < 0:
             return self
-        labels = (*self.labels[:at], ROOT_LABEL, *self.labels[at + 1 :])
-        return replace(self, labels=labels, masked=at)
+        labels = (*self.labels[:missing], ROOT_LABEL, *self.labels[missing + 1 :])
+        return replace(self, labels=labels, masked=missing)
 
     @property
     def depths(self) -> int:
@@ -180,9 +180,9 @@ class Hierarchy:
     def join(self, a: int, b: int) -> int:
         """Return the least node that generalizes both: the deepest common entry of ``ancestors``."""
         shared = 0
-        for left, right in zip(self.ancestors[a], self.ancestors[b], strict=True):
-            if left == right and left >= 0:
-                shared = left
+        for node, other in zip(self.ancestors[a], self.ancestors[b], strict=True):
+            if node == other and node >= 0:
+                shared = node
         return shared
 
 
@@ -307,10 +307,10 @@ def memoize(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
 
     def lookup(value: Scalar) -> int:
         key = (value.__class__, value)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = find(value)
-        return found
+        node = known.get(key)
+        if node is None:
+            node = known[key] = find(value)
+        return node
 
     return lookup
 

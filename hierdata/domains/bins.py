@@ -75,7 +75,7 @@ def nest_bins(
     node_keys: dict[tuple[int, int], tuple[int, int] | None] = {}
     for low, high in periods:
         holders = [(depth, step(low)) for depth, step in enumerate(steps, 1)]
-        finest = next((one for one in reversed(holders) if high < one[1].high), None)
+        finest = next((holder for holder in reversed(holders) if high < holder[1].high), None)
         node_keys[low, high] = None if finest is None else (finest[0], finest[1].low)
         if finest is None:
             continue
@@ -85,10 +85,12 @@ def nest_bins(
     numbers = {key: number for number, key in enumerate(sorted(made), 1)}
     rows = [(0, *[-1] * len(steps))]
     for key in sorted(made):
-        own = made[key]
-        above = [(depth, step(own.low)) for depth, step in enumerate(steps[: key[0] - 1], 1)]
-        row = [numbers.get((depth, bin.low), -1) if own.high <= bin.high else -1 for depth, bin in above]
-        rows.append((0, *row, numbers[key], *[-1] * (len(steps) - key[0])))
+        depth, bin = key[0], made[key]
+        wider = [(above, step(bin.low)) for above, step in enumerate(steps[: depth - 1], 1)]
+        row = [
+            numbers.get((above, holder.low), -1) if bin.high <= holder.high else -1 for above, holder in wider
+        ]
+        rows.append((0, *row, numbers[key], *[-1] * (len(steps) - depth)))
     missing, whole = len(rows), Fraction(1 if span else 0)
     widths = [made[key].high - made[key].low - 1 for key in sorted(made)]
     losses = [min(Fraction(width, span), whole) if span else whole for width in widths]
@@ -118,16 +120,16 @@ def _bins(finest: Sequence[Bin], wider: Sequence[Callable[[int], Bin]]) -> tuple
     for step in wider:
         column: list[int] = []
         last: Bin | None = None
-        for own in finest:
-            if last is None or own.low >= last.high:
-                holder = step(own.low)
-                if own.high > holder.high:
+        for bin in finest:
+            if last is None or bin.low >= last.high:
+                holder = step(bin.low)
+                if bin.high > holder.high:
                     column.append(-1)
                     continue
                 last = holder
                 bins.append(last)
             # The root is node 0, so the n-th bin is node n.
-            column.append(len(bins) if own.high <= last.high else -1)
+            column.append(len(bins) if bin.high <= last.high else -1)
         columns.append(column)
     return bins, columns
 
@@ -135,7 +137,7 @@ def _bins(finest: Sequence[Bin], wider: Sequence[Callable[[int], Bin]]) -> tuple
 def _rows_of_bins(bins: Sequence[Bin], columns: Sequence[Sequence[int]], depth: int) -> list[tuple[int, ...]]:
     """Return the ancestors of each bin: the bins of wider steps that contain it, -1 where none does."""
     rows: list[tuple[int, ...]] = []
-    for own, column in enumerate(columns):
+    for step, column in enumerate(columns):
         last = 0
         for position, node in enumerate(column):
             if node in (last, -1):
@@ -143,11 +145,11 @@ def _rows_of_bins(bins: Sequence[Bin], columns: Sequence[Sequence[int]], depth: 
             last = node
             this = bins[node - 1]
             row = [0]
-            for wider in columns[:own]:
+            for wider in columns[:step]:
                 above = wider[position]
                 contains = above > 0 and bins[above - 1].low <= this.low and this.high <= bins[above - 1].high
                 row.append(above if contains else -1)
-            rows.append((*row, node, *[-1] * (depth - own - 1)))
+            rows.append((*row, node, *[-1] * (depth - step - 1)))
     return rows
 
 
@@ -157,8 +159,8 @@ def label_count(count: int, edges: Sequence[int]) -> str:
     >>> [label_count(count, (1, 2, 5)) for count in (0, 1, 3, 7)]
     ['0', '1', '[2, 4]', '5 or more']
     """
-    at = bisect_right(edges, count)
-    if at == len(edges):
+    position = bisect_right(edges, count)
+    if position == len(edges):
         return f"{edges[-1]} or more"
-    low, high = (edges[at - 1] if at else 0), edges[at] - 1
+    low, high = (edges[position - 1] if position else 0), edges[position] - 1
     return str(low) if low == high else f"[{low}, {high}]"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from hierdata.documents.days import date_of, day_of, spell_day, spelled_year
+from hierdata.documents.days import date_of, day_of, spell_day
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp
 from hierdata.domains.base import (
@@ -158,7 +158,7 @@ class Date(QuasiDomain):
             "span": last - first,
             "codebook": {"kind": "date", "steps": list(self.steps), **self._stated_earliest()},
         }
-        steps = [_whole_day if step == "day" else _periods_of(step) for step in reversed(self.steps)]
+        steps = [_periods_of(step) for step in reversed(self.steps)]
         if self.has_partial_values:
             tree = nest_bins(periods, self._period_of, steps, **stated)
         else:
@@ -226,14 +226,8 @@ def _period(label: Scalar) -> tuple[int, int]:
         first_day = day_of(year, int(month or 1), 1)
     except ValueError:
         raise Uncovered from None
-    found = _periods_of("month" if month else "year")(first_day)
-    return found.low, found.high - 1
-
-
-def _whole_day(ordinal: int) -> Bin:
-    """Return the bin of a single day."""
-    text = spell_day(ordinal)
-    return Bin(ordinal, ordinal + 1, text, text, text)
+    period = _periods_of("month" if month else "year")(first_day)
+    return period.low, period.high - 1
 
 
 @dataclass(frozen=True)
@@ -259,16 +253,14 @@ class _DateLabels(Labels):
         if last - first >= len(known):
             raise Uncovered
         days = {(day, day) for day in range(first, last + 1)}
-        periods = (own for own in known if isinstance(own, tuple)) if self.partial else ()
-        return days.union(own for own in periods if first <= own[0] and own[1] <= last)
+        periods = (period for period in known if isinstance(period, tuple)) if self.partial else ()
+        return days.union(period for period in periods if first <= period[0] and period[1] <= last)
 
     def is_range(self, label: str) -> bool:
         least, _, greatest = label.removeprefix("[").removesuffix("]").partition(", ")
         first, last = _first_day(least), _first_day(greatest)
         if first is None or last is None or label != f"[{least}, {greatest}]":
             return False
-        if self.steps[0] == "day":
-            return first < last and _is_period(least, "day") and _is_period(greatest, "day")
         low, high = map(_periods_of(self.steps[0]), (first, last))
         return low.low < high.low and (least, greatest) == (low.least, high.greatest)
 
@@ -276,11 +268,7 @@ class _DateLabels(Labels):
 def _is_period(label: Scalar, step: str) -> bool:
     """Return whether a label is that of some period of a step."""
     first = _first_day(label)
-    if first is None:
-        return False
-    if step == "day":
-        return label == spell_day(first)
-    return label == _periods_of(step)(first).label
+    return first is not None and label == _periods_of(step)(first).label
 
 
 def _first_day(label: Scalar) -> int | None:
@@ -295,6 +283,8 @@ def _periods_of(step: str) -> Callable[[int], Bin]:
     """Return the function that finds the bin of a day ordinal for one calendar step."""
 
     def bin_at(ordinal: int) -> Bin:
+        if step == "day":
+            return _bin(step, ordinal, ordinal + 1)
         year, month, _ = date_of(ordinal)
         if step == "week":
             first = ordinal - (ordinal - 1) % 7  # day 1 is a Monday
@@ -311,10 +301,6 @@ def _periods_of(step: str) -> Callable[[int], Bin]:
 
 
 def _bin(step: str, first: int, after: int) -> Bin:
-    if step == "month":
-        label = spell_day(first).removesuffix("-01")
-    elif step == "year":
-        label = spelled_year(date_of(first)[0])
-    else:
-        label = f"[{spell_day(first)}, {spell_day(after - 1)}]"
-    return Bin(first, after, label, spell_day(first), spell_day(after - 1))
+    least, greatest = spell_day(first), spell_day(after - 1)
+    labels = {"day": least, "month": least.removesuffix("-01"), "year": least.removesuffix("-01-01")}
+    return Bin(first, after, labels.get(step, f"[{least}, {greatest}]"), least, greatest)

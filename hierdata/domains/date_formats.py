@@ -88,13 +88,13 @@ class DateFormat:
     @classmethod
     def of(cls, text: str) -> DateFormat:
         """Compile a format. Raises ValueError, with a sentence for the author of the policy."""
-        parts, previous = "", ""
+        parts, previous, known = "", "", " ".join(f"%{part}" for part in _PARTS)
         pieces = re.findall(r"%.?|[^%]+", text, re.DOTALL)
         for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
             if not piece.startswith("%"):
                 parts += re.sub(r"(?:\\?\s)+", r"\\s+", re.escape(piece))
             elif piece[1:] not in _PARTS:
-                raise ValueError(f"the format {text!r} has {piece}, which is not among {_list_parts()}")
+                raise ValueError(f"the format {text!r} has {piece}, which is not among {known}")
             else:
                 joined = previous.startswith("%") or following.startswith("%")
                 parts += _write_whole(piece[1:]) if joined else _PARTS[piece[1:]]
@@ -113,15 +113,15 @@ class DateFormat:
         match = self.pattern.fullmatch(text)
         if match is None:
             return None
-        found = match.groupdict()
-        year = int(found["Y"]) if "Y" in found else until - (until - int(found["y"])) % 100
-        name = found.get("b") or found.get("B")
-        month = _FIRST_LETTERS.index(name[:3].lower()) // 3 + 1 if name else int(found.get("m") or 1)
+        parts = match.groupdict()
+        year = int(parts["Y"]) if "Y" in parts else until - (until - int(parts["y"])) % 100
+        name = parts.get("b") or parts.get("B")
+        month = _FIRST_LETTERS.index(name[:3].lower()) // 3 + 1 if name else int(parts.get("m") or 1)
         try:
-            if "j" in found:
-                return _ordinal_day(year, int(found["j"]))
+            if "j" in parts:
+                return _ordinal_day(year, int(parts["j"]))
             return period_of(
-                year, month if self.precision > 1 else None, int(found["d"]) if "d" in found else None
+                year, month if self.precision > 1 else None, int(parts["d"]) if "d" in parts else None
             )
         except ValueError:
             raise NoSuchDay from None
@@ -142,7 +142,7 @@ class DateFormat:
         }
         parts |= {"b": name[:3], "B": name, "a": weekday[:3], "A": weekday}
         parts["j"] = f"{day - day_of(year, 1, 1) + 1:03}"
-        written = re.sub("%(.)", lambda found: parts.get(found[1]) or times[found[1]], self.text)
+        written = re.sub("%(.)", lambda match: parts.get(match[1]) or times[match[1]], self.text)
         try:
             return written if self.read(written) == (day, day) else None
         except NoSuchDay:
@@ -163,17 +163,13 @@ class DateFormat:
             part = piece[1:]
             return re.escape(MIDNIGHT_PARTS[part]) if part in MIDNIGHT_PARTS else _write_whole(part)
 
-        found = "".join(strict(piece) for piece in re.findall(r"%.|[^%]+", self.text, re.DOTALL))
-        return re.sub(r"\?P<\w>", "?:", found)
+        pattern = "".join(strict(piece) for piece in re.findall(r"%.|[^%]+", self.text, re.DOTALL))
+        return re.sub(r"\?P<\w>", "?:", pattern)
 
 
 def _write_whole(part: str) -> str:
     """Return the pattern of a part with all its digits: no sign separates it from its neighbours."""
     return _PARTS[part].replace("{1,2}", "{2}").replace("{1,3}", "{3}")
-
-
-def _list_parts() -> str:
-    return " ".join(f"%{part}" for part in _PARTS)
 
 
 def _precision_of(parts: object, text: str) -> int:
@@ -257,8 +253,8 @@ def find_format(value: Scalar, formats: Sequence[str], until: int = UNTIL) -> tu
             if name == ISO or not isinstance(text, str):
                 day = parse_day(value)
                 return ISO, (day, day)
-            if (found := format_of(name).read(text, until)) is not None:
-                return name, found
+            if (period := format_of(name).read(text, until)) is not None:
+                return name, period
         except NoSuchDay:
             refused = NoSuchDay
         except Uncovered:
@@ -271,11 +267,11 @@ def check_formats(formats: Sequence[str]) -> None:
     for text in formats:
         if text != ISO:
             format_of(text)
-    for one, other in permutations(formats, 2):
+    for name, other in permutations(formats, 2):
         for year, month, day in _PROBES:
-            for text in _spellings(one, year, month, day):
-                if _reading(text, one) not in (None, _reading(text, other)) and _reading(text, other):
-                    raise ValueError(f"the formats {one!r} and {other!r} read one text as different days")
+            for text in _spellings(name, year, month, day):
+                if _reading(text, name) not in (None, _reading(text, other)) and _reading(text, other):
+                    raise ValueError(f"the formats {name!r} and {other!r} read one text as different days")
 
 
 def _reading(text: str, name: str) -> Period | None:

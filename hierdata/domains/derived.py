@@ -92,16 +92,16 @@ class LabelMap:
 
     def _unite(self, shown: Scalar) -> Scalar:
         """Return the one label of all values that a form may stand for, None if there are several."""
-        found: Scalar = None
+        shared: Scalar = None
         try:
             for leaf in self._leaves(shown):
                 label = self._of_leaf.get(leaf)
-                if label is None or not (found is None or _are_equal(found, label)):
+                if label is None or not (shared is None or _are_equal(shared, label)):
                     return None
-                found = label if found is None else found
+                shared = label if shared is None else shared
         except Uncovered:
             return None
-        return found
+        return shared
 
     def _leaves(self, shown: Scalar) -> Iterable[Hashable]:
         """Yield the leaves of a form. Raises Uncovered where nobody knows them all."""
@@ -129,5 +129,5 @@ class LabelMap:
         raise Uncovered
 
 
-def _are_equal(one: Scalar, other: Scalar) -> bool:
-    return key_of(one) == key_of(other)
+def _are_equal(label: Scalar, other: Scalar) -> bool:
+    return key_of(label) == key_of(other)

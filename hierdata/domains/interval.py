@@ -74,7 +74,7 @@ class Interval(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy over the observed numbers. Text is read as numbers, booleans are uncovered."""
-        numbers = sorted(group_observed(observed, self._place))
+        numbers = sorted(group_observed(observed, self._number_of))
         bounds = self.domain or ((numbers[0], numbers[-1]) if numbers else (0, 0))
         digits = max(decimals(number) or 0 for number in (*numbers, *self.steps, *bounds))
         unit, integral = 10**digits, self.is_integral
@@ -86,7 +86,7 @@ class Interval(QuasiDomain):
             bins = bins_around(points, _bins_of(finest, digits, integral))
         return line_up(
             dict(zip(numbers, points, strict=True)),
-            self._place,
+            self._number_of,
             bins,
             [_bins_of(step, digits, integral) for step in reversed(wider)],
             span=int((bounds[1] - bounds[0]) * unit),
@@ -103,7 +103,7 @@ class Interval(QuasiDomain):
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the bins of each step."""
-        return _IntervalLabels(self.steps, self.is_integral, self.domain, self._place)
+        return _IntervalLabels(self.steps, self.is_integral, self.domain, self._number_of)
 
     @property
     def is_integral(self) -> bool:
@@ -111,7 +111,7 @@ class Interval(QuasiDomain):
         stated = (*self.steps, *(self.domain or ()))
         return not self.decimals and all(number.denominator == 1 for number in stated)
 
-    def _place(self, value: Scalar) -> Number:
+    def _number_of(self, value: Scalar) -> Number:
         """Return the number that is generalized: that at the end of the domain for one beyond it.
 
         Raises Uncovered.
@@ -147,12 +147,12 @@ def _whole_number(number: int) -> Bin:
 
 @dataclass(frozen=True)
 class _IntervalLabels(Labels):
-    """``integral``: labels are spelled as those of integers; ``place`` finds the number of a value."""
+    """``integral``: labels are spelled as those of integers; ``number_of`` finds the number of a value."""
 
     steps: tuple[Number, ...]
     integral: bool
     domain: tuple[Number, Number] | None
-    place: Callable[[Scalar], Number]
+    number_of: Callable[[Scalar], Number]
 
     def is_finest(self, label: Scalar) -> bool:
         return self._is_bin(label, self.steps[0])
@@ -168,7 +168,7 @@ class _IntervalLabels(Labels):
         return (low, 0), (high, 0 if closed else -1)
 
     def leaf(self, value: Scalar) -> Hashable:
-        return self.place(value)
+        return self.number_of(value)
 
     def leaves(self, label: Scalar, known: Collection[Hashable]) -> Iterable[Hashable]:
         ends = self.domain if label == ROOT_LABEL and self.integral else read_ends(label)
@@ -241,13 +241,8 @@ def spell_range(low: Number, high: Number, step: Number, integral: bool) -> str:
 
 def _extent(label: Scalar) -> tuple[Number, Number]:
     """Return the ends of a published number, bin or range. Raises Uncovered for another label."""
-    if not isinstance(label, str) or not label.startswith("["):
-        number = exact(label)
-        return number, number
-    low, comma, high = label[1:-1].partition(", ")
-    if not comma or label[-1] not in "])":
-        raise Uncovered
-    return exact(low), exact(high)
+    ends = read_ends(label)
+    return ends[:2] if ends is not None else (exact(label), exact(label))
 
 
 def _spell_numbers(numbers: Iterable[Number]) -> list[str]:

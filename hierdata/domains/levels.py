@@ -104,7 +104,7 @@ class Levels(BaseModel):
         if self.domain is not None:
             return DomainScale(*self.domain, falling=self.sensitive == "low", clamp=self.outside == "clamp")
         if self.sets is not None:
-            shapes = tuple((own.level, own.trapezoid()) for own in self.sets)
+            shapes = tuple((fuzzy.level, fuzzy.trapezoid()) for fuzzy in self.sets)
             return SetScale(shapes, clamp=self.outside == "clamp")
         if isinstance(self.by, dict):
             return MapScale(_unite_keys(self.by, same))
@@ -122,11 +122,11 @@ class Levels(BaseModel):
 
 def _unite_keys(by: Mapping[str, int], same: Sameness) -> dict[str, int]:
     """Return the levels by the texts that stand for the keys."""
-    found: dict[str, int] = {}
+    levels: dict[str, int] = {}
     for key, level in by.items():
-        if found.setdefault(same.text_of(key), level) != level:
+        if levels.setdefault(same.text_of(key), level) != level:
             raise PolicyError("levels gives two levels to keys that are one value under `same`")
-    return found
+    return levels
 
 
 def _key(key: Any) -> Any:

@@ -26,6 +26,11 @@ class Trapezoid:
     c: Fraction
     d: Fraction
 
+    @property
+    def corners(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+        """The ends of support and core, ascending."""
+        return self.a, self.b, self.c, self.d
+
     def degree(self, value: Number) -> Fraction:
         """Return the exact membership degree, 0..1. At a vertical edge the end of the core has degree 1."""
         if value < self.a or value > self.d:
@@ -49,9 +54,9 @@ class Trapezoid:
         width = self.d - self.a
         if not width:
             return float(value == self.a)
-        corners = _on_scale((self.a, self.b, self.c, self.d), self.a, width)
-        place = _on_scale((value,), self.a, width)
-        return float(_trapmf()(place, corners)[0])
+        corners = _on_scale(self.corners, self.a, width)
+        point = _on_scale((value,), self.a, width)
+        return float(_trapmf()(point, corners)[0])
 
 
 def _on_scale(values: Sequence[Number], low: Fraction, width: Fraction) -> Any:

@@ -49,14 +49,14 @@ class Neighbourhoods:
             raise ValueError("the share of a relative interval must be at most 1")
         points, unit = _scale_numbers(numbers)
         reach = [share * (abs(point) + width * unit) + width * unit for point in points]
-        return cls._around(points, [floor(own) for own in reach])
+        return cls._around(points, [floor(radius) for radius in reach])
 
     @classmethod
     def _around(cls, points: list[int], widths: list[int]) -> Neighbourhoods:
         order = sorted(range(len(points)), key=points.__getitem__)
         rank = [0] * len(points)
-        for place, code in enumerate(order):
-            rank[code] = place
+        for position, code in enumerate(order):
+            rank[code] = position
         ends = ((points[code] - widths[code], points[code] + widths[code]) for code in order)
         within = _within([points[code] for code in order], ends)
         return cls(tuple(rank), tuple((first, stop - 1) for first, stop in within))

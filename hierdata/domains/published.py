@@ -35,38 +35,39 @@ def split_set(label: str) -> Iterator[Member]:
     >>> [member.text for member in split_set('{[20, 25], "a, b", null}')]
     ['[20, 25]', 'a, b', 'null']
     """
-    at = 1
+    position = 1
     if label in ("{", "{}"):
         raise Uncovered
-    while label[at - 1 :] != "}":
-        start, quoted = at, label.startswith('"', at)
+    while label[position - 1 :] != "}":
+        start, quoted = position, label.startswith('"', position)
         if quoted:
-            text, at = _read_quoted(label, at)
+            text, position = _read_quoted(label, position)
         else:
-            at = _end_of_range(label, at) if label.startswith("[", at) else _end(label, at)
-            text = label[start:at]
-        if at <= start:
+            find_end = _end_of_range if label.startswith("[", position) else _end
+            position = find_end(label, position)
+            text = label[start:position]
+        if position <= start:
             raise Uncovered
         yield Member(text, quoted)
-        at += 2 if label.startswith(", ", at) else 1
+        position += 2 if label.startswith(", ", position) else 1
 
 
-def _end_of_range(label: str, at: int) -> int:
+def _end_of_range(label: str, start: int) -> int:
     """Find the end of a range or bin, ``[20, 25]`` or ``[0.5, 1.0)``; 0 if there is none."""
-    ends = [end for end in (label.find("]", at), label.find(")", at)) if end >= 0]
+    ends = [end for end in (label.find("]", start), label.find(")", start)) if end >= 0]
     return min(ends, default=-1) + 1
 
 
-def _end(label: str, at: int) -> int:
+def _end(label: str, start: int) -> int:
     """Find the end of an unquoted member."""
-    comma = label.find(", ", at)
+    comma = label.find(", ", start)
     return comma if comma >= 0 else len(label) - 1
 
 
-def _read_quoted(label: str, at: int) -> tuple[str, int]:
-    """Return the quoted text that begins at ``at``, and its end."""
+def _read_quoted(label: str, start: int) -> tuple[str, int]:
+    """Return the quoted text that begins at ``start``, and its end."""
     try:
-        text, end = json.JSONDecoder().raw_decode(label, at)
+        text, end = json.JSONDecoder().raw_decode(label, start)
     except ValueError:
         raise Uncovered from None
     return str(text), end
@@ -118,26 +119,30 @@ def line_losses(
     missing value in a set adds nothing. The root has 1.
     """
 
-    def width_of(label: Scalar) -> Extent | None:
+    def cover(label: Scalar) -> Extent | None:
         """Return what a label covers; None for the root."""
-        found = [extent(own) for own in members_of(label, sets) if own is not None and own != ROOT_LABEL]
-        if not found:
-            return None
-        return min(low for low, _ in found), max(high for _, high in found)
+        members = [member for member in members_of(label, sets) if member not in (None, ROOT_LABEL)]
+        return _span(map(extent, members))
 
-    covered = [own for own in map(width_of, labels) if own is not None]
-    if domain is None and covered:
-        domain = min(low for low, _ in covered), max(high for _, high in covered)
+    covers = [covered for covered in map(cover, labels) if covered is not None]
+    if domain is None:
+        domain = _span(covers)
     span = Fraction(domain[1] - domain[0]) if domain is not None else Fraction(0)
 
     def loss(label: Scalar) -> Fraction:
-        own = width_of(label)
-        if own is None:
+        covered = cover(label)
+        if covered is None:
             return Fraction(1)
-        width = own[1] - own[0]
+        width = covered[1] - covered[0]
         return min(width / span, Fraction(1)) if span else Fraction(bool(width))
 
     return loss
+
+
+def _span(extents: Iterable[Extent]) -> Extent | None:
+    """Return the least and the greatest point of several extents, None without any."""
+    ends = [*extents]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
 @dataclass(frozen=True)

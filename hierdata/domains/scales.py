@@ -20,7 +20,7 @@ from hierdata.domains.number import Number, exact, identity, parameter, plain
 VALUE_LEVELS = 5
 
 _DEGENERATE = (
-    "{what}: every value has value level 3 (erratum ML-3), so every value has the same sensitivity level, "
+    "{cause}: every value has value level 3 (erratum ML-3), so every value has the same sensitivity level, "
     "and no class can satisfy a share below 1"
 )
 
@@ -70,10 +70,11 @@ class LevelScale(ABC):
 
         Empty if levels do not come from fuzzy sets. For display only. Raises Uncovered.
         """
-        found = self.sets(value)
-        if found is None:
+        fuzzy = self.sets(value)
+        if fuzzy is None:
             return ()
-        return tuple(max((one.fuzzy_degree(found[0]) for one in own), default=0.0) for own in found[1])
+        number, sets = fuzzy
+        return tuple(max((shape.fuzzy_degree(number) for shape in level), default=0.0) for level in sets)
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class DomainScale(LevelScale):
 
     @property
     def warnings(self) -> tuple[str, ...]:  # noqa: D102
-        return (_DEGENERATE.format(what="the domain has one value"),) if self.low == self.high else ()
+        return (_DEGENERATE.format(cause="the domain has one value"),) if self.low == self.high else ()
 
     def level(self, value: Scalar) -> int:  # noqa: D102
         return self._level_of(exact(value))
@@ -165,10 +166,10 @@ class MapScale(LevelScale):
 
     def level(self, value: Scalar) -> int:  # noqa: D102
         key = self.canonical(value)
-        found = self.by.get(key) if isinstance(key, str) else self.numbers.get(key)
-        if found is None:
+        level = self.by.get(key) if isinstance(key, str) else self.numbers.get(key)
+        if level is None:
             raise Uncovered
-        return found
+        return level
 
     def facts(self) -> dict[str, Any]:  # noqa: D102
         return {"kind": self.kind, "by": dict(sorted(self.by.items()))}
@@ -198,7 +199,7 @@ class FrequencyScale(LevelScale):
     @property
     def warnings(self) -> tuple[str, ...]:  # noqa: D102
         low, high = self._ends
-        return (_DEGENERATE.format(what="all values occur equally often"),) if low == high else ()
+        return (_DEGENERATE.format(cause="all values occur equally often"),) if low == high else ()
 
     @property
     def reads_numbers(self) -> bool:  # noqa: D102
@@ -244,19 +245,19 @@ class SetScale(LevelScale):
         return max(level for level, _ in self.shapes)
 
     def level(self, value: Scalar) -> int:  # noqa: D102
-        found = self.level_at(exact(value))
-        if found is None:
+        level = self.level_at(exact(value))
+        if level is None:
             raise Uncovered
-        return found
+        return level
 
     def level_at(self, number: Number) -> int | None:
         """Return the level of a number, None if it has none."""
         ranked = [
-            (shape.degree(number), -shape.distance(number), place)
-            for place, (_, shape) in enumerate(self.shapes)
+            (shape.degree(number), -shape.distance(number), position)
+            for position, (_, shape) in enumerate(self.shapes)
         ]
-        degree, _, place = max(ranked)
-        return self.shapes[place][0] if degree or self.clamp else None
+        degree, _, position = max(ranked)
+        return self.shapes[position][0] if degree or self.clamp else None
 
     @property
     def turns(self) -> tuple[Fraction, ...]:
@@ -268,27 +269,23 @@ class SetScale(LevelScale):
             for start, end in ((shape.a, shape.b), (shape.d, shape.c))
             if start != end
         ]
-        corners = {corner for one in shapes for corner in (one.a, one.b, one.c, one.d)}
+        corners = {corner for shape in shapes for corner in shape.corners}
         crossings = {
             (rise * start - other * begin) / (rise - other)
             for rise, start in slopes
             for other, begin in slopes
             if rise != other
         }
-        middles = {(one.d + other.a) / 2 for one in shapes for other in shapes}
+        middles = {(shape.d + other.a) / 2 for shape in shapes for other in shapes}
         return tuple(sorted(corners | crossings | middles))
 
     def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]]:  # noqa: D102
-        of_level = [
-            tuple(shape for own, shape in self.shapes if own == level) for level in range(1, self.count + 1)
-        ]
-        return exact(value), tuple(of_level)
+        levels = range(1, self.count + 1)
+        sets = (tuple(shape for stated, shape in self.shapes if stated == level) for level in levels)
+        return exact(value), tuple(sets)
 
     def facts(self) -> dict[str, Any]:  # noqa: D102
-        shapes = [
-            {"level": level, "shape": [plain(corner) for corner in (shape.a, shape.b, shape.c, shape.d)]}
-            for level, shape in self.shapes
-        ]
+        shapes = [{"level": level, "shape": [*map(plain, shape.corners)]} for level, shape in self.shapes]
         return {"kind": self.kind, "sets": shapes, "outside": "clamp" if self.clamp else "refuse"}
 
 
@@ -305,7 +302,8 @@ def scale_from_facts(facts: Mapping[str, Any]) -> LevelScale:
         counts |= {exact(key): int(count) for key, count in facts["numbers"].items()}
         return FrequencyScale(counts, facts["sensitive"] == "rare", bool(facts["number"]))
     if kind == SetScale.kind:
-        shapes = tuple((int(one["level"]), Trapezoid(*map(parameter, one["shape"]))) for one in facts["sets"])
+        stated = [(int(entry["level"]), entry["shape"]) for entry in facts["sets"]]
+        shapes = tuple((level, Trapezoid(*map(parameter, corners))) for level, corners in stated)
         return SetScale(shapes, facts["outside"] == "clamp")
     raise ValueError("the facts are of no known kind")
 

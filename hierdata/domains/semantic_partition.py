@@ -121,7 +121,7 @@ class SemanticPartition(BaseModel):
                 f"{missed} in none, {repeated} repeated",
                 path=domain.path,
             )
-        return tuple(own for (own,) in _blocks_holding(blocks, domain))
+        return tuple(block for (block,) in _blocks_holding(blocks, domain))
 
     def _assign_bins(self, domain: SensitiveDomain) -> tuple[int, ...]:
         counts = _originals(domain)
@@ -167,25 +167,25 @@ class SemanticCover(SemanticPartition):
         if not self.overlapping:
             return super()._assign_listed_blocks(blocks, domain)
         held = _blocks_holding(blocks, domain)
-        if missed := sum(not own for own in held):
+        if missed := sum(not holding for holding in held):
             raise PolicyError(
                 f"the partition must have each of the {len(domain.values)} values in a block: "
                 f"{missed} in none",
                 path=domain.path,
             )
-        numbers = {own: number for number, own in enumerate(dict.fromkeys(held))}
-        return tuple(numbers[own] for own in held)
+        numbers = {holding: number for number, holding in enumerate(dict.fromkeys(held))}
+        return tuple(numbers[holding] for holding in held)
 
 
 def _blocks_holding(
     blocks: dict[str, tuple[StatedValue, ...]], domain: SensitiveDomain
 ) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of the blocks that hold each value, by code."""
-    found: list[dict[int, None]] = [{} for _ in domain.values]
+    holding: list[dict[int, None]] = [{} for _ in domain.values]
     for number, stated in enumerate(blocks.values()):
         for code in (code for value in stated for code in _codes(value, domain)):
-            found[code][number] = None
-    return tuple(map(tuple, found))
+            holding[code][number] = None
+    return tuple(map(tuple, holding))
 
 
 def _originals(domain: SensitiveDomain) -> dict[Number, int]:
@@ -217,9 +217,9 @@ def _bin_by_width(ordered: list[Number], bins: int) -> list[int]:
     if not ordered:
         return []
     low, width = ordered[0], ordered[-1] - ordered[0]
-    places = [min(bins - 1, (number - low) * bins // width) if width else 0 for number in ordered]
-    dense = {place: at for at, place in enumerate(sorted(set(places)))}
-    return [dense[place] for place in places]
+    bin_numbers = [min(bins - 1, (number - low) * bins // width) if width else 0 for number in ordered]
+    dense = {bin: number for number, bin in enumerate(sorted(set(bin_numbers)))}
+    return [dense[bin] for bin in bin_numbers]
 
 
 def _bin_by_frequency(counts: list[int], bins: int) -> list[int]:
@@ -228,17 +228,17 @@ def _bin_by_frequency(counts: list[int], bins: int) -> list[int]:
     >>> _bin_by_frequency([1, 1, 1, 1, 1, 1], 3), _bin_by_frequency([10, 1, 1], 3)
     ([0, 0, 1, 1, 2, 2], [0, 1, 2])
     """
-    found: list[int] = []
-    own, held, left, to_fill = 0, 0, sum(counts), min(bins, len(counts))
-    for at, count in enumerate(counts):
-        others = to_fill - own - 1  # the bins after this one
-        # Take the number if that brings the bin nearer to left / (others + 1) and leaves one for each other.
-        nearer = (others + 1) * (2 * held + count) < 2 * left
-        if held and others and (not nearer or len(counts) - at <= others):
-            own, held, left = own + 1, 0, left - held
+    bin_of: list[int] = []
+    bin, held, remaining, to_fill = 0, 0, sum(counts), min(bins, len(counts))
+    for position, count in enumerate(counts):
+        others = to_fill - bin - 1  # the bins after this one
+        # Take the number if that brings the bin nearer to remaining / (others + 1) and leaves each other one.
+        nearer = (others + 1) * (2 * held + count) < 2 * remaining
+        if held and others and (not nearer or len(counts) - position <= others):
+            bin, held, remaining = bin + 1, 0, remaining - held
         held += count
-        found.append(own)
-    return found
+        bin_of.append(bin)
+    return bin_of
 
 
 def _codes(stated: StatedValue, domain: SensitiveDomain) -> set[int]:

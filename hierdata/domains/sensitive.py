@@ -213,8 +213,8 @@ def unite_same(taxonomy: Hierarchy, same: Sameness, called: str) -> Hierarchy:
                 raise PolicyError(f"two values of the {called} are one value under `same`")
 
     def find(value: Scalar) -> int:
-        own = same.value_of(value)
-        return nodes[own] if isinstance(own, str) and own in nodes else taxonomy.node_of(own)
+        united = same.value_of(value)
+        return nodes[united] if isinstance(united, str) and united in nodes else taxonomy.node_of(united)
 
     return replace(taxonomy, node_of=memoize(find))
 

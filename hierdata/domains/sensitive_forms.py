@@ -137,10 +137,10 @@ class BinForm(_NumberForm):
         return bool(self._step * 10 ** _written_decimals(value) > 1)
 
     def extent(self, published: Scalar) -> tuple[Number, Number, bool]:  # noqa: D102
-        found = read_ends(published)
-        if found is None:
+        ends = read_ends(published)
+        if ends is None:
             raise Uncovered
-        return found
+        return ends
 
     def describe(self) -> str:  # noqa: D102
         return f"in bins of {plain(self._step)}"
@@ -247,17 +247,17 @@ class DepthForm(SensitiveForm):
     def level(self, published: Scalar) -> int:  # noqa: D102
         if self.scale is None:
             raise Uncovered
-        labels, own = self.whole.labels, self.pruned.labels[self.pruned.node_of(published)]
-        found = []
+        labels, label = self.whole.labels, self.pruned.labels[self.pruned.node_of(published)]
+        levels = []
         for node, row in enumerate(self.whole.ancestors):
-            if any(above >= 0 and labels[above] == own for above in row):
+            if any(above >= 0 and labels[above] == label for above in row):
                 try:
-                    found.append(self.scale.level(labels[node]))
+                    levels.append(self.scale.level(labels[node]))
                 except Uncovered:
                     continue
-        if not found:
+        if not levels:
             raise Uncovered
-        return max(found)
+        return max(levels)
 
     def losses(self, published: Sequence[Scalar]) -> tuple[Fraction, ...]:  # noqa: D102
         return tuple(self.pruned.lm[self.pruned.node_of(value)] for value in published)
@@ -316,8 +316,8 @@ def level_within(scale: LevelScale, low: Number, high: Number, closed: bool) -> 
     inside = [point for point in scale.turns if low < point < high]
     points = sorted({Fraction(low), Fraction(high), *inside})
     tried = [point for point in points if point < high or closed or low == high]
-    tried += [(one + other) / 2 for one, other in pairwise(points)]
-    levels = [found for point in tried if (found := scale.level_at(point)) is not None]
+    tried += [(point + other) / 2 for point, other in pairwise(points)]
+    levels = [level for point in tried if (level := scale.level_at(point)) is not None]
     if not levels:
         raise Uncovered
     return max(levels)
@@ -334,24 +334,24 @@ def prune(tree: Hierarchy, depth: int) -> Hierarchy:
             f"{tree.depths - 1} steps below the root: state less"
         )
     kept = [node for node, row in enumerate(tree.ancestors) if all(below < 0 for below in row[depth + 1 :])]
-    number = {node: at for at, node in enumerate(kept)}
+    number = {node: node_number for node_number, node in enumerate(kept)}
     nodes: dict[str | Number, int] = {}
     for node in kept:
         label = tree.labels[node]
         if label is not None and node:
             nodes[str(label)] = number[node]  # of a chain with one label, the deepest
-    for text, at in [*nodes.items()]:
+    for text, node_number in [*nodes.items()]:
         try:
-            nodes.setdefault(exact(str(text)), at)
+            nodes.setdefault(exact(str(text)), node_number)
         except Uncovered:
             continue
-    missing = next((at for at, node in enumerate(kept) if tree.labels[node] is None), -1)
+    missing = next((node_number for node_number, node in enumerate(kept) if tree.labels[node] is None), -1)
 
     def find(value: Scalar) -> int:
-        found = missing if value is None else nodes.get(identity(value), -1)
-        if found < 0:
+        node = missing if value is None else nodes.get(identity(value), -1)
+        if node < 0:
             raise Uncovered
-        return found
+        return node
 
     return replace(
         tree,

@@ -11,7 +11,7 @@ NodePath = Sequence[int]
 """The nodes of a taxonomy from the root down to a value (``SensitiveDomain.paths``)."""
 
 
-def distance(left: NodePath, right: NodePath) -> Fraction:
+def distance(path: NodePath, other: NodePath) -> Fraction:
     """Return half the number of edges between two values: ((h1 - hc) + (h2 - hc)) / 2 by depths.
 
     hc is the depth of their deepest common node. The distance of a value to itself is 0, that of siblings is
@@ -21,7 +21,7 @@ def distance(left: NodePath, right: NodePath) -> Fraction:
     >>> distance((0, 1, 2), (0, 1, 3)), distance((0, 1, 2), (0, 4))
     (Fraction(1, 1), Fraction(3, 2))
     """
-    return Fraction(_edges(left, right), 2)
+    return Fraction(_edges(path, other), 2)
 
 
 def difference_matrix(paths: Sequence[NodePath]) -> tuple[tuple[Fraction, ...], ...]:
@@ -33,7 +33,7 @@ def difference_matrix(paths: Sequence[NodePath]) -> tuple[tuple[Fraction, ...], 
     >>> [list(map(int, row)) for row in difference_matrix([(0, 1, 3), (0, 1, 4), (0, 2, 5)])]
     [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
     """
-    return tuple(tuple(distance(left, right) for right in paths) for left in paths)
+    return tuple(tuple(distance(path, other) for other in paths) for path in paths)
 
 
 def diversity_degree(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
@@ -47,7 +47,8 @@ def diversity_degree(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
     """
     if len(matrix) < 2:
         raise ValueError("the diversity degree is defined from two values on")
-    return sum((sum(row[at + 1 :], Fraction(0)) for at, row in enumerate(matrix)), Fraction(0)) / len(matrix)
+    above = (sum(row[number + 1 :], Fraction(0)) for number, row in enumerate(matrix))
+    return sum(above, Fraction(0)) / len(matrix)
 
 
 def components(paths: Sequence[NodePath], e: Fraction) -> tuple[int, ...]:
@@ -114,9 +115,9 @@ def least_distance(paths: Sequence[NodePath]) -> Fraction | None:
     return None if least is None else Fraction(least, 2)
 
 
-def _edges(left: NodePath, right: NodePath) -> int:
-    common = next((at for at, a, b in zip(count(), left, right) if a != b), min(len(left), len(right)))
-    return len(left) + len(right) - 2 * common
+def _edges(path: NodePath, other: NodePath) -> int:
+    common = next((depth for depth, a, b in zip(count(), path, other) if a != b), min(len(path), len(other)))
+    return len(path) + len(other) - 2 * common
 
 
 def _diameter(paths: Sequence[NodePath]) -> int:

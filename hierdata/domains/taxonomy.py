@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -49,6 +49,7 @@ from hierdata.ground.errors import PolicyError
 
 __all__ = ["MAX_DEPTH", "Taxonomy", "read_tree"]
 
+Made = TypeVar("Made")
 
 _REMAINDERS = {
     "builtin/ages": Remainder("dates", f"in groups of ages; all from {OLDEST + 1} on are one"),
@@ -122,11 +123,9 @@ class Taxonomy(QuasiDomain):
 
         Raises PolicyError for an unusable file or tree.
         """
-        version = _version(self, folder)
-        return self.build_hierarchy(folder) if version is None else _compile(version)
+        return _make_once(Taxonomy._build_hierarchy, self, folder)
 
-    def build_hierarchy(self, folder: Path) -> Hierarchy:
-        """Build the hierarchy from the tree as it is now (see ``compile``)."""
+    def _build_hierarchy(self, folder: Path) -> Hierarchy:
         tree, floor = self._read(folder)
         kept = [node for node, finest in enumerate(floor) if node == finest]
         number_of = array("i", floor)
@@ -147,11 +146,9 @@ class Taxonomy(QuasiDomain):
 
     def labels(self, folder: Path) -> Labels:
         """Return the labels of the tree down to the finest form."""
-        version = _version(self, folder)
-        return self.find_labels(folder) if version is None else _find_labels(version)
+        return _make_once(Taxonomy._find_labels, self, folder)
 
-    def find_labels(self, folder: Path) -> TreeLabels:
-        """Find the labels in the tree as it is now (see ``labels``)."""
+    def _find_labels(self, folder: Path) -> TreeLabels:
         tree, floor = self._read(folder)
         values = self._values(tree)
         ends = {floor[node] for node in values.values()}
@@ -175,8 +172,7 @@ class Taxonomy(QuasiDomain):
 
     def _read(self, folder: Path) -> tuple[Tree, Sequence[int]]:
         """Read the tree and return for each node the finest node that may be published for it."""
-        version = _version(self, folder)
-        tree = self.read(folder) if version is None else _read(version)
+        tree = _make_once(Taxonomy._read_tree, self, folder)
         if not self.finest:
             return tree, range(len(tree.labels))
         heights = tree.heights()
@@ -190,8 +186,7 @@ class Taxonomy(QuasiDomain):
             floor.append(node if heights[node] >= self.finest else floor[tree.parents[node]])
         return tree, floor
 
-    def read(self, folder: Path) -> Tree:
-        """Read the tree as it is now."""
+    def _read_tree(self, folder: Path) -> Tree:
         if self.file is None:
             return from_nested(self.tree, "in the policy")
         return read_tree(locate_tree(folder, self.file), self.delimiter, self.file)
@@ -209,16 +204,15 @@ class Taxonomy(QuasiDomain):
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; a missing value in a set counts as one leaf."""
         tree = self.compile({}, folder)
-        version = _version(self, folder)
-        nodes = _nodes_of(tree) if version is None else _find_nodes(version)
+        nodes = _make_once(_nodes_of, self, folder)
 
         def node_of(label: Scalar) -> int:
-            found = nodes.get(identity(label), -1)
-            if found < 0 and isinstance(label, str):  # a text may spell a number, 1.0 the leaf 1
-                found = nodes.get(exact(label), -1)
-            if found < 0:
+            node = nodes.get(identity(label), -1)
+            if node < 0 and isinstance(label, str):  # a text may spell a number, 1.0 the leaf 1
+                node = nodes.get(exact(label), -1)
+            if node < 0:
                 raise Uncovered
-            return found
+            return node
 
         def loss(label: Scalar) -> Fraction:
             if label == ROOT_LABEL:
@@ -269,36 +263,30 @@ def _version(taxonomy: Taxonomy, folder: Path) -> _Version | None:
     if taxonomy.file is None:
         return _Version(taxonomy, folder, repr(taxonomy.tree))
     try:
-        found = locate_tree(folder, taxonomy.file).stat()
+        status = locate_tree(folder, taxonomy.file).stat()
     except (OSError, PolicyError):
         return None
-    return _Version(taxonomy, folder, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+    return _Version(taxonomy, folder, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
 
 
-# A run asks for the same tree again and again, for the records, the judge and the report: a large one takes
-# seconds. What the judge looks up is made of the tree, and of nothing that the search made of it.
-@lru_cache(maxsize=8)
-def _read(version: _Version) -> Tree:
-    return version.taxonomy.read(version.folder)
+def _make_once(make: Callable[[Taxonomy, Path], Made], taxonomy: Taxonomy, folder: Path) -> Made:
+    """Return what is made of a taxonomy, the same again as long as its file is the same.
+
+    A run asks for the same tree again and again, for the records, the judge and the report: a large one takes
+    seconds. What the judge looks up is made of the tree, and of nothing that the search made of it.
+    """
+    version = _version(taxonomy, folder)
+    return make(taxonomy, folder) if version is None else cast("Made", _make_of_version(make, version))
 
 
-@lru_cache(maxsize=8)
-def _compile(version: _Version) -> Hierarchy:
-    return version.taxonomy.build_hierarchy(version.folder)
+@lru_cache(maxsize=32)
+def _make_of_version(make: Callable[[Taxonomy, Path], Any], version: _Version) -> Any:
+    return make(version.taxonomy, version.folder)
 
 
-@lru_cache(maxsize=8)
-def _find_labels(version: _Version) -> TreeLabels:
-    return version.taxonomy.find_labels(version.folder)
-
-
-@lru_cache(maxsize=8)
-def _find_nodes(version: _Version) -> dict[str | Number, int]:
-    return _nodes_of(_compile(version))
-
-
-def _nodes_of(tree: Hierarchy) -> dict[str | Number, int]:
+def _nodes_of(taxonomy: Taxonomy, folder: Path) -> dict[str | Number, int]:
     """Return the node of each label, as text and as the number that it spells."""
+    tree = taxonomy.compile({}, folder)
     nodes: dict[str | Number, int] = {}
     for node, label in enumerate(tree.labels[:-1]):
         nodes.setdefault(str(label), node)

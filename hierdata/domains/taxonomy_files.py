@@ -33,11 +33,11 @@ class _Table(NamedTuple):
 
     def roots(self) -> set[str]:
         """Return the last cells of all rows."""
-        found = {path[-1] for path in self.paths if path}
+        roots = {path[-1] for path in self.paths if path}
         if not all(self.paths):
             alone = self.paths.index(())
-            found |= {leaf for leaf, path in zip(self.leaves, self.above, strict=True) if path == alone}
-        return found
+            roots |= {leaf for leaf, path in zip(self.leaves, self.above, strict=True) if path == alone}
+        return roots
 
 
 def _is_interval(label: str) -> bool:
@@ -147,8 +147,8 @@ def _from_rows(table: _Table, source: str) -> Tree:
             parents[path] = parents[path] or tree.parents[node]
     for number, node in zip(lines, leaves, strict=True):
         if tree.child_counts[node]:
-            what = "the leaf of this line is an inner node of another line: rename one of them"
-            raise tree.refusal(number, what)
+            message = "the leaf of this line is an inner node of another line: rename one of them"
+            raise tree.refusal(number, message)
     if not leaves:
         raise tree.refusal("", "the tree has no leaf")
     return tree.check()
@@ -157,16 +157,16 @@ def _from_rows(table: _Table, source: str) -> Tree:
 def _labels_of(row: Sequence[str], where: int, tree: Tree) -> list[str]:
     """Return the labels of a row from its leaf up to below the root; none for the missing value."""
     if len(row) > MAX_DEPTH + 1:
-        what = f"the row has {len(row):,} cells: a row is a leaf and at most {MAX_DEPTH} nodes above it"
-        raise tree.refusal(where, what)
+        message = f"the row has {len(row):,} cells: a row is a leaf and at most {MAX_DEPTH} nodes above it"
+        raise tree.refusal(where, message)
     labels = list(row[:-1])
     while len(labels) > 1 and labels[-1] in ("", row[-1]):
         labels.pop()
     if labels == [""]:
         return []
     if not labels[0]:
-        what = "the leaf is empty: a missing value has no node but the root, so leave the others empty"
-        raise tree.refusal(where, what)
+        message = "the leaf is empty: a missing value has no node but the root, so leave the others empty"
+        raise tree.refusal(where, message)
     return [label for label in labels if label]
 
 
@@ -181,8 +181,8 @@ def _read_csv(text: str, delimiter: str | None, source: str) -> Tree:
         used = [choice for choice in choices if delimiter or choice in text]
         tables = [_read_table(text, choice) for choice in used or choices[:1]]
     except csv.Error:
-        what = f"a label is longer than {csv.field_size_limit():,} characters: is a quote not closed?"
-        raise Tree(source).refusal("", what) from None
+        message = f"a label is longer than {csv.field_size_limit():,} characters: is a quote not closed?"
+        raise Tree(source).refusal("", message) from None
     rooted = [table for table in tables if table.leaves and len(table.roots()) == 1]
     ragged = [table for table in rooted if all(table.paths)]
     if not ragged and delimiter is None and (families := _families(text.splitlines())):
@@ -233,18 +233,18 @@ def _read_table(text: str, delimiter: str) -> _Table:
         if not row:
             continue
         leaf, cells = row[0].strip(), tuple(row[1:])
-        place = places.get(cells)
-        if place is None:
+        number = places.get(cells)
+        if number is None:
             path = _strip_path(cells)
             if not leaf and not path:
                 continue
-            place = places[cells] = places.setdefault(path, len(table.paths))
-            if place == len(table.paths):
+            number = places[cells] = places.setdefault(path, len(table.paths))
+            if number == len(table.paths):
                 table.paths.append(path)
-        if leaf or table.paths[place]:
+        if leaf or table.paths[number]:
             table.lines.append(reader.line_num)
             table.leaves.append(leaf)
-            table.above.append(place)
+            table.above.append(number)
     return table
 
 
@@ -265,15 +265,15 @@ def _families(lines: Sequence[str]) -> list[tuple[int, str, list[str]]]:
     stated = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
     while stated and _HEAD.fullmatch(stated[0][1]):
         stated = stated[1:]
-    found = []
-    delimiter = next((one for one in ",;" if any(one in line for _, line in stated)), None)
+    families = []
+    delimiter = next((mark for mark in ",;" if any(mark in line for _, line in stated)), None)
     for number, line in stated:
         parent, _, below = line.partition(":") if ":" in line else line.partition(" has ")
         children = [child.strip() for child in below.split(delimiter)]
         if not parent.strip() or not any(children):
             return []
-        found.append((number, parent.strip(), [child for child in children if child]))
-    return found
+        families.append((number, parent.strip(), [child for child in children if child]))
+    return families
 
 
 def _from_families(families: Sequence[tuple[int, str, list[str]]], source: str) -> Tree:
@@ -285,8 +285,8 @@ def _from_families(families: Sequence[tuple[int, str, list[str]]], source: str) 
     inner = {child for _, children in below.values() for child in children}
     roots = [parent for parent in below if parent not in inner]
     if len(roots) != 1:
-        what = f"{len(roots)} parents are no children: a tree has one root, which all others lie below"
-        raise tree.refusal("", what)
+        message = f"{len(roots)} parents are no children: a tree has one root, which all others lie below"
+        raise tree.refusal("", message)
     todo = [(0, roots[0])]
     while todo:
         node, name = todo.pop()
@@ -381,7 +381,7 @@ def locate_tree(folder: Path, file: str) -> Path:
         return folder / file
     path = _PACKAGE / (file.removeprefix(BUILT_IN) + _PACKED)
     if not path.is_file():
-        names = sorted(own.name.removesuffix(_PACKED) for own in _PACKAGE.glob(f"*{_PACKED}"))
+        names = sorted(packed.name.removesuffix(_PACKED) for packed in _PACKAGE.glob(f"*{_PACKED}"))
         raise PolicyError(f"taxonomy {file}: the package has no such taxonomy; it has {', '.join(names)}")
     return path
 
