@@ -183,7 +183,7 @@ def test_the_page_follows_its_figures() -> None:
     figures["adult"][0]["loss"] = figures["adult"][0]["least_loss"] = figures["adult"][0]["largest_loss"] = (
         0.9876
     )
-    figures["students"][0]["kept"] = not figures["students"][0]["kept"]
+    figures["students"][-1]["kept"] = not figures["students"][-1]["kept"]
     before, after = (DOCS / "comparison.md").read_text("utf-8"), page.page(figures)
     assert "| 0.9876 |" in after
     assert before.count("**broken**") != after.count("**broken**")

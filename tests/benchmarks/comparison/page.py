@@ -18,7 +18,7 @@ ADULT = ("tool", "how", "NCP", "suppressed", "promise", *ATTACK, *TOOK)
 CHECKS = ("check", "k", "l", "t", *TOOK)
 LINKED = ("unique, whole tree", "unique, a few facts", "gpa guessed")
 STUDENTS = (
-    *("data", "records", "way", "LM a value", "vertices kept", "suppressed", "promise"),
+    *("data", "way", "LM a value", "vertices kept", "suppressed", "promise"),
     *LINKED,
     "CPU s",
 )
@@ -64,10 +64,8 @@ def attack(found: Mapping[str, float]) -> list[str]:
 
 
 def adult_line(line: Line) -> list[str]:
-    """A row of a setting of Adult, measured, cited or refused."""
+    """A row of a setting of Adult, measured or cited."""
     own = [line["tool"], line["how"]]
-    if "refused" in line:
-        return [*own, line["refused"], *[""] * (len(ADULT) - 3)]
     told = [loss(line), f"{line['suppressed']:,}"]
     if "attack" not in line:
         return [*own, *told, *[""] * (1 + len(ATTACK)), *took(line)]
@@ -77,13 +75,12 @@ def adult_line(line: Line) -> list[str]:
 def adult_tables(found: Mapping[str, Any], cited: Sequence[Line]) -> str:
     """A table for each setting, with the best run of each other tool; cited figures come last."""
     texts = []
-    versions = found["versions"]
     for setting in dict.fromkeys(line["setting"] for line in found["adult"]):
         lines = _best([line for line in found["adult"] if line["setting"] == setting])
-        lines = [{**line, "tool": _versioned(line["tool"], versions)} for line in lines]
-        lines += [{**line, "tool": "ARX 3.9.2"} for line in cited if line["setting"] == setting]
-        rows = [adult_line(line) for line in lines]
-        texts.append(f"### {setting}\n\n{table(ADULT, rows)}")
+        lines += [{**line, "tool": "ARX"} for line in cited if line["setting"] == setting]
+        rows = [adult_line(line) for line in lines if "refused" not in line]
+        refused = "; ".join(f"{line['tool']} {line['refused']}" for line in lines if "refused" in line)
+        texts.append(f"### {setting}\n\n{table(ADULT, rows)}" + (f"\n{refused}.\n" if refused else ""))
     return "\n".join(texts)
 
 
@@ -97,28 +94,30 @@ def _best(lines: Sequence[Line]) -> list[Line]:
     ]
 
 
-def _versioned(tool: str, versions: Mapping[str, str]) -> str:
-    return f"{tool} {versions[tool]}" if tool in versions else tool
-
-
 def check_table(found: Mapping[str, Any]) -> str:
     rows = [[line["tool"], *(number(line[key]) for key in "klt"), *took(line)] for line in found["checks"]]
     return table(CHECKS, rows)
 
 
 def student_tables(found: Mapping[str, Any]) -> str:
-    """A table for each promise: what it costs, and what an attacker reaches."""
+    """A table for each promise, of the most records: what it costs, and what an attacker reaches."""
     texts = []
-    for promised in dict.fromkeys(line["promise"] for line in found["students"]):
-        lines = [line for line in found["students"] if line["promise"] == promised]
+    shown = _of_most_records(found["students"])
+    for promised in dict.fromkeys(line["promise"] for line in shown):
+        lines = [line for line in shown if line["promise"] == promised]
         texts.append(f"### {promised}\n\n{table(STUDENTS, map(student_line, lines))}")
     return "\n".join(texts)
 
 
+def _of_most_records(lines: Sequence[Line]) -> list[Line]:
+    most = max((line["records"] for line in lines), default=0)
+    return [line for line in lines if line["records"] == most]
+
+
 def student_line(line: Line) -> list[str]:
-    own = [line["data"], f"{line['records']:,}", line["way"]]
+    own = [line["data"], line["way"]]
     if "refused" in line:
-        return [*own, line["refused"], *[""] * (len(STUDENTS) - 4)]
+        return [*own, line["refused"], *[""] * (len(STUDENTS) - 3)]
     told = [loss(line), share(line["vertices_kept"]), f"{line['suppressed']:,}", promise(line)]
     linked = ["not run"] * len(LINKED)
     if "attack" in line:
@@ -165,22 +164,19 @@ def _least(lines: Sequence[Line]) -> list[str]:
 
 def nested_table(found: Mapping[str, Any]) -> str:
     """For each data set and promise the loss as trees and as wide rows, for the most records."""
-    most = max((line["records"] for line in found["students"]), default=0)
-    places: dict[tuple[str, int, str], dict[str, str]] = {}
-    for line in found["students"]:
-        if line["records"] < most:
-            continue
-        ways = places.setdefault((line["data"], line["records"], line["promise"]), {})
+    places: dict[tuple[str, str], dict[str, str]] = {}
+    for line in _of_most_records(found["students"]):
+        ways = places.setdefault((line["data"], line["promise"]), {})
         ways[line["way"]] = f"{line['loss']:.4f}" if "loss" in line else "none"
     rows = [
-        [data, f"{records:,}", promised, *(ways.get(way, "not measured") for way in WAYS)]
-        for (data, records, promised), ways in places.items()
+        [data, promised, *(ways.get(way, "not measured") for way in WAYS)]
+        for (data, promised), ways in places.items()
     ]
-    return table(("data", "records", "promise", "trees", "one wide row"), rows)
+    return table(("data", "promise", "trees", "one wide row"), rows)
 
 
 def tables(found: Mapping[str, Any]) -> str:
-    """All figures of a run, as they are printed."""
+    """The tables of a run, as they are printed."""
     parts = adult_tables(found, ()), check_table(found), student_tables(found)
     return "\n" + "\n".join(parts)
 
@@ -195,6 +191,7 @@ def page(found: Mapping[str, Any]) -> str:
         "machine": found["machine"],
         "turns": ", ".join(f"{count} for {PARTS[part]}" for part, count in found["turns"].items()),
         "rows": f"{found['rows']:,}",
+        "records": f"{max((line['records'] for line in found['students']), default=0):,}",
         "versions": ", ".join(f"{name} {version}" for name, version in found["versions"].items()),
         "summary": summary_table(found, cited["lines"]),
         "nested": nested_table(found),
