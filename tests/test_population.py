@@ -18,8 +18,9 @@ from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.ground.errors import InputError, PolicyError, PromiseError, TargetError, VerificationError
 from hierdata.judge import JudgeRules, judge
+from hierdata.policy.plan.compared import read_population
 from hierdata.privacy import KMap
-from hierdata.privacy.population import Compared, Population, read_population
+from hierdata.privacy.population import Compared, Population
 from tests import naive_distributions as naive
 
 SEED = b"a seed of sixteen bytes"

@@ -18,7 +18,9 @@ from hierdata.documents.document import Scalar
 
 ROOT_LABEL = "*"
 
-LabelLoss: TypeAlias = Callable[[Scalar], Fraction]
+Label: TypeAlias = Scalar
+"""A value, or what is published for values."""
+LabelLoss: TypeAlias = Callable[[Label], Fraction]
 """Returns LM' of a published label, 0..1. Raises Uncovered for what the domain does not publish."""
 Observed = Mapping[Scalar, int]
 """Distinct values of an attribute in the collection (missing is None), each with its number of occurrences.

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from hierdata.documents.document import Scalar
-from hierdata.domains.base import Uncovered
+from hierdata.domains.base import Label, Uncovered
 from hierdata.domains.number import Number, identity, plain
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
@@ -143,7 +142,7 @@ class _OnGroups(Constraint):
         return self._constraint.summary(self._group_counts(counts))
 
 
-def protected_codes(domain: SensitiveDomain, values: Iterable[Scalar]) -> frozenset[int]:
+def protected_codes(domain: SensitiveDomain, values: Iterable[Label]) -> frozenset[int]:
     """Return the codes of the values of an attribute that are among those stated.
 
     >>> sorted(protected_codes(SensitiveDomain("$.a", ("flu", "3", 4)), (3, 4)))
@@ -153,7 +152,7 @@ def protected_codes(domain: SensitiveDomain, values: Iterable[Scalar]) -> frozen
     return frozenset(code for code, value in enumerate(domain.values) if _key(value) in stated)
 
 
-def _key(value: Scalar) -> Number | str:
+def _key(value: Label) -> Number | str:
     """Return the key by which a value is compared: its number, else its text."""
     try:
         return identity(value, number=not isinstance(value, bool))

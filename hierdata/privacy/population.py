@@ -11,18 +11,13 @@ order of the root's quasi-identifiers. The result is ``ClassView.population``.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from hierdata.documents.document import Scalar
-from hierdata.documents.formats.csv import Csv
-from hierdata.documents.formats.source import PathSource
-from hierdata.domains.base import ROOT_LABEL, Hierarchy, QuasiDomain, Uncovered
+from hierdata.domains.base import ROOT_LABEL, Hierarchy, Label, QuasiDomain, Uncovered
 from hierdata.domains.number import exact, plain
-from hierdata.ground.errors import InputError, PolicyError, file_error
 
 Keys = tuple[str, ...]
 
@@ -47,10 +42,10 @@ class Compared:
 class PopulationColumn:
     """The rows of the table, indexed by the labels that may be published for them."""
 
-    def __init__(self, compared: Compared, cells: Sequence[Scalar], folder: Path) -> None:
+    def __init__(self, compared: Compared, cells: Sequence[Label], folder: Path) -> None:
         self.keys = compared.keys
         self._rows = len(cells)
-        by_cell: dict[Scalar, list[int]] = {}
+        by_cell: dict[Label, list[int]] = {}
         for row, cell in enumerate(cells):
             by_cell.setdefault(None if cell in compared.missing else cell, []).append(row)
         hierarchy = compared.domain.compile(dict.fromkeys(by_cell, 1), folder)
@@ -61,7 +56,7 @@ class PopulationColumn:
                 self._rows_of.setdefault(label, []).extend(rows)
 
     @cached_property
-    def fitting(self) -> Callable[[Scalar], int]:
+    def fitting(self) -> Callable[[Label], int]:
         """The rows that fit a published value, as the bits of an integer; answers are cached."""
         return lru_cache(_KEPT, typed=True)(self._matching_rows)
 
@@ -69,7 +64,7 @@ class PopulationColumn:
         """Return the state without the cache."""
         return {name: value for name, value in vars(self).items() if name != "fitting"}
 
-    def _spell_label(self, label: Scalar) -> str | None:
+    def _spell_label(self, label: Label) -> str | None:
         """Return a label in the spelling that is common to all formats."""
         if isinstance(label, bool):
             return "true" if label else "false"
@@ -80,7 +75,7 @@ class PopulationColumn:
         except Uncovered:
             return str(label)
 
-    def _matching_rows(self, label: Scalar) -> int:
+    def _matching_rows(self, label: Label) -> int:
         if label == ROOT_LABEL:
             return (1 << self._rows) - 1
         bits = bytearray(self._rows // 8 + 1)
@@ -89,7 +84,7 @@ class PopulationColumn:
         return int.from_bytes(bits, "little")
 
 
-def _labels(hierarchy: Hierarchy, cell: Scalar) -> Iterator[Scalar]:
+def _labels(hierarchy: Hierarchy, cell: Label) -> Iterator[Label]:
     """Yield the labels that may be published for a cell, except ``*``; none if it is outside the domain."""
     try:
         node = _node(hierarchy, cell)
@@ -98,7 +93,7 @@ def _labels(hierarchy: Hierarchy, cell: Scalar) -> Iterator[Scalar]:
     yield from (hierarchy.labels[above] for above in hierarchy.ancestors[node] if above > 0)
 
 
-def _node(hierarchy: Hierarchy, cell: Scalar) -> int:
+def _node(hierarchy: Hierarchy, cell: Label) -> int:
     """Return the node of a cell; text without a node of its own may spell a number that has one."""
     try:
         return hierarchy.node_of(cell)
@@ -116,7 +111,7 @@ class Population:
         self.rows = rows
         self.columns = tuple(columns)
 
-    def count(self, labels: Sequence[Scalar]) -> int:
+    def count(self, labels: Sequence[Label]) -> int:
         """Return how many rows fit the published values, one per column; None is a missing value."""
         fitting = (1 << self.rows) - 1
         for column, label in zip(self.columns, labels, strict=True):
@@ -135,54 +130,9 @@ class Crowd:
 
     population: Population
     positions: tuple[int, ...]
-    labels: tuple[tuple[Scalar, ...], ...]
+    labels: tuple[tuple[Label, ...], ...]
 
     def count(self, nodes: Sequence[int]) -> int:
         """Return how many rows fit the nodes of a root's quasi-identifiers, in schema order."""
         columns = zip(self.positions, self.labels, strict=True)
         return self.population.count([labels[nodes[position]] for position, labels in columns])
-
-
-def read_population(
-    file: Path, delimiter: str | None, compared: Sequence[Compared], folder: Path
-) -> Population:
-    """Read a CSV table.
-
-    Raises TargetError if the file cannot be read, InputError if it is broken, PolicyError if a column is
-    missing.
-    """
-    source, format = PathSource(file), Csv(delimiter)
-    cells: list[list[Scalar]] = [[] for _ in compared]
-    try:
-        with source.open() as stream:
-            layout = format.layout(stream)
-        for field in compared:
-            if field.column not in layout.columns:
-                raise PolicyError(
-                    f"the population table has no column {field.column!r} for this field: name one under "
-                    "population.columns",
-                    path=field.path,
-                )
-        rows = 0
-        with source.open() as stream:
-            for document in format.read(stream, layout):
-                rows += 1
-                for column, field in zip(cells, compared, strict=True):
-                    cell = document.get(field.column)
-                    assert not isinstance(cell, list | dict), "a cell of a table holds one value"
-                    column.append(cell)
-    except InputError as error:
-        raise InputError(f"population table {file.name}: {error}", revealed=error.revealed) from None
-    except OSError as error:
-        raise file_error(error, f"cannot read {file.name}: {error.strerror}") from None
-    columns = zip(compared, cells, strict=True)
-    return Population(rows, [PopulationColumn(field, column, folder) for field, column in columns])
-
-
-def fingerprint(file: Path) -> str:
-    """Return the SHA-256 of the table's file. Raises TargetError."""
-    try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise file_error(error, f"cannot read the population table {file.name}: {error.strerror}") from None

@@ -25,10 +25,9 @@ from hierdata.domains.scales import FrequencyScale
 from hierdata.ground.errors import VerificationError, file_error
 from hierdata.ground.escaping import quote
 from hierdata.policy.checks.sensitive import Readings
-from hierdata.policy.plan.compared import LabelsKnown, References, semantics
+from hierdata.policy.plan.compared import LabelsKnown, References, digest_population, semantics
 from hierdata.policy.plan.plan import many_keys, references
 from hierdata.policy.policy import Policy
-from hierdata.privacy import population
 from hierdata.privacy.base import SensitiveReading
 from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE, SUMMARY_FILE
 from hierdata.release.report.models import (
@@ -207,9 +206,7 @@ def _check_belongs(facts: Verification, policy: Policy, file: Path) -> None:
 
 def _population(policy: Policy) -> str | None:
     """Return the fingerprint of the population table, None where the policy names none."""
-    return (
-        None if policy.population is None else population.fingerprint(policy.folder / policy.population.file)
-    )
+    return None if policy.population is None else digest_population(policy.folder / policy.population.file)
 
 
 def _freeze_reference(reference: Mapping[Scalar, int]) -> Reference:

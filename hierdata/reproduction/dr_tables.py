@@ -9,7 +9,6 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
-from hierdata.documents.document import Scalar
 from hierdata.domains.codes import Prefix
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
@@ -198,7 +197,7 @@ def _farthest(
     rows: Sequence[Row], keys: Sequence[str], name: str, distance: str, tree: Mapping[str, Any] | None
 ) -> Fraction:
     """Return the greatest distance of a class from the table."""
-    values: Counter[Scalar] = Counter(row[name] for row in rows)
+    values: Counter[Any] = Counter(row[name] for row in rows)
     taxonomy = None if tree is None else Taxonomy(tree={"*": tree}).compile({}, Path())
     domain = SensitiveDomain.build(name, values, number=distance == "ordered", taxonomy=taxonomy)
     model = TCloseness.model_validate({"t": 1, "distance": distance}).bind(domain)

@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from hierdata.documents.document import Document
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.forest.encoding import encode
@@ -57,7 +56,7 @@ class EncodedRecords:
 
 def encode_records(documents: Iterable[Mapping[str, Any]], policy: Policy) -> EncodedRecords:
     """Run the steps before the search on records in memory. Raises PolicyError and InputError."""
-    records: list[Document] = [dict(own) for own in documents]
+    records: list[dict[str, Any]] = [dict(own) for own in documents]
     prepared = prepare(policy, survey(records, policy.declared_fields()))
     forest = encode(bind(records, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
     return EncodedRecords(prepared, forest)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.documents.document import Document
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent
 from hierdata.engines.reassignment.engine import Swarm
@@ -116,7 +115,7 @@ def _policy(t: str) -> dict[str, Any]:
 def _random_table(seed: int) -> tuple[Prepared, Forest, Arrangement]:
     """Draw records with six values, skewed, in classes as they come."""
     rng = random.Random(seed)  # noqa: S311
-    rows: list[Document] = [
+    rows: list[dict[str, Any]] = [
         {"q": 1, "s": f"v{min(rng.randrange(6), rng.randrange(6))}"} for _ in range(_RECORDS)
     ]
     policy = from_data(_policy("0"))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hierdata.ground.errors import HierdataError, PolicyError
+from hierdata.policy.checks.models import judges_values
 from hierdata.policy.load import from_data
 from hierdata.policy.load.yaml import fragment
 from hierdata.policy.policy import Policy
-from hierdata.privacy import model_named
 from hierdata.studio.page import Ask
 from hierdata.studio.study import POLICY, StudyFolder
 from hierdata.studio.yaml_edit import remove_entry, set_entry, set_items
@@ -97,7 +97,7 @@ def fit_models(text: str) -> str:
         if model.get("on") != []:
             fitted.append(model)
     named = {path for model in fitted for path in model.get("on", ())}
-    general = any("on" not in model and model_named(model["kind"]).per_attribute for model in fitted)
+    general = any("on" not in model and judges_values(model["kind"]) for model in fitted)
     if missing := [path for path in sensitive if path not in named and not general]:
         same = next((model for model in fitted if "on" in model and _is_share(model, _LEAST_SHARE)), None)
         if same is None:

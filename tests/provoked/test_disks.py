@@ -24,7 +24,7 @@ from hierdata.pipeline.control import HeldOut, write_held_out
 from hierdata.pipeline.publish import _concatenate
 from hierdata.pipeline.release_files import _are_equal, _check_described
 from hierdata.policy.load import from_data
-from hierdata.privacy.population import read_population
+from hierdata.policy.plan.compared import read_population
 from hierdata.release.witness import Witness, read_witness, seal_witness, write_witness
 from hierdata.reproduction.reproduce import _open_folder
 from hierdata.sources.bundles import _list_files
@@ -122,7 +122,7 @@ def test_what_cannot_be_read_may_be_read_later(tmp_path: Path) -> None:
 
     def read_rows() -> object:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("hierdata.privacy.population.PathSource", Broken)
+            patched.setattr("hierdata.policy.plan.compared.PathSource", Broken)
             return read_population(source, None, (), tmp_path)
 
     def read_on() -> object:

@@ -14,11 +14,20 @@ from hierdata.ground.errors import PolicyError
 from hierdata.policy.checks.gates import refuse_insensitive
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import Problem, nearest
+from hierdata.privacy import model_named
 from hierdata.records.rules import plant
 from hierdata.records.survey import Keys, PathSurvey
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
+
+
+def judges_values(kind: str) -> bool:
+    """Return whether models of a kind judge sensitive values; the others judge records alone.
+
+    Raises PolicyError if the kind cannot be imported, KeyError if there is none.
+    """
+    return model_named(kind).per_attribute
 
 
 def check_combinations(policy: Policy) -> Iterator[Problem]:

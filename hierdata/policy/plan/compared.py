@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from hierdata.documents.document import Scalar
+from hierdata.documents.formats.csv import Csv
+from hierdata.documents.formats.source import PathSource
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
-from hierdata.ground.errors import PolicyError
+from hierdata.ground.errors import InputError, PolicyError, file_error
 from hierdata.policy.policy import Policy
-from hierdata.privacy.population import Compared, Population, read_population
+from hierdata.privacy.population import Compared, Population, PopulationColumn
 from hierdata.records.survey import Keys, Survey
 
 Scales = Mapping[Keys, LevelScale | None]
@@ -72,3 +76,48 @@ def population_of(policy: Policy, vertices: Collection[Keys]) -> Population | No
         for keys, column in named.items()
     ]
     return read_population(policy.folder / table.file, table.delimiter, compared, policy.folder)
+
+
+def read_population(
+    file: Path, delimiter: str | None, compared: Sequence[Compared], folder: Path
+) -> Population:
+    """Read a CSV table.
+
+    Raises TargetError if the file cannot be read, InputError if it is broken, PolicyError if a column is
+    missing.
+    """
+    source, format = PathSource(file), Csv(delimiter)
+    cells: list[list[Scalar]] = [[] for _ in compared]
+    try:
+        with source.open() as stream:
+            layout = format.layout(stream)
+        for field in compared:
+            if field.column not in layout.columns:
+                raise PolicyError(
+                    f"the population table has no column {field.column!r} for this field: name one under "
+                    "population.columns",
+                    path=field.path,
+                )
+        rows = 0
+        with source.open() as stream:
+            for document in format.read(stream, layout):
+                rows += 1
+                for column, field in zip(cells, compared, strict=True):
+                    cell = document.get(field.column)
+                    assert not isinstance(cell, list | dict), "a cell of a table holds one value"
+                    column.append(cell)
+    except InputError as error:
+        raise InputError(f"population table {file.name}: {error}", revealed=error.revealed) from None
+    except OSError as error:
+        raise file_error(error, f"cannot read {file.name}: {error.strerror}") from None
+    columns = zip(compared, cells, strict=True)
+    return Population(rows, [PopulationColumn(field, column, folder) for field, column in columns])
+
+
+def digest_population(file: Path) -> str:
+    """Return the SHA-256 of a population table's file. Raises TargetError."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise file_error(error, f"cannot read the population table {file.name}: {error.strerror}") from None

@@ -10,7 +10,6 @@ from typing import Any
 from hierdata.domains.number import plain
 from hierdata.drafting.draft import flow
 from hierdata.ground.errors import HierdataError, InputError
-from hierdata.privacy import BoundedKnowledge, DeltaLDiversity, KAnonymity
 from hierdata.studio.page import Ask, Done, Page
 from hierdata.studio.policy_view import build_policy, change_policy, read_plain, rules_of
 from hierdata.studio.texts import say
@@ -18,9 +17,9 @@ from hierdata.studio.yaml_edit import set_items
 
 WHOM = {"named": 5, "many": 10, "anyone": 20}
 """Who gets the data, with the number of people that each person then is one of."""
-_TREES = str(KAnonymity.model_fields["kind"].default)
-_FACTS = str(BoundedKnowledge.model_fields["kind"].default)
-_NEAR_NUMBERS = str(DeltaLDiversity.model_fields["kind"].default)
+_TREES = "k-anonymity"
+_FACTS = "bounded-knowledge"
+_NEAR_NUMBERS = "delta-l-diversity"
 _SHARES: dict[str, dict[str, Any]] = {
     "half": {"kind": "frequency-l-diversity", "l": 2},
     "third": {"kind": "frequency-l-diversity", "l": 3},
