@@ -50,20 +50,14 @@ class Load:
     heaviest: Heaviest
 
 
-@dataclass(frozen=True)
-class WeighBlock:
-    """Compute the load of a block from its pieces, before anything is clustered."""
-
-    frame: Frame
-
-    def __call__(self, pieces: list[Encoded]) -> Load:
-        """Return the load of all pieces together."""
-        return Load(
-            int(pieces[0].ordinals[0]) if pieces else -1,
-            sum(piece.record_count for piece in pieces),
-            sum(len(piece.type) for piece in pieces),
-            reduce(Heaviest.most, map(self.frame.heaviest, pieces), NOTHING),
-        )
+def weigh_block(frame: Frame, pieces: list[Encoded]) -> Load:
+    """Return the load of a block by its pieces, before anything is clustered."""
+    return Load(
+        int(pieces[0].ordinals[0]) if pieces else -1,
+        sum(piece.record_count for piece in pieces),
+        sum(len(piece.type) for piece in pieces),
+        reduce(Heaviest.most, map(frame.heaviest, pieces), NOTHING),
+    )
 
 
 _PROCESS = 200 * 2**20

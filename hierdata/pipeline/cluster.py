@@ -19,15 +19,15 @@ from hierdata.pipeline.encode import Blocks
 from hierdata.pipeline.forecast import announce_search
 from hierdata.pipeline.guard_blocks import Guard, explain_unguarded
 from hierdata.pipeline.merge_blocks import (
-    FormsOfBlock,
-    RootFormsOfBlock,
-    SplitBlock,
     drop_dangling,
+    find_root_forms,
     find_shared_forms,
+    send_forms,
+    split_block,
     stand_apart,
     unite_parts,
 )
-from hierdata.pipeline.resources import RunContext
+from hierdata.pipeline.resources import RunContext, ask_all
 from hierdata.pipeline.search import (
     NO_CLASS,
     announcing,
@@ -41,26 +41,19 @@ from hierdata.policy.plan.plan import Prepared
 from hierdata.release.recodings import Recoding
 
 
-@dataclass(frozen=True)
-class TryBlock:
+def try_block(
+    prepared: Prepared, seed: bytes, heaviest: Heaviest, asked: frozenset[int], pieces: list[Encoded]
+) -> list[Mapping[Hashable, Trial]]:
     """Let engines try their alternatives on a block, if its first record is in ``asked``.
 
     Returns by stage the loss of each alternative; empty for other blocks.
     """
-
-    prepared: Prepared
-    seed: bytes
-    heaviest: Heaviest
-    asked: frozenset[int]
-
-    def __call__(self, pieces: list[Encoded]) -> list[Mapping[Hashable, Trial]]:
-        """Return the trials by stage and alternative."""
-        if not pieces or int(pieces[0].ordinals[0]) not in self.asked:
-            return []
-        records = join_encoded(pieces)
-        forest = self.prepared.frame.forest(records, self.heaviest)
-        rng = generator(self.seed, int(records.ordinals[0]))
-        return [try_first_step(forest, stage, rng) for stage in self.prepared.stages]
+    if not pieces or int(pieces[0].ordinals[0]) not in asked:
+        return []
+    records = join_encoded(pieces)
+    forest = prepared.frame.forest(records, heaviest)
+    rng = generator(seed, int(records.ordinals[0]))
+    return [try_first_step(forest, stage, rng) for stage in prepared.stages]
 
 
 @dataclass(frozen=True)
@@ -187,10 +180,7 @@ def cluster_blocks(
 
 def _stand_apart(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> bool:
     """Return whether each block has root classes, and no root vector is published by two blocks."""
-    forms = clustered.map(RootFormsOfBlock(prepared.frame, heaviest))
-    apart = stand_apart(forms.collect())
-    forms.release()
-    return apart
+    return stand_apart(ask_all(clustered, partial(find_root_forms, prepared.frame, heaviest)))
 
 
 def send_to_first(pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:
@@ -222,24 +212,23 @@ def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: H
     firsts = [load.first for load in blocks.loads if load.records]
     if not any(stage.chooses(len(firsts)) for stage in prepared.stages):
         return prepared
-    asked = frozenset(firsts[len(firsts) * at // TRIED] for at in range(TRIED))
-    found = blocks.pieces.map(TryBlock(prepared, seed, heaviest, asked))
-    answers = [answer for answer in found.collect() if answer]
-    found.release()
+    asked = frozenset(firsts[len(firsts) * number // TRIED] for number in range(TRIED))
+    answers = ask_all(blocks.pieces, partial(try_block, prepared, seed, heaviest, asked))
+    by_stage = zip(*filter(None, answers), strict=True)
     stages = [
-        stage.choose_by_trials(add_trials(own))
-        for stage, own in zip(prepared.stages, zip(*answers, strict=True), strict=True)
+        stage.choose_by_trials(add_trials(trials))
+        for stage, trials in zip(prepared.stages, by_stage, strict=True)
     ]
     return replace(prepared, stages=tuple(stages))
 
 
 def add_trials(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
     """Sum the losses of each alternative that was tried in all blocks in which any was."""
-    tried = [own for own in trials if own]
+    tried = [losses for losses in trials if losses]
     return {
-        way: reduce(add, (own[way] for own in tried))
+        way: reduce(add, (losses[way] for losses in tried))
         for way in next(iter(tried), {})
-        if all(way in own for own in tried)
+        if all(way in losses for losses in tried)
     }
 
 
@@ -247,19 +236,18 @@ def _unite_blocks(
     clustered: Held[Block], firsts: list[int], prepared: Prepared, heaviest: Heaviest
 ) -> Held[Block]:
     """Exchange records so that all classes of one form are in one block."""
-    place_of = {first: place for place, first in enumerate(firsts)}
+    number_of = {first: number for number, first in enumerate(firsts)}
     bins = 1 + clustered.count // _HEARD
-    heard = clustered.exchange(FormsOfBlock(prepared.frame, heaviest, place_of, bins), bins)
-    forms = heard.map(find_shared_forms)
-    answers = list(forms.collect())
+    heard = clustered.exchange(partial(send_forms, prepared.frame, heaviest, number_of, bins), bins)
+    answers = ask_all(heard, find_shared_forms)
     heard.release()
-    forms.release()
     if not any(answer.has_forms for answer in answers):
         raise PromiseError(nothing_holds(prepared) or f"{NO_CLASS}: ask for less, or for larger `blocks`")
     homes = {form: home for answer in answers for form, home in answer.homes.items()}
     if not homes:
         return clustered
-    apart = clustered.exchange(SplitBlock(prepared.frame, heaviest, homes, place_of), clustered.count)
+    split = partial(split_block, prepared.frame, heaviest, homes, number_of)
+    apart = clustered.exchange(split, clustered.count)
     clustered.release()
     together = apart.map(unite_parts)
     apart.release()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.worth import UNKNOWN
 from hierdata.ground.errors import InputError, PromiseError
 from hierdata.ground.progress import Progress, count_items, silent
-from hierdata.pipeline.block import Load, WeighBlock
+from hierdata.pipeline.block import Load, weigh_block
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import salt_of
 from hierdata.pipeline.survey import Located, Overview, Surveyed
@@ -44,36 +46,27 @@ class Sampled:
 
 
 @dataclass(frozen=True)
-class SampleSplit:
-    """Compute the histograms of a split's sample, thinned to a ``stride`` common to all splits."""
-
-    binding: Binding
-    frame: Frame
-    stride: int
-    constraints: Constraints
-
-    def __call__(self, surveyed: Surveyed) -> Sampled:
-        """Return the histograms of these records; with a preset their values have no shares."""
-        documents = surveyed.sample.documents(self.stride)
-        (sample,) = encode_records(bind_records(documents, self.binding), self.frame)
-        forest = self.frame.forest(sample, UNKNOWN)
-        found = no_shares(forest.record_count) if forest.sought is None else shares(forest, self.constraints)
-        return Sampled(histograms(forest), found, self.stride * sample.ordinals)
-
-
-@dataclass(frozen=True)
-class SampleRoots:
-    """Look up the roots of a split's sample, thinned to a ``stride`` common to all splits."""
+class SampleReading:
+    """Encodes the sample of a split, thinned to a ``stride`` common to all splits."""
 
     binding: Binding
     frame: Frame
     stride: int
 
-    def __call__(self, surveyed: Surveyed) -> tuple[NDArray[np.uint8], RootNodes]:
-        """Return which nodes the root values of these records lie below, and the nodes."""
+    def _encode(self, surveyed: Surveyed) -> tuple[Encoded, Forest]:
         documents = surveyed.sample.documents(self.stride)
         (sample,) = encode_records(bind_records(documents, self.binding), self.frame)
-        forest = self.frame.forest(sample, UNKNOWN)
+        return sample, self.frame.forest(sample, UNKNOWN)
+
+    def find_histograms(self, constraints: Constraints, surveyed: Surveyed) -> Sampled:
+        """Return the histograms of a sample; with a preset its values have no shares."""
+        sample, forest = self._encode(surveyed)
+        of_values = no_shares(forest.record_count) if forest.sought is None else shares(forest, constraints)
+        return Sampled(histograms(forest), of_values, self.stride * sample.ordinals)
+
+    def find_roots(self, surveyed: Surveyed) -> tuple[NDArray[np.uint8], RootNodes]:
+        """Return which nodes the root values of a sample lie below, and the nodes."""
+        _, forest = self._encode(surveyed)
         return below_nodes(forest), root_nodes(forest)
 
 
@@ -99,35 +92,28 @@ class EncodeSplit:
             if cut is None:
                 yield 0, batch
             else:
-                yield from _split_by_place(batch, self.frame, cut, cut.leaf_of)
+                yield from _split_by_bin(batch, self.frame, cut, cut.leaf_of)
 
 
-@dataclass(frozen=True)
-class Settle:
+def settle(frame: Frame, cut: Cut, pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:
     """Send the records of a leaf to the blocks of a settled cut."""
-
-    frame: Frame
-    cut: Cut
-
-    def __call__(self, pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:
-        """Yield pieces by block."""
-        for piece in pieces:
-            yield from _split_by_place(piece, self.frame, self.cut, self.cut.block_of)
+    for piece in pieces:
+        yield from _split_by_bin(piece, frame, cut, cut.block_of)
 
 
-def _split_by_place(
+def _split_by_bin(
     records: Encoded,
     frame: Frame,
     cut: Cut,
-    place_of: Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]],
+    bin_of: Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]],
 ) -> Iterator[tuple[int, Encoded]]:
     """Split encoded records by the leaf or block of what the cut counts, and of their ordinals."""
     forest = frame.forest(records, UNKNOWN)
-    places = place_of(cut.counts_of(forest), records.ordinals)
-    order = np.argsort(places, kind="stable")
-    found, starts = np.unique(places[order], return_index=True)
-    for place, own in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
-        yield place, part(forest, records.ordinals, own)
+    bins = bin_of(cut.counts_of(forest), records.ordinals)
+    order = np.argsort(bins, kind="stable")
+    numbers, starts = np.unique(bins[order], return_index=True)
+    for number, members in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+        yield number, part(forest, records.ordinals, members)
 
 
 @dataclass(frozen=True)
@@ -176,42 +162,28 @@ def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) ->
     None if a record of the sample has a value outside its domain: encoding will find it too, and then knows
     the record's number.
     """
-    stride = max(overview.held.map(_stride).collect())
+    stride = max(overview.held.map(attrgetter("sample.stride")).collect())
+    reading = SampleReading(prepared.binding, prepared.frame, stride)
     constraints = prepared.constraints
     sizes = Sizes(overview.survey.records, size, least_block_size(constraints), constraints.min_class_size)
     try:
         if constraints.knowledge is not None:
-            return _cut_roots(overview, prepared, sizes, stride, salt)
-        sampling = SampleSplit(prepared.binding, prepared.frame, stride, constraints)
-        samples = list(overview.held.map(sampling).collect())
+            # Bounded knowledge is kept by all records of one root vector together.
+            counts, columns = zip(*overview.held.map(reading.find_roots).collect(), strict=True)
+            return grow_root_cut(np.concatenate(counts), columns[0], sizes, salt)
+        samples = list(overview.held.map(partial(reading.find_histograms, constraints)).collect())
     except InputError:
         return None
+    located = zip(samples, overview.splits, strict=True)
+    ordinals = [sample.ordinals + split.before for sample, split in located]
     return grow_cut(
         np.concatenate([sample.histograms.counts for sample in samples]),
         samples[0].histograms.weights,
-        np.concatenate(
-            [
-                sample.ordinals + located.before
-                for sample, located in zip(samples, overview.splits, strict=True)
-            ]
-        ),
+        np.concatenate(ordinals),
         sizes,
         salt,
-        ValueShares(
-            *(np.concatenate(own) for own in zip(*(sample.shares for sample in samples), strict=True))
-        ),
+        ValueShares(*map(np.concatenate, zip(*(sample.shares for sample in samples), strict=True))),
     )
-
-
-def _cut_roots(overview: Overview, prepared: Prepared, sizes: Sizes, stride: int, salt: int) -> Cut:
-    """Grow a cut by root values: bounded knowledge is kept by all records of one root vector together."""
-    sampling = SampleRoots(prepared.binding, prepared.frame, stride)
-    counts, columns = zip(*overview.held.map(sampling).collect(), strict=True)
-    return grow_root_cut(np.concatenate(counts), columns[0], sizes, salt)
-
-
-def _stride(surveyed: Surveyed) -> int:
-    return surveyed.sample.stride
 
 
 def _encode_leaves(
@@ -229,7 +201,7 @@ def _encode_leaves(
 
 
 def _weigh_pieces(pieces: Held[list[Encoded]], prepared: Prepared) -> Blocks:
-    return Blocks(pieces, tuple(pieces.map(WeighBlock(prepared.frame)).collect()))
+    return Blocks(pieces, tuple(pieces.map(partial(weigh_block, prepared.frame)).collect()))
 
 
 def _form_blocks(leaves: Blocks, made: Cut, prepared: Prepared) -> Blocks:
@@ -237,7 +209,7 @@ def _form_blocks(leaves: Blocks, made: Cut, prepared: Prepared) -> Blocks:
     settled = made.settle_counts(np.array([load.records for load in leaves.loads], np.int64))
     if settled.blocks == made.leaves and (settled.parts == 1).all():
         return leaves
-    pieces = leaves.pieces.exchange(Settle(prepared.frame, settled), settled.blocks)
+    pieces = leaves.pieces.exchange(partial(settle, prepared.frame, settled), settled.blocks)
     leaves.pieces.release()
     return _weigh_pieces(pieces, prepared)
 

@@ -8,12 +8,12 @@ Also the message of exit code 3: why the suppressed cannot satisfy the models.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial, reduce
 from operator import add
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +39,11 @@ from hierdata.forest.partition import Partition
 from hierdata.forest.worth import Heaviest
 from hierdata.ground.recodings import RecodingTraits
 from hierdata.pipeline.block import Block
+from hierdata.pipeline.resources import ask_all
 from hierdata.policy.plan.plan import Prepared
 from hierdata.privacy.base import ClassView, Constraint, describe_achieved, number
 from hierdata.privacy.presence import GroupPresence, PresenceConstraint
 
-Answer = TypeVar("Answer")
 Place: TypeAlias = tuple[int, int]
 """The number of a block, and one of its classes."""
 
@@ -84,7 +84,7 @@ class Guard:
         left = self.count(blocks)
         if not left.records or (left.satisfies(self.constraints) and self._may_stay(blocks)):
             return blocks
-        weighed = _ask(blocks, self.weigh_classes)
+        weighed = ask_all(blocks, self.weigh_classes)
         places = [(block, own) for block, candidates in weighed for own in range(len(candidates))]
         every = [candidate for _, candidates in weighed for candidate in candidates]
 
@@ -104,7 +104,7 @@ class Guard:
 
     def count(self, blocks: Held[Block], *, every: bool = False) -> GroupContents:
         """Return what all suppressed rows hold together, or ``every`` row."""
-        return reduce(add, _ask(blocks, partial(self.count_rows, every=every)))
+        return reduce(add, ask_all(blocks, partial(self.count_rows, every=every)))
 
     def _accepts(self, blocks: Held[Block], left: GroupContents, classes: Sequence[Place]) -> bool:
         """Whether the suppressed rows can be published or may stay if these classes are dissolved."""
@@ -142,16 +142,16 @@ class Guard:
         Unchanged quasi-identifiers cover only their own record; single rows of it may stay suppressed.
         """
         if self.traits.partitions_each_type:
-            return all(_ask(blocks, _has_groups_below_records))
-        taken = _ask(blocks, self.take_suppressed)
+            return all(ask_all(blocks, _has_groups_below_records))
+        taken = ask_all(blocks, self.take_suppressed)
         suppressed, classes = join_encoded([own for own, _ in taken]), sum(count for _, count in taken)
         if not classes or suppressed.record_count * classes > LARGEST:
             return False
-        alone = np.logical_and.reduce(_ask(blocks, partial(self.find_uncovered, suppressed)))
+        alone = np.logical_and.reduce(ask_all(blocks, partial(self.find_uncovered, suppressed)))
         return is_safe(self.frame.forest(suppressed, self.heaviest), 0, self.constraints, alone)
 
     def _can_be_a_group(self, blocks: Held[Block]) -> bool:
-        return self.traits.partitions_each_type and all(_ask(blocks, self.fits_group))
+        return self.traits.partitions_each_type and all(ask_all(blocks, self.fits_group))
 
     def count_rows(self, block: Block, *, every: bool) -> GroupContents:
         """Return what the suppressed rows of a block hold, or ``every`` row."""
@@ -210,14 +210,6 @@ class Guard:
 def _has_groups_below_records(block: Block) -> bool:
     (partition,) = block.partitions
     return partition.kind > 0 and partition.class_count > 0
-
-
-def _ask(blocks: Held[Block], task: Callable[[Block], Answer]) -> list[Answer]:
-    """Return the answer of each block."""
-    answers = blocks.map(task)
-    collected = list(answers.collect())
-    answers.release()
-    return collected
 
 
 def explain_unguarded(prepared: Prepared, whole: GroupContents) -> str:

@@ -9,20 +9,22 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import accumulate
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.documents.document import Document, Scalar
 from hierdata.executors import Held
 from hierdata.pipeline.reorder import BINS, PlacedDocument, return_in_order
 from hierdata.pipeline.resources import RunContext
 from hierdata.records.joining import JoinTally, join_rows
-from hierdata.records.keyed import KeyedRow, Ref, refuse
+from hierdata.records.keyed import KeyedRow, Ref, Table, refuse
 from hierdata.sources import Collection, InputSplit
 from hierdata.sources.rows import LookedUp, RowReading, RowSplit, merge_looked_up
 
@@ -44,34 +46,30 @@ def join_splits(collection: Collection, spread: RunContext) -> Sequence[InputSpl
     if collection.rows is None:
         return collection.splits()
     reading, splits = collection.rows.reading, collection.rows.cut()
-    found = _look_up(reading, splits, spread)
+    looked_up = _look_up(reading, splits, spread)
     bins = max(BINS, len(splits))
     _, watch = spread.progress_callbacks("joining", None, len(splits))
     numbered = spread.executor.hold(list(enumerate(splits)))
-    scattered = numbered.exchange(ScatterRows(reading, found, bins), bins, watch)
-    joined = scattered.map(JoinBin(reading))
+    scattered = numbered.exchange(ScatterRows(reading, looked_up, bins), bins, watch)
+    joined = scattered.map(partial(join_bin, reading.tables))
     scattered.release()
-    if any(joined.map(_count_lost).collect()):
+    if any(joined.map(attrgetter("lost")).collect()):
         joined.release()
-        index = _index_records(numbered, reading, found, bins)
-        scattered = numbered.exchange(ScatterRows(reading, found, bins, index), bins, watch)
-        joined = scattered.map(JoinBin(reading))
+        index = _index_records(numbered, reading, looked_up, bins)
+        scattered = numbered.exchange(ScatterRows(reading, looked_up, bins, index), bins, watch)
+        joined = scattered.map(partial(join_bin, reading.tables))
         scattered.release()
-    befores, size = _check_joined(joined, reading, splits, found)
+    befores, size = _check_joined(joined, reading, splits, looked_up)
     return return_in_order(joined, befores, size, spread, "joined")
 
 
 def _look_up(reading: RowReading, splits: Sequence[RowSplit], spread: RunContext) -> LookedUp:
     """Return the rows of lookups."""
-    found: dict[str, dict[object, object]] = {lookup.name: {} for lookup in reading.lookups}
+    looked_up: dict[str, dict[Scalar, Document]] = {lookup.name: {} for lookup in reading.lookups}
     if reading.lookups:
-        for own in spread.executor.hold(splits).map(partial(_look_up_split, reading)).collect():
-            merge_looked_up(found, own)  # type: ignore[arg-type]
-    return found  # type: ignore[return-value]
-
-
-def _look_up_split(reading: RowReading, split: RowSplit) -> LookedUp:
-    return reading.look_up(split.parts)
+        for rows in spread.executor.hold([split.parts for split in splits]).map(reading.look_up).collect():
+            merge_looked_up(looked_up, rows)
+    return looked_up
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,9 @@ class RecordIndex:
     def find(self, ref: Ref) -> int:
         """Return the bin of a row; _UNKNOWN for a row that does not exist."""
         digest = np.uint64(_digest(ref))
-        at = int(np.searchsorted(self.digests, digest))
-        return int(self.bins[at]) if at < len(self.digests) and self.digests[at] == digest else _UNKNOWN
+        position = int(np.searchsorted(self.digests, digest))
+        is_known = position < len(self.digests) and self.digests[position] == digest
+        return int(self.bins[position]) if is_known else _UNKNOWN
 
 
 _Waiting: TypeAlias = "tuple[list[KeyedRow], list[int], list[bool]]"
@@ -105,7 +104,7 @@ class ScatterRows:
     """Send the rows of a split to bins by their record."""
 
     reading: RowReading
-    found: LookedUp
+    looked_up: LookedUp
     bins: int
     index: RecordIndex | None = None
 
@@ -114,7 +113,7 @@ class ScatterRows:
         number, split = numbered
         waiting: dict[int, _Waiting] = {}
         count = rank = 0
-        for row in self.reading.read(number, split.parts, self.found):
+        for row in self.reading.read(number, split.parts, self.looked_up):
             to = self._find_bin(row)
             rows, ranks, lost = waiting.setdefault(max(to, 0), ([], [], []))
             rows.append(row)
@@ -131,9 +130,9 @@ class ScatterRows:
         yield from _pack(waiting)
 
     def _find_bin(self, row: KeyedRow) -> int:
-        own = find_root(row, self.reading.tables[0].name)
-        if own is not None:
-            return _digest(own) % self.bins
+        record = find_root(row, self.reading.tables[0].name)
+        if record is not None:
+            return _digest(record) % self.bins
         assert row.parent is not None, "a row of the root is its own record"
         return _UNKNOWN if self.index is None else self.index.find(row.parent)
 
@@ -172,39 +171,29 @@ class JoinedBin:
     size: int = 0
 
 
-@dataclass(frozen=True)
-class JoinBin:
-    """Join the rows of a bin."""
-
-    reading: RowReading
-
-    def __call__(self, batches: list[_RowBatch]) -> JoinedBin:
-        """Return the documents, unless the records of some rows are not known yet."""
-        joined = JoinedBin(lost=sum(batch.lost for batch in batches))
-        if joined.lost:
-            return joined
-        rows = [KeyedRow(*fields) for batch in batches for fields in pickle.loads(batch.rows)]
-        ranks = [rank for batch in batches for rank in batch.ranks]
-        between = {parent for table in self.reading.tables for parent, _ in table.links}
-        digests: dict[str, list[int]] = {}
-        for row in rows:
-            if row.parent is not None and row.table in between and row.key is not None:
-                digests.setdefault(row.table, []).append(_digest((row.table, row.key)))
-        joined.keys = {name: np.array(own, np.uint64).tobytes() for name, own in digests.items()}
-        for row, rank in zip(join_rows(self.reading.tables, rows, joined.tally), ranks, strict=True):
-            pickled = pickle.dumps(row.document, protocol=5)
-            joined.pieces.append(PlacedDocument(row.place[0], rank, pickled))
-            joined.roots[row.place[0]] += 1
-            joined.size += len(pickled)
+def join_bin(tables: tuple[Table, ...], batches: list[_RowBatch]) -> JoinedBin:
+    """Join the rows of a bin, unless the records of some rows are not known yet."""
+    joined = JoinedBin(lost=sum(batch.lost for batch in batches))
+    if joined.lost:
         return joined
-
-
-def _count_lost(joined: JoinedBin) -> int:
-    return joined.lost
+    rows = [KeyedRow(*fields) for batch in batches for fields in pickle.loads(batch.rows)]
+    ranks = [rank for batch in batches for rank in batch.ranks]
+    between = {parent for table in tables for parent, _ in table.links}
+    digests: dict[str, list[int]] = {}
+    for row in rows:
+        if row.parent is not None and row.table in between and row.key is not None:
+            digests.setdefault(row.table, []).append(_digest((row.table, row.key)))
+    joined.keys = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in digests.items()}
+    for row, rank in zip(join_rows(tables, rows, joined.tally), ranks, strict=True):
+        pickled = pickle.dumps(row.document, protocol=5)
+        joined.pieces.append(PlacedDocument(row.place[0], rank, pickled))
+        joined.roots[row.place[0]] += 1
+        joined.size += len(pickled)
+    return joined
 
 
 def _check_joined(
-    joined: Held[JoinedBin], reading: RowReading, splits: Sequence[RowSplit], found: LookedUp
+    joined: Held[JoinedBin], reading: RowReading, splits: Sequence[RowSplit], looked_up: LookedUp
 ) -> tuple[tuple[int, ...], int]:
     """Return the number of documents before each split and of all, and the bytes of all.
 
@@ -212,13 +201,13 @@ def _check_joined(
     """
     tally, roots, size = JoinTally(), Counter[int](), 0
     keys: dict[str, list[bytes]] = {}
-    for one in joined.map(_without_pieces).collect():
-        tally.merge(one.tally)
-        roots += one.roots
-        size += one.size
-        for name, own in one.keys.items():
-            keys.setdefault(name, []).append(own)
-    reading.check(tally, splits, found)
+    for bin_ in joined.map(partial(replace, pieces=[])).collect():
+        tally.merge(bin_.tally)
+        roots += bin_.roots
+        size += bin_.size
+        for name, digests_of_bin in bin_.keys.items():
+            keys.setdefault(name, []).append(digests_of_bin)
+    reading.check(tally, splits, looked_up)
     for name, all_keys in keys.items():
         digests = np.frombuffer(b"".join(all_keys), np.uint64)
         if len(np.unique(digests)) < len(digests):
@@ -226,37 +215,30 @@ def _check_joined(
     return tuple(accumulate((roots[number] for number in range(len(splits))), initial=0)), size
 
 
-def _without_pieces(joined: JoinedBin) -> JoinedBin:
-    return JoinedBin([], joined.tally, joined.roots, joined.lost, joined.keys, joined.size)
+def link_rows(
+    reading: RowReading, looked_up: LookedUp, bins: int, numbered: tuple[int, RowSplit]
+) -> NDArray[np.uint64]:
+    """Find for the rows between of a split the bin of their record, or the row that they belong to.
 
-
-@dataclass(frozen=True)
-class LinkRows:
-    """Find for the rows between of a split the bin of their record, or the row that they belong to."""
-
-    reading: RowReading
-    found: LookedUp
-    bins: int
-
-    def __call__(self, numbered: tuple[int, RowSplit]) -> NDArray[np.uint64]:
-        """Return (digest of the row, its bin or the number of bins, digest of its parent) by row."""
-        number, split = numbered
-        root = self.reading.tables[0].name
-        between = {parent for table in self.reading.tables for parent, _ in table.links} - {root}
-        links: list[tuple[int, int, int]] = []
-        for row in self.reading.read(number, split.parts, self.found):
-            if row.table in between and row.parent is not None:
-                own = find_root(row, root)
-                to = self.bins if own is None else _digest(own) % self.bins
-                links.append((_digest((row.table, row.key)), to, _digest(row.parent)))
-        return np.array(links, np.uint64).reshape(-1, 3)
+    Returns (digest of the row, its bin or the number of bins, digest of its parent) by row.
+    """
+    number, split = numbered
+    root = reading.tables[0].name
+    between = {parent for table in reading.tables for parent, _ in table.links} - {root}
+    links: list[tuple[int, int, int]] = []
+    for row in reading.read(number, split.parts, looked_up):
+        if row.table in between and row.parent is not None:
+            record = find_root(row, root)
+            to = bins if record is None else _digest(record) % bins
+            links.append((_digest((row.table, row.key)), to, _digest(row.parent)))
+    return np.array(links, np.uint64).reshape(-1, 3)
 
 
 def _index_records(
-    numbered: Held[tuple[int, RowSplit]], reading: RowReading, found: LookedUp, bins: int
+    numbered: Held[tuple[int, RowSplit]], reading: RowReading, looked_up: LookedUp, bins: int
 ) -> RecordIndex:
     """Find the bins of all rows between, level by level."""
-    links = np.concatenate([*numbered.map(LinkRows(reading, found, bins)).collect()])
+    links = np.concatenate([*numbered.map(partial(link_rows, reading, looked_up, bins)).collect()])
     links = links[np.argsort(links[:, 0], kind="stable")]
     digests, to, above = links[:, 0].copy(), links[:, 1].astype(np.int64), links[:, 2]
     to[to == bins] = _UNKNOWN
@@ -264,6 +246,6 @@ def _index_records(
         open_ones = np.flatnonzero(to == _UNKNOWN)
         if not len(open_ones) or not len(digests):
             break
-        at = np.minimum(np.searchsorted(digests, above[open_ones]), len(digests) - 1)
-        to[open_ones] = np.where(digests[at] == above[open_ones], to[at], _UNKNOWN)
+        parents = np.minimum(np.searchsorted(digests, above[open_ones]), len(digests) - 1)
+        to[open_ones] = np.where(digests[parents] == above[open_ones], to[parents], _UNKNOWN)
     return RecordIndex(digests, to)

@@ -11,8 +11,9 @@ Then references that lead to nothing published are dropped: decided for the whol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.forest.references import LinkFields, drop_references, published_marks
 from hierdata.forest.worth import Heaviest
 from hierdata.pipeline.block import Block
+from hierdata.pipeline.resources import ask_all
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.treatment import link_fields
 
@@ -34,57 +36,47 @@ Heard = tuple[int, list[bytes]]
 """The index of a block, and the digests of the published forms of its classes."""
 
 
-@dataclass(frozen=True)
-class FormsOfBlock:
-    """Send the digests of the published forms of a block's classes to bins, equal ones to the same bin."""
+def send_forms(
+    frame: Frame, heaviest: Heaviest, number_of: Mapping[int, int], bins: int, block: Block
+) -> Iterator[tuple[int, Heard]]:
+    """Send the digests of the published forms of a block's classes to bins, equal ones to the same bin.
 
-    frame: Frame
-    heaviest: Heaviest
-    place_of: Mapping[int, int]
-    bins: int
-
-    def __call__(self, block: Block) -> Iterator[tuple[int, Heard]]:
-        """Yield the forms by bin, each once, in ascending order."""
-        found: list[list[bytes]] = [[] for _ in range(self.bins)]
-        for form in sorted(set(_forms(block, self.frame, self.heaviest).values())):
-            found[int.from_bytes(form[:4], "big") % self.bins].append(form)
-        own = self.place_of[block.number]
-        for at, forms in enumerate(found):
-            if forms:
-                yield at, (own, forms)
+    Yields the forms by bin, each once, in ascending order.
+    """
+    by_bin: list[list[bytes]] = [[] for _ in range(bins)]
+    for form in sorted(set(_forms(block, frame, heaviest).values())):
+        by_bin[int.from_bytes(form[:4], "big") % bins].append(form)
+    for bin_, forms in enumerate(by_bin):
+        if forms:
+            yield bin_, (number_of[block.number], forms)
 
 
 def _forms(block: Block, frame: Frame, heaviest: Heaviest) -> dict[int, bytes]:
     """Return the digest of each class, by the root of its representative."""
     (partition,) = block.partitions
     forest = block.at(frame, heaviest)
-    found = digests(forest, partition.representative, partition.nodes)
-    return {root: found[root] for root in forest.roots[:-1].tolist() if root in found}
+    forms = digests(forest, partition.representative, partition.nodes)
+    return {root: forms[root] for root in forest.roots[:-1].tolist() if root in forms}
 
 
-@dataclass(frozen=True)
-class RootFormsOfBlock:
-    """Find the published root vectors of a block's classes, which are by root."""
+def find_root_forms(frame: Frame, heaviest: Heaviest, block: Block) -> list[bytes]:
+    """Return the digest of each published root vector of a block, whose classes are by root.
 
-    frame: Frame
-    heaviest: Heaviest
-
-    def __call__(self, block: Block) -> list[bytes]:
-        """Return the digest of each, once; none if a class was not found."""
-        (partition,) = block.partitions
-        forest = block.at(self.frame, self.heaviest)
-        classes, firsts = np.unique(partition.equivalence_class, return_index=True)
-        if not len(classes) or classes[0] < 0:
-            return []
-        roots = np.full(forest.vertex_count, SUPPRESSED)
-        roots[forest.roots[firsts]] = forest.roots[firsts]
-        return list(digests(forest, roots, partition.nodes).values())
+    None if a class was not found.
+    """
+    (partition,) = block.partitions
+    forest = block.at(frame, heaviest)
+    classes, firsts = np.unique(partition.equivalence_class, return_index=True)
+    if not len(classes) or classes[0] < 0:
+        return []
+    roots = np.full(forest.vertex_count, SUPPRESSED)
+    roots[forest.roots[firsts]] = forest.roots[firsts]
+    return list(digests(forest, roots, partition.nodes).values())
 
 
-def stand_apart(forms: Iterable[list[bytes]]) -> bool:
+def stand_apart(forms: Sequence[list[bytes]]) -> bool:
     """Whether every block has classes, and no two publish one root vector; ``forms`` are by block."""
-    found = list(forms)
-    return all(found) and len(set(chain.from_iterable(found))) == sum(map(len, found))
+    return all(forms) and len(set(chain.from_iterable(forms))) == sum(map(len, forms))
 
 
 class Shared(NamedTuple):
@@ -98,42 +90,35 @@ def find_shared_forms(heard: Iterable[Heard]) -> Shared:
     """Find the forms that several blocks share; ``heard`` is in the order of blocks."""
     first: dict[bytes, int] = {}
     homes: dict[bytes, int] = {}
-    for block, own in heard:
-        for form in own:
+    for block, forms in heard:
+        for form in forms:
             if first.setdefault(form, block) != block:
                 homes[form] = first[form]
     return Shared(bool(first), homes)
 
 
-@dataclass(frozen=True)
-class SplitBlock:
+def split_block(
+    frame: Frame, heaviest: Heaviest, homes: Mapping[bytes, int], number_of: Mapping[int, int], block: Block
+) -> Iterator[tuple[int, Block]]:
     """Send classes whose form several blocks share to the first of these; the rest stays in its block.
 
-    The rest goes to the bin of the block's index, found by the block's number.
+    Yields the parts by bin. The rest goes to the bin of the block's index, found by the block's number.
     """
-
-    frame: Frame
-    heaviest: Heaviest
-    homes: Mapping[bytes, int]
-    place_of: Mapping[int, int]
-
-    def __call__(self, block: Block) -> Iterator[tuple[int, Block]]:
-        """Yield the parts of a block by bin."""
-        (partition,) = block.partitions
-        own = self.place_of[block.number]
-        forest = block.at(self.frame, self.heaviest)
-        home = np.full(forest.record_count, own)
-        for root, form in _forms(block, self.frame, self.heaviest).items():
-            if form in self.homes:
-                members = partition.equivalence_class == partition.equivalence_class[forest.record_of[root]]
-                home[members] = self.homes[form]
-        # The first part is sent even without records, since it has the costs of the search.
-        for place in (own, *np.unique(home[home != own]).tolist()):
-            records = np.flatnonzero(home == place)
-            encoded = part(forest, block.encoded.ordinals, records)
-            costs = partition.costs if place == own else Counter[str]()
-            taken = replace(_take_classes(partition, forest, records), costs=costs)
-            yield place, Block(encoded, (taken,), block.number if place == own else -1)
+    (partition,) = block.partitions
+    own_bin = number_of[block.number]
+    forest = block.at(frame, heaviest)
+    home = np.full(forest.record_count, own_bin)
+    for root, form in _forms(block, frame, heaviest).items():
+        if form in homes:
+            members = partition.equivalence_class == partition.equivalence_class[forest.record_of[root]]
+            home[members] = homes[form]
+    # The first part is sent even without records, since it has the costs of the search.
+    for bin_ in (own_bin, *np.unique(home[home != own_bin]).tolist()):
+        records = np.flatnonzero(home == bin_)
+        encoded = part(forest, block.encoded.ordinals, records)
+        costs = partition.costs if bin_ == own_bin else Counter[str]()
+        taken = replace(_take_classes(partition, forest, records), costs=costs)
+        yield bin_, Block(encoded, (taken,), block.number if bin_ == own_bin else -1)
 
 
 def _take_classes(partition: Partition, forest: Forest, records: NDArray[np.int64]) -> Partition:
@@ -143,7 +128,7 @@ def _take_classes(partition: Partition, forest: Forest, records: NDArray[np.int6
     vertices = np.flatnonzero(kept[forest.record_of])
     number = np.full(forest.vertex_count + 1, SUPPRESSED)
     number[vertices] = np.arange(len(vertices))
-    widths = np.array([len(own) for own in forest.hierarchies], np.int64)
+    widths = np.array([len(hierarchies) for hierarchies in forest.hierarchies], np.int64)
     nodes = np.repeat(kept[forest.record_of], widths[forest.type])
     classes = partition.equivalence_class[records]
     published = classes >= 0
@@ -167,10 +152,10 @@ def unite_parts(blocks: list[Block]) -> Block:
         class_of.append(
             np.where(partition.equivalence_class >= 0, partition.equivalence_class + classes, SUPPRESSED)
         )
-        own = partition.representative
-        representative.append(np.where(own >= 0, own + vertices, SUPPRESSED))
+        shown = partition.representative
+        representative.append(np.where(shown >= 0, shown + vertices, SUPPRESSED))
         classes += partition.class_count
-        vertices += len(own)
+        vertices += len(shown)
     first = blocks[0].partitions[0]
     together = replace(
         first,
@@ -193,14 +178,12 @@ def drop_dangling(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest
     if not fields.references:
         return clustered
     bins = clustered.count
-    sent = clustered.exchange(SendMarks(prepared, fields, heaviest, bins), bins)
-    answers = sent.map(find_dangling)
+    sent = clustered.exchange(partial(send_marks, prepared.frame, fields, heaviest, bins), bins)
+    dangling = frozenset[bytes]().union(*ask_all(sent, find_dangling))
     sent.release()
-    dangling = frozenset[bytes]().union(*answers.collect())
-    answers.release()
     if not dangling:
         return clustered
-    changed = clustered.map(DropReferences(prepared, fields, heaviest, dangling))
+    changed = clustered.map(partial(drop_from_block, prepared.frame, fields, heaviest, dangling))
     clustered.release()
     return changed
 
@@ -209,54 +192,40 @@ Marks = tuple[set[bytes], set[bytes]]
 """The marks of identities and of references."""
 
 
-@dataclass(frozen=True)
-class SendMarks:
+def send_marks(
+    frame: Frame, fields: LinkFields, heaviest: Heaviest, bins: int, block: Block
+) -> Iterator[tuple[int, Marks]]:
     """Send the marks of published identities and references of a block to bins, equal ones to the same bin.
 
-    A reference that the block itself resolves is not sent.
+    Yields the marks by bin. A reference that the block itself resolves is not sent.
     """
-
-    prepared: Prepared
-    fields: LinkFields
-    heaviest: Heaviest
-    bins: int
-
-    def __call__(self, block: Block) -> Iterator[tuple[int, Marks]]:
-        """Yield the marks by bin."""
-        partition = block.partitions[0]  # of the records; groups of tables follow
-        forest = block.at(self.prepared.frame, self.heaviest)
-        identities = published_marks(forest, partition.representative, self.fields.identities)
-        references = published_marks(forest, partition.representative, self.fields.references)
-        found: list[Marks] = [(set(), set()) for _ in range(self.bins)]
-        for at, marks in enumerate((identities, references - identities)):
-            for mark in marks:
-                found[int.from_bytes(mark[:4]) % self.bins][at].add(mark)
-        yield from enumerate(found)
+    partition = block.partitions[0]  # of the records; groups of tables follow
+    forest = block.at(frame, heaviest)
+    identities = published_marks(forest, partition.representative, fields.identities)
+    references = published_marks(forest, partition.representative, fields.references)
+    by_bin: list[Marks] = [(set(), set()) for _ in range(bins)]
+    for kind, marks in enumerate((identities, references - identities)):
+        for mark in marks:
+            by_bin[int.from_bytes(mark[:4]) % bins][kind].add(mark)
+    yield from enumerate(by_bin)
 
 
-def find_dangling(marks: list[Marks]) -> set[bytes]:
+def find_dangling(sent: list[Marks]) -> set[bytes]:
     """Return the marks of references to what no block publishes."""
-    identities = set[bytes]().union(*(own for own, _ in marks))
-    return set[bytes]().union(*(own for _, own in marks)) - identities
+    identities = set[bytes]().union(*(marks for marks, _ in sent))
+    return set[bytes]().union(*(marks for _, marks in sent)) - identities
 
 
-@dataclass(frozen=True)
-class DropReferences:
-    """Drop the ``dangling`` references of a block, which has all records of its classes."""
-
-    prepared: Prepared
-    fields: LinkFields
-    heaviest: Heaviest
-    dangling: frozenset[bytes]
-
-    def __call__(self, block: Block) -> Block:
-        """Return the block without them."""
-        partition, *groups = block.partitions
-        forest = block.at(self.prepared.frame, self.heaviest)
-        carried, left = drop_references(forest, partition, self.fields.references, self.dangling)
-        return replace(
-            block,
-            encoded=replace(block.encoded, carried=carried),
-            partitions=(left, *groups),
-            forest=replace(forest, carried=carried),
-        )
+def drop_from_block(
+    frame: Frame, fields: LinkFields, heaviest: Heaviest, dangling: frozenset[bytes], block: Block
+) -> Block:
+    """Return a block, which has all records of its classes, without its ``dangling`` references."""
+    partition, *groups = block.partitions
+    forest = block.at(frame, heaviest)
+    carried, changed = drop_references(forest, partition, fields.references, dangling)
+    return replace(
+        block,
+        encoded=replace(block.encoded, carried=carried),
+        partitions=(changed, *groups),
+        forest=replace(forest, carried=carried),
+    )

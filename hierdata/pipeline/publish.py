@@ -32,6 +32,7 @@ from hierdata.metrics.tallies import Tallies, tally
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.cluster import ClusteredBlocks
 from hierdata.pipeline.release_files import description
+from hierdata.pipeline.resources import ask_all
 from hierdata.pipeline.seeds import order_of, places_of
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
@@ -217,9 +218,7 @@ class Publishing:
             return self._publish_local(classes)
         measure = TallyBlock(self.recoding, self.prepared.frame, classes.heaviest, self.metrics)
         _, watch = classes.spread.progress_callbacks("measuring", self._total, classes.blocks.count)
-        tallied = classes.blocks.map(measure, watch)
-        answers, types = zip(*tallied.collect(), strict=True)
-        tallied.release()
+        answers, types = zip(*ask_all(classes.blocks, measure, watch), strict=True)
         file = self._write_in_order(classes, self._types_to_unify(reduce(join_types, types)))
         return Written({RECORDS: file}, {RECORDS: None}), reduce(add, answers)
 

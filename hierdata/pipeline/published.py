@@ -155,16 +155,9 @@ def _members(documents: Iterable[Document]) -> Iterator[Document]:
             yield from repeat(inner, whole(single(document.get("@records", document.get("records")))) or 0)
 
 
-@dataclass(frozen=True)
-class WalkPart:
-    """Run the judge's walk over records."""
-
-    rules: JudgeRules
-    buckets: int
-
-    def __call__(self, documents: Iterable[tuple[Document, int]]) -> Pieces:
-        """Return the pieces by bucket."""
-        return list(JudgeWalk(self.rules, self.buckets)(documents))
+def walk_part(rules: JudgeRules, buckets: int, documents: Iterable[tuple[Document, int]]) -> Pieces:
+    """Run the judge's walk over records; return the pieces by bucket."""
+    return list(JudgeWalk(rules, buckets)(documents))
 
 
 def pieces_of(part: PartReading) -> Pieces:
@@ -206,7 +199,7 @@ def read_published(
         return PublishedReading(part.judged, part.survey, part.rewritten, spread.executor.hold([part]))
     _, watch = spread.progress_callbacks("verifying", None, len(splits))
     apart = [(number, (split,)) for number, split in enumerate(splits)]
-    read = ReadPart(WalkPart(rules, len(splits)), wanted)
+    read = ReadPart(partial(walk_part, rules, len(splits)), wanted)
     parts = spread.executor.hold(apart).map(read, watch)
     verdict = judge_walked(parts.exchange(pieces_of, len(splits)), rules)
     total = Survey(values={})
@@ -221,8 +214,8 @@ def survey_published(splits: Sequence[InputSplit], wanted: Wanted, spread: RunCo
     """Survey all splits of published records without judging them."""
     parts = spread.executor.hold([(0, (split,)) for split in splits]).map(ReadPart(_pass_over, wanted))
     total = Survey(values={})
-    for found in parts.map(attrgetter("survey")).collect():
-        total.merge(found)
+    for survey in parts.map(attrgetter("survey")).collect():
+        total.merge(survey)
     parts.release()
     return total
 
@@ -250,21 +243,13 @@ def judge_files(
             count_items(documents, "verifying", None, spread.progress, itemgetter(1)), rules, beside
         )
     _, watch = spread.progress_callbacks("verifying", None, len(splits))
-    return judge_walked(
-        spread.executor.hold(splits).exchange(WalkSplit(rules, len(splits)), len(splits), watch), rules
-    )
+    walk = partial(walk_split, rules, len(splits))
+    return judge_walked(spread.executor.hold(splits).exchange(walk, len(splits), watch), rules)
 
 
-@dataclass(frozen=True)
-class WalkSplit:
-    """Run the judge's walk over the records of a split."""
-
-    rules: JudgeRules
-    buckets: int
-
-    def __call__(self, split: InputSplit) -> Iterator[tuple[int, bytes]]:
-        """Yield pieces by bucket."""
-        return JudgeWalk(self.rules, self.buckets)(split.count_documents())
+def walk_split(rules: JudgeRules, buckets: int, split: InputSplit) -> Iterator[tuple[int, bytes]]:
+    """Run the judge's walk over the records of a split; yield pieces by bucket."""
+    return JudgeWalk(rules, buckets)(split.count_documents())
 
 
 def judge_walked(walked: Held[list[bytes]], rules: JudgeRules) -> Verdict:

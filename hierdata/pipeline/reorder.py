@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -11,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from hierdata.executors import Held
 from hierdata.ground.private_folder import explain_full_disk
-from hierdata.pipeline.resources import RunContext
+from hierdata.pipeline.resources import RunContext, ask_all
 from hierdata.sources.splits import SIZE, SpilledSplit, spill_split
 
 BINS = 64
@@ -37,19 +36,17 @@ class MadeBin(Protocol):
 BinType = TypeVar("BinType", bound=MadeBin)
 
 
-@dataclass(frozen=True)
-class ReturnPieces:
-    """Send documents to parts of the collection, in the order of the input."""
+def send_back(
+    befores: tuple[int, ...], parts: int, made: MadeBin
+) -> Iterator[tuple[int, tuple[int, int, bytes]]]:
+    """Send documents to parts of the collection, in the order of the input.
 
-    befores: tuple[int, ...]
-    parts: int
-
-    def __call__(self, made: MadeBin) -> Iterator[tuple[int, tuple[int, int, bytes]]]:
-        """Yield (part, (part, number of the first document, document))."""
-        for piece in made.pieces:
-            number = self.befores[piece.split] + piece.place
-            part = number * self.parts // self.befores[-1]
-            yield part, (part, number, piece.pickled)
+    Yields (part, (part, number of the document, document)).
+    """
+    for piece in made.pieces:
+        number = befores[piece.split] + piece.place
+        part = number * parts // befores[-1]
+        yield part, (part, number, piece.pickled)
 
 
 def return_in_order(
@@ -62,11 +59,11 @@ def return_in_order(
     with explain_full_disk():
         folder = Path(mkdtemp(prefix=f"{name}-", dir=spread.folder))  # a control has files of its own
     parts = max(1, -(-size // SIZE))
-    returned = made.exchange(ReturnPieces(befores, parts), parts)
+    returned = made.exchange(partial(send_back, befores, parts), parts)
     made.release()
-    found = [*returned.map(partial(_spill_part, folder=folder)).collect()]
+    splits = ask_all(returned, partial(_spill_part, folder=folder))
     returned.release()
-    return [split for split in found if split is not None]
+    return [split for split in splits if split is not None]
 
 
 def _spill_part(pieces: list[tuple[int, int, bytes]], folder: Path) -> SpilledSplit | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,18 @@ from hierdata.ground.private_folder import PrivateFolder
 from hierdata.ground.progress import Progress, silent
 
 Value = TypeVar("Value")
+Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
+
+
+def ask_all(
+    held: Held[Value], task: Callable[[Value], Answer], watch: Watch = ignore_progress
+) -> list[Answer]:
+    """Return the answer of a task for each held value; the executor keeps none of them."""
+    answers = held.map(task, watch)
+    collected = list(answers.collect())
+    answers.release()
+    return collected
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
-from operator import attrgetter
 from typing import NamedTuple
 
 from hierdata.documents.formats import Format
@@ -20,7 +19,7 @@ from hierdata.executors import Held
 from hierdata.ground.errors import InputError, VerificationError
 from hierdata.pipeline.control import Divided, check_control, divide
 from hierdata.pipeline.reorder import BINS, PlacedDocument, return_in_order
-from hierdata.pipeline.resources import RunContext
+from hierdata.pipeline.resources import RunContext, ask_all
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.shape import IndividualRule
 from hierdata.records.shape.base import Shaping
@@ -76,7 +75,7 @@ def shape_apart(
     if shaping is None:
         return divided
     kept, control = (
-        [ShapedSplit(split, shaping) for split in own] for own in (divided.kept, divided.control)
+        [ShapedSplit(split, shaping) for split in part] for part in (divided.kept, divided.control)
     )
     return Divided(kept, control, divided.held_out)
 
@@ -110,24 +109,18 @@ class _Piece(NamedTuple):
     located: PlacedDocument
 
 
-@dataclass(frozen=True)
-class ScatterDocuments:
+def scatter_documents(
+    identity: tuple[Keys, ...], bins: int, nesting: Nesting | None, numbered: tuple[int, InputSplit]
+) -> Iterator[tuple[int, _Piece]]:
     """Send the documents of a split to bins by their individual."""
-
-    identity: tuple[Keys, ...]
-    bins: int
-    nesting: Nesting | None = None
-
-    def __call__(self, numbered: tuple[int, InputSplit]) -> Iterator[tuple[int, _Piece]]:
-        """Yield the documents by bin."""
-        number, split = numbered
-        documents = split.documents()
-        if self.nesting is not None:
-            documents = map(self.nesting.nest, documents)
-        for place, document in enumerate(documents):
-            individual = digest_individual(document, self.identity)
-            to = 0 if individual is None else int.from_bytes(individual[:8]) % self.bins
-            yield to, _Piece(individual, PlacedDocument(number, place, pickle.dumps(document, protocol=5)))
+    number, split = numbered
+    documents = split.documents()
+    if nesting is not None:
+        documents = map(nesting.nest, documents)
+    for place, document in enumerate(documents):
+        individual = digest_individual(document, identity)
+        to = 0 if individual is None else int.from_bytes(individual[:8]) % bins
+        yield to, _Piece(individual, PlacedDocument(number, place, pickle.dumps(document, protocol=5)))
 
 
 @dataclass
@@ -145,34 +138,34 @@ class _MergedBin:
     size: int = 0
 
 
-@dataclass(frozen=True)
-class MergeIndividuals:
-    """Unite the documents of each individual of a bin; they come in the order of the input."""
+def merge_individuals(
+    identity: tuple[Keys, ...],
+    dropped: frozenset[Keys],
+    listed: frozenset[Keys] | None,
+    repeated: frozenset[Keys],
+    pieces: list[_Piece],
+) -> _MergedBin:
+    """Unite the documents of each individual of a bin, which come in the order of the input.
 
-    identity: tuple[Keys, ...]
-    dropped: frozenset[Keys]
-    listed: frozenset[Keys] | None
-    repeated: frozenset[Keys]
-
-    def __call__(self, pieces: list[_Piece]) -> _MergedBin:
-        """Return the united documents, each at the place of its first one."""
-        found = _MergedBin()
-        merging = Merging(self.identity, self.dropped, self.listed, self.repeated, found.differing)
-        together: dict[bytes, list[_Piece]] = {}
-        for piece in pieces:
-            found.documents[piece.located.split] += 1
-            if piece.individual is None:
-                found.anonymous += 1
-            else:
-                together.setdefault(piece.individual, []).append(piece)
-        for own in together.values():
-            first = own[0].located
-            if len(own) > 1:
-                whole = merging.merge([*map(pickle.loads, (piece.located.pickled for piece in own))])
-                first = first._replace(pickled=pickle.dumps(whole, protocol=5))
-            found.pieces.append(first)
-            found.size += len(first.pickled)
-        return found
+    The united one is at the place of the first.
+    """
+    merged = _MergedBin()
+    merging = Merging(identity, dropped, listed, repeated, merged.differing)
+    together: dict[bytes, list[PlacedDocument]] = {}
+    for piece in pieces:
+        merged.documents[piece.located.split] += 1
+        if piece.individual is None:
+            merged.anonymous += 1
+        else:
+            together.setdefault(piece.individual, []).append(piece.located)
+    for documents in together.values():
+        first = documents[0]
+        if len(documents) > 1:
+            whole = merging.merge([pickle.loads(document.pickled) for document in documents])
+            first = first._replace(pickled=pickle.dumps(whole, protocol=5))
+        merged.pieces.append(first)
+        merged.size += len(first.pickled)
+    return merged
 
 
 def _gather_individuals(
@@ -190,17 +183,18 @@ def _gather_individuals(
     nesting = None
     if individual.nest is not None:
         nest = policy.path(individual.nest).keys
-        own = frozenset(policy.path(text).keys[0] for text in (*individual.fields, *individual.own))
-        nesting = Nesting(own, nest[0], notation)
+        kept = frozenset(policy.path(text).keys[0] for text in (*individual.fields, *individual.own))
+        nesting = Nesting(kept, nest[0], notation)
         repeated |= {nest}
     if notation.elements:
         repeated = repeated.union(*spread.executor.hold(splits).map(_find_repeated).collect())
     bins = max(BINS, len(splits))
     _, watch = spread.progress_callbacks("uniting", None, len(splits))
     numbered = spread.executor.hold(list(enumerate(splits)))
-    scattered = numbered.exchange(ScatterDocuments(identity, bins, nesting), bins, watch)
+    scattered = numbered.exchange(partial(scatter_documents, identity, bins, nesting), bins, watch)
     listed = frozenset(path.document_keys for path in policy.paths) if policy.unlisted == "drop" else None
-    merged = scattered.map(MergeIndividuals(identity, policy.forbidden_fields, listed, frozenset(repeated)))
+    merge = partial(merge_individuals, identity, policy.forbidden_fields, listed, frozenset(repeated))
+    merged = scattered.map(merge)
     scattered.release()
     befores, size = _check_merged(merged, len(splits), policy, individual)
     return return_in_order(merged, befores, size, spread, "individuals")
@@ -208,10 +202,10 @@ def _gather_individuals(
 
 def _find_repeated(split: InputSplit) -> frozenset[Keys]:
     """Return the keys of all elements that occur several times next to each other."""
-    found = set[Keys]()
+    repeated = set[Keys]()
     for document in split.documents():
-        find_repeated(document, (), found)
-    return frozenset(found)
+        find_repeated(document, (), repeated)
+    return frozenset(repeated)
 
 
 def _check_merged(
@@ -223,16 +217,14 @@ def _check_merged(
     """
     documents, differing = Counter[int](), Counter[Keys]()
     anonymous = size = 0
-    for counts, strangers, fields, own in merged.map(
-        attrgetter("documents", "anonymous", "differing", "size")
-    ).collect():
-        documents += counts
-        anonymous += strangers
-        differing += fields
-        size += own
+    for bin_ in merged.map(partial(replace, pieces=[])).collect():
+        documents += bin_.documents
+        anonymous += bin_.anonymous
+        differing += bin_.differing
+        size += bin_.size
     if anonymous:
-        what = f"{anonymous} records have no value here, so that they belong to nobody"
-        raise InputError(f"individual: {what}", path=individual.fields[0])
+        message = f"individual: {anonymous} records have no value here, so that they belong to nobody"
+        raise InputError(message, path=individual.fields[0])
     if differing:
         remedy = (
             "nest the documents with `individual: {by: ..., nest: ...}`, or drop the field"
@@ -251,22 +243,17 @@ def _check_merged(
     return tuple(accumulate((documents[number] for number in range(splits)), initial=0)), size
 
 
-@dataclass(frozen=True)
-class CountIndividuals:
+def count_individuals(
+    shaping: Shaping, number: int, split: InputSplit
+) -> Iterator[tuple[int, Counter[bytes]]]:
     """Count in a split the individuals that have each value that a step asks for, by bin of the value."""
-
-    shaping: Shaping
-    number: int
-
-    def __call__(self, split: InputSplit) -> Iterator[tuple[int, Counter[bytes]]]:
-        """Yield counts by bin."""
-        counted = Counter[bytes]()
-        for values in self.shaping.values(split.documents(), self.number):
-            counted.update(values)
-            if len(counted) > _MOST_COUNTED:
-                yield from _bin_counts(counted)
-                counted.clear()
-        yield from _bin_counts(counted)
+    counted = Counter[bytes]()
+    for values in shaping.values(split.documents(), number):
+        counted.update(values)
+        if len(counted) > _MOST_COUNTED:
+            yield from _bin_counts(counted)
+            counted.clear()
+    yield from _bin_counts(counted)
 
 
 def _bin_counts(counted: Counter[bytes]) -> Iterator[tuple[int, Counter[bytes]]]:
@@ -288,7 +275,8 @@ def _find_frequent(
 ) -> frozenset[bytes]:
     """Return the digests of the values that at least ``k`` individuals have where a step looks for them."""
     _, watch = spread.progress_callbacks("counting", None, len(splits))
-    counted = spread.executor.hold(splits).exchange(CountIndividuals(shaping, number), BINS, watch)
-    found = counted.map(partial(_keep_frequent, k=k))
+    count = partial(count_individuals, shaping, number)
+    counted = spread.executor.hold(splits).exchange(count, BINS, watch)
+    frequent = ask_all(counted, partial(_keep_frequent, k=k))
     counted.release()
-    return frozenset().union(*found.collect())
+    return frozenset().union(*frequent)

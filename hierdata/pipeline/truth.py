@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from hierdata.documents.formats import Format
 from hierdata.executors import Held
-from hierdata.forest.encoded import Encoded, join_encoded
+from hierdata.forest.encoded import Encoded, Frame, join_encoded
 from hierdata.forest.encoding import encode_records
 from hierdata.ground.errors import VerificationError
 from hierdata.measurement.release.comparison import PSEUDONYMS, Comparison, compare, find_unequal
 from hierdata.measurement.release.labels import Terms
 from hierdata.measurement.release.links import OTHER_RELEASE, LinkedRecords, Shown, link
 from hierdata.pipeline.published import PartReading
-from hierdata.pipeline.resources import RunContext
+from hierdata.pipeline.resources import RunContext, ask_all
 from hierdata.pipeline.survey import Located, Overview
 from hierdata.policy.checks.knowledge import known_values
 from hierdata.policy.plan.plan import Prepared
@@ -47,12 +48,12 @@ def _accumulate_counts(
     Raises VerificationError for the first record that could not be encoded, by its number in the release.
     """
     records, words = [0], [0]
-    for own in counted:
-        if isinstance(own, VerificationError):
-            number = None if own.record is None else records[-1] + own.record
-            raise VerificationError(own.message, record=number, path=own.path, revealed=own.revealed)
-        records.append(records[-1] + own[0])
-        words.append(words[-1] + own[1])
+    for count in counted:
+        if isinstance(count, VerificationError):
+            number = None if count.record is None else records[-1] + count.record
+            raise VerificationError(count.message, record=number, path=count.path, revealed=count.revealed)
+        records.append(records[-1] + count[0])
+        words.append(words[-1] + count[1])
     return tuple(records), tuple(words)
 
 
@@ -61,25 +62,21 @@ def _shown_of(part: PartReading) -> Shown:
     return part.shown
 
 
-@dataclass(frozen=True)
-class LinkShown:
+def link_shown(
+    frame: Frame,
+    witness: Witness,
+    before: tuple[tuple[int, ...], tuple[int, ...]],
+    starts: tuple[int, ...],
+    part: PartReading,
+) -> Iterator[tuple[int, LinkedRecords]]:
     """Send published records to the part of the original that a witness links them to.
 
-    ``records`` and ``words`` are, by split, the published records and the witness's numbers before it;
-    ``starts`` are the first records of the parts of the original, and last the number of its records.
+    ``before`` are, by split, the published records and the witness's numbers before it; ``starts`` are the
+    first records of the parts of the original, and last the number of its records.
     """
-
-    prepared: Prepared
-    witness: Witness
-    records: tuple[int, ...]
-    words: tuple[int, ...]
-    starts: tuple[int, ...]
-
-    def __call__(self, part: PartReading) -> Iterator[tuple[int, LinkedRecords]]:
-        """Yield the records by part of the original."""
-        number, shown = part.number, _shown_of(part)
-        words = self.witness.read(self.words[number], shown.words)
-        return link(shown, self.prepared.frame, words, self.records[number], np.array(self.starts, np.int64))
+    shown, (records, words) = _shown_of(part), before
+    numbers = witness.read(words[part.number], shown.words)
+    return link(shown, frame, numbers, records[part.number], np.array(starts, np.int64))
 
 
 @dataclass(frozen=True)
@@ -135,16 +132,15 @@ class TruthCheck:
         if words[-1] != witness.words:
             raise VerificationError(OTHER_RELEASE)
         splits = self.overview.splits
-        parts = (splits,) if self._is_grouped else tuple((one,) for one in splits)
-        starts = (*(own[0].before for own in parts), total)
-        linked = held.exchange(LinkShown(self.prepared, witness, records, words, starts), len(parts))
+        parts = (splits,) if self._is_grouped else tuple((split,) for split in splits)
+        starts = (*(part[0].before for part in parts), total)
+        send = partial(link_shown, self.prepared.frame, witness, (records, words), starts)
+        linked = held.exchange(send, len(parts))
         _, watch = spread.progress_callbacks("comparing", total, len(parts))
         comparing = CompareLinked(self.prepared, self.overview.treatment, parts, self._terms)
-        compared = linked.map(comparing, watch)
+        comparisons = ask_all(linked, comparing, watch)
         linked.release()
-        found = list(compared.collect())
-        compared.release()
-        _report(found, changed=self.overview.content != witness.content)
+        _report(comparisons, changed=self.overview.content != witness.content)
 
     @property
     def _is_grouped(self) -> bool:
@@ -175,10 +171,11 @@ class TruthCheck:
 
 def _report(comparisons: Sequence[Comparison], changed: bool) -> None:
     """Raise VerificationError for the first difference; ``changed``: the original is not the release's."""
-    first = min((own.difference for own in comparisons if own.difference is not None), default=None)
+    differences = (comparison.difference for comparison in comparisons)
+    first = min((difference for difference in differences if difference is not None), default=None)
     if first is not None:
         message = first.message + CHANGED * changed
         raise VerificationError(message, record=first.record, path=first.path)
-    domain = find_unequal(own.tokens for own in comparisons)
+    domain = find_unequal(comparison.tokens for comparison in comparisons)
     if domain is not None:
         raise VerificationError(f"in the domain {domain} {PSEUDONYMS}")
