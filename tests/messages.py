@@ -28,10 +28,8 @@ from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.documents.formats.extended_json import _MisspelledError
 from hierdata.ground import errors
 from hierdata.ground.errors import HierdataError
-from hierdata.records.binding import _RecordMisfitError
 from hierdata.records.identifiers.base import RefusedValueError
-from hierdata.records.identifiers.treatment import _ValueMisfitError
-from hierdata.records.mixed import MixedMisfitError
+from hierdata.records.record import MisfitError
 from tests.cases import FAST
 
 PACKAGE = Path(errors.__file__).parents[1]
@@ -40,8 +38,11 @@ _SILENT = {"typer.Exit", "StopIteration", "HTTPException", "AssertionError"}
 """What is raised without a message for a user."""
 _BUILDERS = {"file_error", "missing_extra"}
 _SIGNALS: tuple[type[Exception], ...] = (
-    *(RefusedTextError, _RefusedError, _MisspelledError, _RecordMisfitError),
-    *(RefusedValueError, _ValueMisfitError, MixedMisfitError),
+    RefusedTextError,
+    _RefusedError,
+    _MisspelledError,
+    RefusedValueError,
+    MisfitError,
 )
 """Errors whose words are told later, when they are handled no more."""
 

@@ -97,6 +97,22 @@ def single(value: Value) -> Value:
     return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
 
 
+def field_at(item: Value, keys: Sequence[str]) -> Value:
+    """Return the value of a field of an item, None if it is missing; an element alone is its own value."""
+    for key in keys:
+        item = single(item.get(key)) if isinstance(item, dict) else None
+    return item
+
+
+def put_value(document: Document, keys: Sequence[str], value: Value) -> None:
+    """Put a value into a document at the given keys, through objects, which are made where there are none."""
+    for key in keys[:-1]:
+        inner = document.setdefault(key, {})
+        assert isinstance(inner, dict), "the keys lead through objects"
+        document = inner
+    document[keys[-1]] = value
+
+
 def whole(value: Value) -> int | None:
     """Return a value as an integer of at least 0, else None; XML and CSV have only text.
 

@@ -7,10 +7,10 @@ from itertools import chain, groupby, repeat
 from operator import attrgetter
 from typing import TypeAlias, TypeVar, cast
 
-from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value, put_value
 from hierdata.ground.errors import InputError
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
-from hierdata.records.record import BoundRecords, Vertex, VertexRows, together, vertices
+from hierdata.records.record import BoundRecords, MisfitError, Vertex, VertexRows, together, vertices
 from hierdata.records.rules import Problem, problems
 from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
@@ -34,14 +34,6 @@ Columns: TypeAlias = "Sequence[Sequence[Value]]"
 """The values of each attribute in turn, with one entry per vertex; None is missing."""
 
 
-class _RecordMisfitError(Exception):
-    """A record does not fit the schema; the caller knows its number."""
-
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(message)
-        self.path = path
-
-
 def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Vertex]:
     """Bind records to the schema as trees; ``before`` records came before these. See ``bind_records``."""
     for batch in bind_records(documents, binding, before):
@@ -62,15 +54,17 @@ def bind_records(documents: Iterable[Document], binding: Binding, before: int = 
 def bind_batch(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[BoundRecords]:
     """Bind some records together (see ``bind_records``)."""
     try:
-        found: Iterable[BoundRecords] = (_roots(batch, binding),)
-    except _RecordMisfitError:
-        found = _one_by_one(batch, binding, before)
-    yield from (_drop_empty_vertices(own, binding.schema) for own in found) if binding.sparse else found
+        parts: Iterable[BoundRecords] = (_roots(batch, binding),)
+    except MisfitError:
+        parts = _one_by_one(batch, binding, before)
+    yield from (
+        (_drop_empty_vertices(records, binding.schema) for records in parts) if binding.sparse else parts
+    )
 
 
-def _drop_empty_vertices(own: BoundRecords, schema: Schema) -> BoundRecords:
+def _drop_empty_vertices(records: BoundRecords, schema: Schema) -> BoundRecords:
     """Return the records without their empty vertices."""
-    roots = vertices(own, schema)
+    roots = vertices(records, schema)
     for root in roots:
         _thin(root)
     return together(roots, schema)
@@ -88,10 +82,10 @@ def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Ite
     """Bind records one at a time, up to the one that does not fit."""
     for number, document in enumerate(batch, before + 1):
         try:
-            found = _roots([document], binding)
-        except _RecordMisfitError as misfit:
+            records = _roots([document], binding)
+        except MisfitError as misfit:
             raise InputError(str(misfit), record=number, path=misfit.path) from None
-        yield found
+        yield records
 
 
 def _roots(batch: Sequence[Document], binding: Binding) -> BoundRecords:
@@ -130,18 +124,20 @@ class _Batch:
             slot = plan.slots.get(key)
             if slot is None:
                 if plan.strict:
-                    raise _RecordMisfitError(plan.below, "the field is not listed in the policy")
+                    raise MisfitError(plan.below, "the field is not listed in the policy")
                 continue
-            own = places if len(there) == len(places) else [places[place] for place in there]
+            positions = places if len(there) == len(places) else [places[number] for number in there]
             if slot.kind == VALUE:
-                values[slot.role][slot.index] = _scatter_entries(_scalars(slot, column), own, size, None)
+                values[slot.role][slot.index] = _scatter_entries(
+                    _scalars(slot, column), positions, size, None
+                )
             elif slot.kind == CHILD:
-                self._children(slot, column, own, size)
+                self._children(slot, column, positions, size)
             elif slot.kind == INLINE:
                 assert slot.plan is not None
                 inner = [
                     (place, _object(slot.path, item, type(value) is Siblings))
-                    for place, value in zip(own, column, strict=True)
+                    for place, value in zip(positions, column, strict=True)
                     for item in _items(slot, value)
                 ]
                 self._fill(
@@ -172,7 +168,7 @@ class _Batch:
             return
         if not _OBJECTS.issuperset(map(type, every)):
             elements = [
-                type(value) is Siblings for value, own in zip(column, items, strict=True) for _ in own
+                type(value) is Siblings for value, inner in zip(column, items, strict=True) for _ in inner
             ]
             every = list(map(_object, repeat(slot.path), every, elements))
         self.objects(plan, cast("Sequence[Document]", every), _scatter_entries(counts, places, size, 0))
@@ -202,14 +198,14 @@ def _items(slot: Slot, value: Value) -> Sequence[Value]:
     """Return the items at a path of children, at most one unless the path is many."""
     if type(value) is Siblings:
         if not slot.many and len(value) > 1:
-            raise _RecordMisfitError(slot.path, f"the element occurs {len(value)} times instead of once")
+            raise MisfitError(slot.path, f"the element occurs {len(value)} times instead of once")
         return value
     if value is None:
         return ()
     if slot.many:
         if type(value) is not list:
             due = "" if isinstance(value, dict) else _LISTED.format(path=slot.path.removesuffix("[*]"))
-            raise _RecordMisfitError(slot.path, f"expected an array, found {_kind(value)}{due}")
+            raise MisfitError(slot.path, f"expected an array, found {_kind(value)}{due}")
         return value
     return (value,)
 
@@ -235,7 +231,7 @@ def _single(slot: Slot, value: Value) -> Value:
             if isinstance(value, list) and not slot.path.endswith("[*]")
             else ""
         )
-        raise _RecordMisfitError(slot.path, f"expected a single value, found {_kind(value)}{due}")
+        raise MisfitError(slot.path, f"expected a single value, found {_kind(value)}{due}")
     return value
 
 
@@ -245,7 +241,7 @@ def _object(path: str, value: Value, element: bool) -> Document:
         return value
     if element and type(value) is str:
         return {TEXT: value} if value else {}
-    raise _RecordMisfitError(path, f"expected an object, found {_kind(value)}")
+    raise MisfitError(path, f"expected an object, found {_kind(value)}")
 
 
 def _kind(value: Value) -> str:
@@ -267,10 +263,10 @@ def unbind(vertex: Vertex, schema: Schema) -> Document:
 
 
 def _unbind_vertex(vertex: Vertex, schema: Schema) -> Value:
-    own = (vertex.quasi, vertex.sensitive, vertex.carried)
-    (item,) = items_of(schema.types[vertex.type], [[[value] for value in values] for values in own], 1)
+    by_role = (vertex.quasi, vertex.sensitive, vertex.carried)
+    (item,) = items_of(schema.types[vertex.type], [[[value] for value in values] for values in by_role], 1)
     for index, group in groupby(vertex.children, key=_type_of):
-        hang(item, schema.types[index], [_unbind_vertex(one, schema) for one in group])
+        hang(item, schema.types[index], [_unbind_vertex(child, schema) for child in group])
     return item
 
 
@@ -308,11 +304,3 @@ def objects(places: Sequence[Keys], columns: Columns, size: int) -> list[Documen
 def hang(item: Value, kind: VertexType, children: list[Value]) -> None:
     """Put an object's children of one type at their keys."""
     put_value(cast("Document", item), kind.steps, children if kind.many else children[0])
-
-
-def put_value(document: Document, steps: Keys, value: Value) -> None:
-    """Put a value into a document at the given keys."""
-    if len(steps) > 1:
-        for step in steps[:-1]:
-            document = cast("Document", document.setdefault(step, {}))
-    document[steps[-1]] = value

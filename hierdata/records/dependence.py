@@ -35,12 +35,12 @@ class Dependence:
     are early: more than ``tolerated``, a share of the objects, contradict them, by values of the first that
     ``k`` records share.
 
-    >>> told = Dependence(tolerated=0)
-    >>> told.add_records([8, 8, 3], [5, 5, 7])
-    >>> told.is_contradicted
+    >>> dependence = Dependence(tolerated=0)
+    >>> dependence.add_records([8, 8, 3], [5, 5, 7])
+    >>> dependence.is_contradicted
     False
-    >>> told.add_records([3], [9])
-    >>> told.is_contradicted
+    >>> dependence.add_records([3], [9])
+    >>> dependence.is_contradicted
     True
     """
 
@@ -80,8 +80,12 @@ class Dependence:
         self.refuted = self._is_refuted()
         while len(self.pairs) > self.most and not self.refuted:
             self.level += 1
-            self.pairs = Counter({one: count for one, count in self.pairs.items() if self._follows(one[0])})
-            self.holders = Counter({one: count for one, count in self.holders.items() if self._follows(one)})
+            self.pairs = Counter(
+                {pair: count for pair, count in self.pairs.items() if self._follows(pair[0])}
+            )
+            self.holders = Counter(
+                {first: count for first, count in self.holders.items() if self._follows(first)}
+            )
             self.refuted = self.level == _BITS
         if self.refuted:
             self.pairs.clear()
@@ -114,7 +118,7 @@ class Dependence:
     def is_one_to_one(self) -> bool:
         """Whether each determines the other everywhere, and both are missing together."""
         together = all((not first) == (not second) for first, second in self.pairs)
-        ends = (len(set(one)) for one in zip(*self.pairs, strict=True))
+        ends = (len(set(hashes)) for hashes in zip(*self.pairs, strict=True))
         return not self.refuted and together and all(count == len(self.pairs) for count in ends)
 
     def count_told(self, k: int) -> int:
@@ -141,21 +145,23 @@ def pairs_of(document: Document, fields: DerivedField) -> Iterator[tuple[Scalar,
     gone = fields.source_missing, fields.label_missing
     for item in objects_at(document, fields.shared):
         try:
-            found = read_single(item, fields.source_steps), read_single(item, fields.label_steps)
+            both = read_single(item, fields.source_steps), read_single(item, fields.label_steps)
         except SeveralError:
             continue
         first, second = (
             None if value is None or str(value) in missing else value
-            for value, missing in zip(found, gone, strict=True)
+            for value, missing in zip(both, gone, strict=True)
         )
         yield first, second
 
 
-def count_pairs(documents: Iterable[Document], fields: DerivedField, told: Dependence) -> Iterator[Document]:
-    """Yield the documents, and count in ``told`` the pairs of each."""
+def count_pairs(
+    documents: Iterable[Document], fields: DerivedField, dependence: Dependence
+) -> Iterator[Document]:
+    """Yield the documents, and count the pairs of each."""
     for document in documents:
-        if not told.refuted:
-            told.add([(_hash(first), _hash(second)) for first, second in pairs_of(document, fields)])
+        if not dependence.refuted:
+            dependence.add([(_hash(first), _hash(second)) for first, second in pairs_of(document, fields)])
         yield document
 
 

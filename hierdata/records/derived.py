@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value, single
+from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value, put_value, single
 from hierdata.domains.derived import LabelPair, key_of
 from hierdata.domains.number import spell_once
 from hierdata.records.values import Missing
@@ -36,7 +36,7 @@ class DerivedField:
     def shared(self) -> Keys:
         """The keys of the deepest object that holds both."""
         pairs = zip(self.source[:-1], self.label[:-1], strict=False)
-        count = next((at for at, (one, other) in enumerate(pairs) if one != other), None)
+        count = next((number for number, (step, other) in enumerate(pairs) if step != other), None)
         return self.source[: min(len(self.source), len(self.label)) - 1 if count is None else count]
 
     @property
@@ -54,7 +54,7 @@ class DerivedField:
         for item in objects_at(document, self.shared):
             label = find(read_single(item, self.source_steps))
             if label is not None:
-                _put(item, self.label_steps, label)
+                put_value(item, self.label_steps, label)
 
 
 @dataclass
@@ -79,7 +79,7 @@ class LabelPairs:
             for item in objects_at(document, derived.shared):
                 try:
                     value, label = (
-                        None if (own := read_single(item, keys)) in missing else own
+                        None if (scalar := read_single(item, keys)) in missing else scalar
                         for keys, missing in zip(steps, gone, strict=True)
                     )
                 except SeveralError:
@@ -94,14 +94,14 @@ class LabelPairs:
     @property
     def faults(self) -> str:
         """What keeps the label from being a function of its source; empty if it is one."""
-        found = [
+        faults = [
             (len(self.unlike), f"of {len(self.pairs)} values of the source have several labels"),
             (self.lacking, "values of the source have no label"),
             (self.stray, "labels have no value of the source"),
             (self.several, "are lists or objects instead of single values"),
         ]
-        told = ", ".join(f"{count} {what}" for count, what in found if count)
-        return told and f"{told}; correct the data, or give the field a role of its own"
+        listed = ", ".join(f"{count} {fault}" for count, fault in faults if count)
+        return listed and f"{listed}; correct the data, or give the field a role of its own"
 
     def merge(self, other: LabelPairs) -> None:
         """Add those of another part."""
@@ -116,12 +116,6 @@ class LabelPairs:
         known = self.pairs.setdefault(key, pair)
         if known is not pair and key_of(known[1]) != key_of(pair[1]):
             self.unlike.add(key)
-
-
-def _put(item: Document, steps: Keys, label: Scalar) -> None:
-    for step in steps[:-1]:
-        item = cast("Document", item.setdefault(step, {}))
-    item[steps[-1]] = label
 
 
 def objects_at(value: Value, keys: Keys) -> Iterator[Document]:

@@ -67,7 +67,7 @@ def parse_filter(text: str, position: int) -> tuple[Conditions, int]:
     >>> parse_filter("[?@.use == 'work' && @['system'] == \\"phone\\"]", 0)
     (((('system',), 'phone'), (('use',), 'work')), 44)
     """
-    found: dict[tuple[str, ...], str] = {}
+    conditions: dict[tuple[str, ...], str] = {}
     begin = BEGIN.match(text, position)
     assert begin is not None
     position = begin.end()
@@ -75,13 +75,13 @@ def parse_filter(text: str, position: int) -> tuple[Conditions, int]:
         start = _skip(text, position)
         keys, position = _parse_field(text, start)
         literal, position = _parse_literal(text, _skip(text, position))
-        if found.setdefault(keys, literal) != literal:
+        if conditions.setdefault(keys, literal) != literal:
             refuse(text, start, "a field cannot equal two texts, so this filter matches nothing")
         position = _skip(text, position)
         if text.startswith("&&", position):
             position += 2
         elif text.startswith("]", position):
-            return tuple(sorted(found.items())), position + 1
+            return tuple(sorted(conditions.items())), position + 1
         else:
             refuse(text, position, _FORM)
 
@@ -146,4 +146,4 @@ def _write_keys(keys: tuple[str, ...]) -> str:
 def quote(text: str) -> str:
     """Return a text in the quotes of JSONPath."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return "'" + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + "'"
+    return "'" + _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", escaped) + "'"

@@ -29,7 +29,7 @@ def split(
     >>> list(split(tables, [{"age": 7, "visits": [{"day": 1}]}]))
     [('people', {'id': 1, 'age': 7}), ('visits', {'person': 1, 'day': 1})]
     """
-    given = dict.fromkeys((table.name for table in tables), 0)
+    numbers = dict.fromkeys((table.name for table in tables), 0)
     below: dict[str, dict[str, Table]] = {table.name: {} for table in tables}
     for table in tables[1:]:
         assert table.parent is not None, "only the first table is the root"
@@ -37,29 +37,31 @@ def split(
             below[parent][table.name] = table
 
     def cut(table: Table, item: Value, above: dict[str, int]) -> Iterator[tuple[str, Document]]:
-        given[table.name] = own = given[table.name] + 1
+        numbers[table.name] = number = numbers[table.name] + 1
         row: Document = {}
         if table.name in nested:
-            _put_keys(table, own, above, partial(put_at, row))
+            _put_keys(table, number, above, partial(put_at, row))
             arrays = _keep_objects(row, item, below[table.name])
         else:
-            _put_keys(table, own, above, row.__setitem__)
+            _put_keys(table, number, above, row.__setitem__)
             arrays = _fill(row, item)
         yield table.name, row
         for name, items in arrays:
             if name not in below[table.name]:
                 refuse(table.name, "a record has an array that belongs to none of the tables")
             for inner in items:
-                yield from cut(below[table.name][name], inner, {**above, table.name: own})
+                yield from cut(below[table.name][name], inner, {**above, table.name: number})
 
     for document in documents:
         yield from cut(tables[0], document, {})
 
 
-def _put_keys(table: Table, own: int, above: dict[str, int], put: Callable[[str, int | str], object]) -> None:
+def _put_keys(
+    table: Table, number: int, above: dict[str, int], put: Callable[[str, int | str], object]
+) -> None:
     """Put the key of a row, and its references to the rows above it."""
     if table.key is not None:
-        put(table.key, table.spell_key(own))
+        put(table.key, table.spell_key(number))
     for parent, on in table.links:
         if parent in above:
             put(on, table.spell_reference(parent, above[parent]))
@@ -87,15 +89,15 @@ def _keep_objects(row: Document, item: Value, tables: Collection[str]) -> list[t
 
 def _unite(row: Document, key: str, value: Value) -> None:
     """Put an object beside the keys that a row has in an object of that name."""
-    own = row[key]
-    if not isinstance(own, dict) or not isinstance(value, dict):
+    inside = row[key]
+    if not isinstance(inside, dict) or not isinstance(value, dict):
         raise InputError("two fields of a record, or a field and a key, would share one column")
-    row[key] = own = dict(own)
+    row[key] = inside = dict(inside)
     for inner, below in value.items():
-        if inner in own:
-            _unite(own, inner, below)
+        if inner in inside:
+            _unite(inside, inner, below)
         else:
-            own[inner] = below
+            inside[inner] = below
 
 
 def joined(documents: Iterable[Document]) -> Iterator[Document]:

@@ -40,12 +40,8 @@ class JoinTally:
         for table, count in other.rows.items():
             self.rows[table] = self.rows.get(table, 0) + count
         for key, (count, first) in other.misfits.items():
-            before = self.misfits.get(key)
-            self.misfits[key] = (
-                Misfit(count, first)
-                if before is None
-                else Misfit(before.rows + count, min(before.first, first))
-            )
+            rows, earlier = self.misfits.get(key, (0, first))
+            self.misfits[key] = Misfit(rows + count, min(earlier, first))
 
     def check(self, tables: Sequence[Table], locate: Callable[[str, Place], str]) -> None:
         """Raise InputError if a row cannot be joined; the outermost tables are told first."""
@@ -89,7 +85,7 @@ class Joiner:
         self.tables = tables
         self.tally = JoinTally()
         self._children = {
-            table.name: [one.name for one in tables if any(parent == table.name for parent, _ in one.links)]
+            table.name: [below.name for below in tables if table.name in dict(below.links)]
             for table in tables
         }
         self._waiting: dict[Ref, dict[str, list[KeyedRow]]] = {}
@@ -132,26 +128,17 @@ class Joiner:
         """Note rows below a row that claim another parent of it than it has."""
         if row.parent is None:
             return
-        for claim in [one for one in claims if one[0] == row.parent[0]]:
+        for claim in [claim for claim in claims if claim[0] == row.parent[0]]:
             if claim[1] != row.parent[1]:
                 self.tally.note(row.table, STRAY, claim[0], row.place)
             del claims[claim]
 
-    def note_orphans(self) -> None:
-        """Note the rows that are still waiting for the row that they belong to."""
-        for (parent, _), waiting in self._waiting.items():
-            for name, rows in waiting.items():
-                for row in rows:
-                    self.tally.note(name, ORPHAN, parent, row.place)
-        self._waiting.clear()
-
-    def note_orphans_of(self, table: str) -> None:
-        """Note those that wait for a row of a table that has no more."""
-        gone = [ref for ref in self._waiting if ref[0] == table]
-        for ref in gone:
+    def note_orphans(self, table: str | None = None) -> None:
+        """Note the rows that still wait for the row that they belong to, of one ``table`` or of any."""
+        for ref in [ref for ref in self._waiting if table in (None, ref[0])]:
             for name, rows in self._waiting.pop(ref).items():
                 for row in rows:
-                    self.tally.note(name, ORPHAN, table, row.place)
+                    self.tally.note(name, ORPHAN, ref[0], row.place)
 
 
 def nest(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]]) -> Iterator[Document]:
@@ -179,7 +166,7 @@ def nest(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]]) -> Ite
                 joiner.add(row)
             else:
                 yield row.document
-        joiner.note_orphans_of(table.name)
+        joiner.note_orphans(table.name)
         joiner.tally.check(tables, _name_row)
 
 
@@ -189,17 +176,17 @@ def join_rows(tables: Sequence[Table], rows: Iterable[KeyedRow], tally: JoinTall
     for row in rows:
         by_table[row.table].append(row)
     joiner = Joiner(tables)
-    found: list[KeyedRow] = []
+    roots: list[KeyedRow] = []
     for table in reversed(tables):
         for row in by_table[table.name]:
             complete = joiner.complete(row)
             if table.links:
                 joiner.add(complete)
             else:
-                found.append(complete)
+                roots.append(complete)
     joiner.note_orphans()
     tally.merge(joiner.tally)
-    return found
+    return roots
 
 
 NOT_IN_ORDER = (
@@ -217,16 +204,16 @@ def nest_in_order(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]
     following = {table.name: _Following(table, rows[table.name]) for table in tables}
     root = following[tables[0].name]
     while (first := root.take(None)) is not None:
-        own = {(first.table, first.key)}
-        found = [first]
+        above = {(first.table, first.key)}
+        rows_of_record = [first]
         for table in tables[1:]:
             reading = following[table.name]
-            while (row := reading.take(own)) is not None:
-                found.append(row)
+            while (row := reading.take(above)) is not None:
+                rows_of_record.append(row)
                 if table.key is not None:
-                    own.add((table.name, row.key))
+                    above.add((table.name, row.key))
         tally = JoinTally()
-        (whole,) = join_rows(tables, found, tally)
+        (whole,) = join_rows(tables, rows_of_record, tally)
         if tally.misfits:
             tally.check(tables, _name_row)
         yield whole.document

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple, NoReturn, TypeAlias
 
-from hierdata.documents.document import Document, Scalar, Value
+from hierdata.documents.document import Document, Scalar, Value, field_at, put_value
 from hierdata.ground.errors import InputError
 
 _WHOLE = re.compile(r"0|[1-9][0-9]*")
@@ -77,10 +77,10 @@ def places(tables: Sequence[Table]) -> dict[str, tuple[str, ...]]:
     >>> places([Table("people", key="id"), Table("visits", parent="people", on="person")])
     {'people': (), 'visits': ('visits',)}
     """
-    found: dict[str, tuple[str, ...]] = {}
+    keys: dict[str, tuple[str, ...]] = {}
     for table in tables:
-        found[table.name] = () if table.parent is None else (*found[table.parent], table.name)
-    return found
+        keys[table.name] = () if table.parent is None else (*keys[table.parent], table.name)
+    return keys
 
 
 def all_places(tables: Sequence[Table]) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -90,11 +90,11 @@ def all_places(tables: Sequence[Table]) -> dict[str, tuple[tuple[str, ...], ...]
     >>> all_places([Table("people", "id"), visits, Table("drugs", None, "visits", "v", (("people", "p"),))])
     {'people': ((),), 'visits': (('visits',),), 'drugs': (('visits', 'drugs'), ('drugs',))}
     """
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    keys: dict[str, tuple[tuple[str, ...], ...]] = {}
     for table in tables:
-        above = [place for parent, _ in table.links for place in found[parent]]
-        found[table.name] = tuple((*place, table.name) for place in above) if table.links else ((),)
-    return found
+        above = [place for parent, _ in table.links for place in keys[parent]]
+        keys[table.name] = tuple((*place, table.name) for place in above) if table.links else ((),)
+    return keys
 
 
 class KeyedRow(NamedTuple):
@@ -112,30 +112,30 @@ class KeyedRow(NamedTuple):
     document: Document
 
 
-def read_row(table: Table, place: tuple[int, int], number: int, given: Document) -> KeyedRow:
+def read_row(table: Table, place: tuple[int, int], number: int, row: Document) -> KeyedRow:
     """Take the keys out of a row; ``number`` is what messages call it.
 
     Raises InputError, without a value, if a key is missing.
     """
-    document = dict(given)
-    found: list[Ref] = []
+    document = dict(row)
+    refs: list[Ref] = []
     for parent, on in table.links:
         value = _take(document, on, table, number)
         key = None if value is None else read_key(value, parent, strict=table.typed)
         if key is not None:
-            found.append((parent, key))
-    if table.links and not found:
+            refs.append((parent, key))
+    if table.links and not refs:
         columns = " or ".join(dict.fromkeys(on for _, on in table.links))
         refuse(table.name, f"row {number} has no value in the column {columns}, which joins the tables")
-    own: Scalar = None
+    row_key: Scalar = None
     if table.key is not None:
         value = _take(document, table.key, table, number)
         if value is None and not table.typed:
             refuse(table.name, f"row {number} has no value in the column {table.key}, which joins the tables")
-        own = read_key(value, table.name)
+        row_key = read_key(value, table.name)
         if table.keeps_key and value is not None:
             document[table.key] = value
-    return KeyedRow(table.name, place, own, found[0] if found else None, tuple(found[1:]), document)
+    return KeyedRow(table.name, place, row_key, refs[0] if refs else None, tuple(refs[1:]), document)
 
 
 def read_key(value: Scalar, table: str, *, strict: bool = False) -> Scalar:
@@ -172,10 +172,7 @@ def find_at(document: Document, column: str) -> Value:
     """Return the value of a column, which may be a path through objects; None if there is none."""
     if column in document:
         return document[column]
-    value: Value = document
-    for key in column.split("."):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+    return field_at(document, column.split("."))
 
 
 def take_at(document: Document, column: str) -> Value:
@@ -197,12 +194,7 @@ def take_at(document: Document, column: str) -> Value:
 
 def put_at(document: Document, column: str, value: Value) -> None:
     """Put a value at a column, which is a path through objects."""
-    *above, last = column.split(".")
-    for key in above:
-        inner = document.setdefault(key, {})
-        assert isinstance(inner, dict), "a path of a key leads through objects"
-        document = inner
-    document[last] = value
+    put_value(document, column.split("."), value)
 
 
 def copy_looked_up(
@@ -217,17 +209,17 @@ def copy_looked_up(
             continue
         value = _take(document, column, table, number)
         key = None if value is None else read_key(value, lookup.name, strict=table.typed)
-        own = _find_contained(document, lookup.name, value) if table.typed and key is None else None
+        contained = _find_contained(document, lookup.name, value) if table.typed and key is None else None
         inside = isinstance(value, str) and value.startswith("#")
-        if key is None and own is None and not inside:
+        if key is None and contained is None and not inside:
             continue
-        found = own if own is not None else rows.get(key)
-        if found is None:
+        source_row = contained if contained is not None else rows.get(key)
+        if source_row is None:
             refuse(table.name, f"row {number} refers at {column} to a row that {lookup.name} does not have")
         for source, target in copies:
             if find_at(document, target) is not None:
                 refuse(table.name, f"row {number} has both {column} and {target}, where a copy would go")
-            if (copied := find_at(found, source)) is not None:
+            if (copied := find_at(source_row, source)) is not None:
                 put_at(document, target, copied)
 
 
@@ -236,10 +228,8 @@ def _find_contained(document: Document, name: str, reference: Scalar) -> Documen
     contained = document.get("contained")
     if not isinstance(reference, str) or not isinstance(contained, list):
         return None
-    for one in contained:
-        if isinstance(one, dict) and one.get("resourceType") == name and f"#{one.get('id')}" == reference:
-            return one
-    return None
+    resources = (item for item in contained if isinstance(item, dict) and item.get("resourceType") == name)
+    return next((resource for resource in resources if f"#{resource.get('id')}" == reference), None)
 
 
 def refuse(table: str, message: str) -> NoReturn:

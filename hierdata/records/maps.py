@@ -64,7 +64,7 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
     steps: list[Step] = []
     ends = [path.ends[0]]
     entered = False  # the last step is an entry's value, added for a map
-    for place, (step, end) in enumerate(zip(path.steps, path.ends[1:], strict=True), 1):
+    for depth, (step, end) in enumerate(zip(path.steps, path.ends[1:], strict=True), 1):
         if step.inner:
             if not entered:
                 raise PolicyError(
@@ -73,12 +73,12 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
                 )
             steps[-1], ends[-1] = Step(VALUE, True), end
         else:
-            if entered and tuple(one.key for one in steps) in maps:
+            if entered and tuple(step.key for step in steps) in maps:
                 raise PolicyError(f"{path}: {path.text[: ends[-1]]} is a map: write [*] again for its values")
             steps.append(step)
             ends.append(end)
-        itself = whole and place == len(path.steps) and not step.many
-        entered = tuple(one.key for one in steps) in maps and not itself
+        itself = whole and depth == len(path.steps) and not step.many
+        entered = tuple(step.key for step in steps) in maps and not itself
         if entered:
             steps[-1] = replace(steps[-1], many=True)
             steps.append(Step(VALUE, False))

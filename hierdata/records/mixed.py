@@ -9,7 +9,7 @@ policy's types, and have the texts that their filter compares.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -17,19 +17,12 @@ from hierdata.documents.document import Document, Value
 from hierdata.ground.errors import InputError
 from hierdata.records.filters import Conditions
 from hierdata.records.path import OBJECTS, Path, Step, jsonpath
+from hierdata.records.record import MisfitError
 
 Keys: TypeAlias = tuple[str, ...]
 
 REST = "[?]"
 """The end of the key of items that no filter selects."""
-
-
-class MixedMisfitError(Exception):
-    """A list that cannot be separated; the caller knows the record's number."""
-
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(message)
-        self.path = path
 
 
 @dataclass(frozen=True)
@@ -67,11 +60,11 @@ class MixedKey:
     @cached_property
     def _tables(self) -> list[tuple[tuple[Keys, ...], dict[tuple[str, ...], str]]]:
         """The fields that filters compare together, each with the kind's key by their texts."""
-        found: dict[tuple[Keys, ...], dict[tuple[str, ...], str]] = {}
+        tables: dict[tuple[Keys, ...], dict[tuple[str, ...], str]] = {}
         for kind in self.kinds:
             fields, texts = zip(*kind.conditions, strict=True)
-            found.setdefault(fields, {})[texts] = kind.key
-        return list(found.items())
+            tables.setdefault(fields, {})[texts] = kind.key
+        return list(tables.items())
 
     @cached_property
     def _by_text(self) -> tuple[Keys, Mapping[str, str]] | None:
@@ -82,46 +75,38 @@ class MixedKey:
         return keys, {text: key for (text,), key in table.items()}
 
     def split(self, value: Value) -> dict[str, Value]:
-        """Return the value's parts by the key of their kind; see ``place``."""
-        found: dict[str, Value] = {}
-        self.place(value, found)
-        return found
+        """Return the value's parts by the key of their kind; see ``put_parts``."""
+        parts: dict[str, Value] = {}
+        self.put_parts(value, parts)
+        return parts
 
-    def place(self, value: Value, document: Document) -> None:
+    def put_parts(self, value: Value, document: Document) -> None:
         """Put the value's parts into an object, by the key of their kind.
 
-        Raises MixedMisfitError for an item that two filters select, and for a filter on what is no list.
+        Raises MisfitError for an item that two filters select, and for a filter on what is no list.
         """
         if not self.is_filtered:
             document.update(self._split_by_form(value))
         elif isinstance(value, list):
-            self._place_items(value, document)
+            self.put_items(value, document)
         elif value is not None:
-            what = "an object" if isinstance(value, dict) else "a single value"
-            reason = f"a filter selects items of an array, and this is {what}"
-            raise MixedMisfitError(self.kinds[0].path, reason)
-
-    def _place_items(self, items: Sequence[Any], document: dict[str, Any]) -> None:
-        """Put the items into lists of an object, by the key of the filter that selects each."""
-        rest, place = self.name + REST, self._place_by_text
-        if place is not None:
-            place(items, document)
-            return
-        for item in items:
-            document.setdefault(self._key_of(item) or rest, []).append(item)
+            kind = "an object" if isinstance(value, dict) else "a single value"
+            reason = f"a filter selects items of an array, and this is {kind}"
+            raise MisfitError(self.kinds[0].path, reason)
 
     @cached_property
-    def _place_by_text(self) -> Callable[[Sequence[Any], dict[str, Any]], None] | None:
-        """What places items, where all filters compare one field of the item or of an object in it.
+    def put_items(self) -> Callable[[Sequence[Any], dict[str, Any]], None]:
+        """The function that puts items into lists of an object, by the key of the filter that selects each.
 
-        Most filters do, and this is done for every item. None for others.
+        Most filters compare one field of the item or of an object in it; these have a function of their own,
+        since this is done for every item.
         """
         if self._by_text is None or len(self._by_text[0]) > 2:
-            return None
+            return self._put_each
         (first, *others), table = self._by_text
         last, rest = others[0] if others else None, self.name + REST
 
-        def place(items: Sequence[Any], document: dict[str, Any]) -> None:
+        def put(items: Sequence[Any], document: dict[str, Any]) -> None:
             for item in items:
                 try:
                     key = table[item[first] if last is None else item[first][last]]
@@ -132,22 +117,26 @@ class MixedKey:
                 else:
                     document[key] = [item]
 
-        return place
+        return put
+
+    def _put_each(self, items: Sequence[Any], document: dict[str, Any]) -> None:
+        for item in items:
+            document.setdefault(self._key_of(item) or self.name + REST, []).append(item)
 
     def _key_of(self, item: Value) -> str | None:
         """Return the key of the kind whose filter selects an item, None if none does."""
-        found = None
+        selected = None
         for fields, table in self._tables:
             key = table.get(tuple(_text_at(item, keys) or "" for keys in fields)) if fields else None
             if key is None or any(_text_at(item, keys) is None for keys in fields):
                 continue
-            if found is not None:
-                paths = [kind.path for kind in self.kinds if kind.key in (found, key)]
-                raise MixedMisfitError(
+            if selected is not None:
+                paths = [kind.path for kind in self.kinds if kind.key in (selected, key)]
+                raise MisfitError(
                     paths[0], f"an item is selected by this filter and by {paths[1]}: make them exclusive"
                 )
-            found = key
-        return found
+            selected = key
+        return selected
 
     def _split_by_form(self, value: Value) -> dict[str, Value]:
         """Return the single values and the objects apart."""
@@ -189,9 +178,9 @@ def _text_at(item: Value, keys: Keys) -> str | None:
 
 def _with_text(item: Value, keys: Keys, text: str) -> Document:
     """Return an object with a text at some keys, which come first."""
-    own = item if isinstance(item, dict) else {}
-    rest = {key: value for key, value in own.items() if key != keys[0]}
-    return {keys[0]: text if len(keys) == 1 else _with_text(own.get(keys[0]), keys[1:], text), **rest}
+    fields = item if isinstance(item, dict) else {}
+    rest = {key: value for key, value in fields.items() if key != keys[0]}
+    return {keys[0]: text if len(keys) == 1 else _with_text(fields.get(keys[0]), keys[1:], text), **rest}
 
 
 def _without_text(item: Value, keys: Keys) -> Value:
@@ -203,14 +192,12 @@ def _without_text(item: Value, keys: Keys) -> Value:
     return {**item, keys[0]: _without_text(item[keys[0]], keys[1:])}
 
 
+@dataclass(slots=True)
 class _MixedNode:
     """What is done in the objects at a path: ``mixed`` keys, and the keys that lead to others."""
 
-    __slots__ = ("below", "mixed")
-
-    def __init__(self) -> None:
-        self.below: dict[str, _MixedNode] = {}
-        self.mixed: list[MixedKey] = []
+    below: dict[str, _MixedNode] = field(default_factory=dict)
+    mixed: list[MixedKey] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -222,7 +209,7 @@ class Mixed:
     @classmethod
     def of(cls, paths: Iterable[Path]) -> Mixed:
         """Return those of the paths of a policy."""
-        found: dict[tuple[Keys, str], dict[str, ItemKind]] = {}
+        kinds_at: dict[tuple[Keys, str], dict[str, ItemKind]] = {}
         texts: dict[tuple[Keys, str], str] = {}
         for path in paths:
             for depth, step in enumerate(path.steps):
@@ -234,8 +221,10 @@ class Mixed:
                             [Step(step.document_key, False)]
                         ).lstrip("$")
                     texts.setdefault((path.keys[:depth], step.document_key), text)
-                    found.setdefault((path.keys[:depth], step.document_key), {}).setdefault(step.key, kind)
-        return cls(tuple(MixedKey(*at, texts[at], tuple(kinds.values())) for at, kinds in found.items()))
+                    kinds_at.setdefault((path.keys[:depth], step.document_key), {}).setdefault(step.key, kind)
+        return cls(
+            tuple(MixedKey(*key, texts[key], tuple(kinds.values())) for key, kinds in kinds_at.items())
+        )
 
     def __bool__(self) -> bool:
         return bool(self.keys)
@@ -251,11 +240,11 @@ class Mixed:
         for number, document in enumerate(documents, before + 1):
             try:
                 yield _separate(self._root, document)
-            except MixedMisfitError as misfit:
+            except MisfitError as misfit:
                 raise InputError(str(misfit), record=number, path=misfit.path) from None
 
     def open(self, document: Document) -> None:
-        """Separate a record of the input in place. Raises MixedMisfitError."""
+        """Separate a record of the input in place. Raises MisfitError."""
         if self.keys:
             _open(self._root, (document,))
 
@@ -268,9 +257,9 @@ class Mixed:
     def apart_from(self, maps: Collection[Keys]) -> tuple[Mixed, tuple[MixedKey, ...]]:
         """Return those that are in no map, and the others: these are met when the map has become an array."""
         inside = tuple(
-            one for one in self.keys if any(one.holder[:end] in maps for end in range(1, len(one.holder) + 1))
+            key for key in self.keys if any(key.holder[:end] in maps for end in range(1, len(key.holder) + 1))
         )
-        return Mixed(tuple(one for one in self.keys if one not in inside)), inside
+        return Mixed(tuple(key for key in self.keys if key not in inside)), inside
 
     @cached_property
     def _root(self) -> _MixedNode:
@@ -288,19 +277,19 @@ UNMIXED = Mixed()
 
 
 def open_mixed(documents: Sequence[Document], mixed: Sequence[MixedKey]) -> None:
-    """Separate the mixed keys of some objects, in place. Raises MixedMisfitError."""
-    for one in mixed:
-        made, name, place = one.made_keys, one.name, one.place
-        by_text = one._place_by_text if one.is_filtered else None
+    """Separate the mixed keys of some objects, in place. Raises MisfitError."""
+    for mixed_key in mixed:
+        made, name, put_parts = mixed_key.made_keys, mixed_key.name, mixed_key.put_parts
+        put_items = mixed_key.put_items if mixed_key.is_filtered else None
         for document in documents:
             if not made.isdisjoint(document):
-                raise MixedMisfitError(one.kinds[0].path, "a field has the name of a filter: rename it")
+                raise MisfitError(mixed_key.kinds[0].path, "a field has the name of a filter: rename it")
             if name in document:
                 value = document.pop(name)
-                if by_text is not None and type(value) is list:
-                    by_text(value, document)
+                if put_items is not None and type(value) is list:
+                    put_items(value, document)
                 else:
-                    place(value, document)
+                    put_parts(value, document)
 
 
 def _open(node: _MixedNode, objects: Sequence[Document]) -> None:

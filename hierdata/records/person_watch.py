@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, islice
 
-from hierdata.documents.document import Document, Siblings, Value
+from hierdata.documents.document import Document, Siblings, Value, field_at
 from hierdata.records.identifiers.base import text_of
 from hierdata.records.recognition.contents import shape_of_name
 from hierdata.records.recognition.field_names import BORN
 from hierdata.records.recognition.persons import Meaning, PersonField, are_of_person, meaning_of
 from hierdata.records.recognition.words import word_set, words_of
-from hierdata.records.shape.places import SIZE, field_at, is_scalar, scalar_of
+from hierdata.records.shape.places import SIZE, is_scalar, scalar_of
 from hierdata.records.survey import Keys
 
 _LOOKED_AT = 100
@@ -40,7 +40,7 @@ def find_person_fields(known: Iterable[Keys]) -> tuple[PersonField, ...]:
     listed = list(known)
     of_person = are_of_person(keys[0] for keys in listed if len(keys) == 1)
     beside = tuple(keys for keys in listed if not _APART.isdisjoint(words_of(keys[-1])))
-    found, parts = list[PersonField](), list[Keys]()
+    fields, parts = list[PersonField](), list[Keys]()
     meanings = {keys: meaning_of([key.removeprefix("@") for key in reversed(keys)]) for keys in listed}
     parted = {keys[:-1] for keys, meaning in meanings.items() if meaning is not None and _is_part(meaning)}
     for keys, meaning in meanings.items():
@@ -63,11 +63,11 @@ def find_person_fields(known: Iterable[Keys]) -> tuple[PersonField, ...]:
             is_key = meaning.kind in ("key", "number")
             apart = () if is_key or whose != "subject" else beside
             is_vague = meaning.kind in ("person", "contact")
-            found.append(PersonField((keys,), is_key, whose, is_vague, apart))
+            fields.append(PersonField((keys,), is_key, whose, is_vague, apart))
     if parts:
         whose = "subject" if len(parts) > 1 else "unknown"
-        found.append(PersonField(tuple(parts), False, whose, beside=beside))
-    return tuple(found)
+        fields.append(PersonField(tuple(parts), False, whose, beside=beside))
+    return tuple(fields)
 
 
 def _is_part(meaning: Meaning) -> bool:
@@ -93,10 +93,10 @@ class PersonWatch:
         for document in first:
             known.update(dict.fromkeys(_list_fields(document, ())))
         watched = find_person_fields(known)
-        self.marks = {one: bytearray() for one in watched}
+        self.marks = {watched_field: bytearray() for watched_field in watched}
         for document in chain(first, waiting):
-            for one, marks in self.marks.items():
-                digest = self._digest(document, one)
+            for watched_field, marks in self.marks.items():
+                digest = self._digest(document, watched_field)
                 if digest is not None:
                     marks += digest
             yield document

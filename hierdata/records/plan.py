@@ -92,9 +92,9 @@ def resolve(
     dropped is not published at all. Raises PolicyError with every problem, one per line, except clashes among
     the records, which ``bind`` refuses with the record's number.
     """
-    root, found = plant(rules, shape, many_hints)
-    found += misfits(root, rules, shape, unlisted)
-    refused = [problem for problem in found if problem.kind != "clash"]
+    root, problems = plant(rules, shape, many_hints)
+    problems += misfits(root, rules, shape, unlisted)
+    refused = [problem for problem in problems if problem.kind != "clash"]
     if refused:
         names = tuple(name for problem in refused for name in problem.revealed)
         raise PolicyError(map(str, refused), revealed=names)

@@ -26,7 +26,7 @@ class Outline:
 
     ``follows`` has the pairs of elements that come directly after each other. ``values`` has the texts if
     they are requested, "" for no text. ``bare`` says that some elements have no attributes and no elements,
-    ``seen`` that there is any.
+    ``occurs`` that there is any.
     """
 
     below: dict[str, Outline] = field(default_factory=dict)
@@ -34,45 +34,45 @@ class Outline:
     values: set[str] | None = None
     many: bool = False
     bare: bool = False
-    seen: bool = False
+    occurs: bool = False
 
     @property
     def attributes(self) -> list[str]:
         """The keys of attributes, by name."""
-        return sorted(key for key in self._seen_order if key.startswith("@"))
+        return sorted(key for key in self._occurring if key.startswith("@"))
 
     @property
     def elements(self) -> list[str]:
-        """The keys of elements, in an order that all seen elements follow; by name if there is none."""
-        left = sorted(key for key in self._seen_order if not _is_no_element(key))
-        before = {key: {first for first, second in self.follows if second == key} for key in left}
-        found: list[str] = []
-        while left:
-            ready = next((key for key in left if before[key] <= set(found)), None)
+        """The keys of elements, in an order that all elements follow; by name if there is none."""
+        remaining = sorted(key for key in self._occurring if not _is_no_element(key))
+        before = {key: {first for first, second in self.follows if second == key} for key in remaining}
+        order: list[str] = []
+        while remaining:
+            ready = next((key for key in remaining if before[key] <= set(order)), None)
             if ready is None:
-                return sorted([*found, *left])
-            found.append(ready)
-            left.remove(ready)
-        return found
+                return sorted([*order, *remaining])
+            order.append(ready)
+            remaining.remove(ready)
+        return order
 
     @property
     def is_ordered(self) -> bool:
-        """Whether all seen elements follow one order."""
-        places = {key: place for place, key in enumerate(self.elements)}
+        """Whether all elements follow one order."""
+        places = {key: position for position, key in enumerate(self.elements)}
         return all(places[first] < places[second] for first, second in self.follows)
 
     @property
-    def _seen_order(self) -> list[str]:
-        return [key for key, below in self.below.items() if below.seen]
+    def _occurring(self) -> list[str]:
+        return [key for key, below in self.below.items() if below.occurs]
 
     @property
     def has_text(self) -> bool:
         """Whether text occurs together with attributes or elements."""
-        return TEXT in self._seen_order
+        return TEXT in self._occurring
 
     def add(self, value: Value) -> None:
         """Add one more element or attribute."""
-        self.seen = True
+        self.occurs = True
         if not isinstance(value, dict):
             self.bare = True
             self._text(value)
@@ -82,8 +82,8 @@ class Outline:
             below = self.below.setdefault(key, Outline())
             items = item if isinstance(item, list) else [item]
             below.many |= len(items) > 1
-            for one in items:
-                below.add(one)
+            for child in items:
+                below.add(child)
             if not _is_no_element(key):
                 if before is not None:
                     self.follows.add((before, key))
@@ -104,10 +104,10 @@ def outline_records(documents: Iterable[Document], asked: Iterable[Keys] = ()) -
     """
     outline = Outline()
     for keys in asked:
-        place = outline
+        inner = outline
         for key in keys[:-1] if keys[-1] == TEXT else keys:
-            place = place.below.setdefault(key, Outline())
-        place.values = set()
+            inner = inner.below.setdefault(key, Outline())
+        inner.values = set()
     for document in documents:
         outline.add(document)
     return outline
@@ -125,6 +125,7 @@ _GENERALIZED = r"\*|[\[(].+, .+[\])]|\{.*\}|.*[^*]\*+|-?[0-9]{4,}(-[0-9]{2})?"
 """The spellings of generalized values: the root, ranges, sets, prefixes and periods."""
 
 
+@dataclass
 class Types:
     """The simple types of an XSD: ``components`` are the named ones, ``of`` gives the type of each field.
 
@@ -132,17 +133,10 @@ class Types:
     been generalized.
     """
 
-    def __init__(
-        self,
-        components: Iterable[_Element] = (),
-        nsmap: Mapping[str | None, str] | None = None,
-        of: Mapping[Keys, _Element | str] | None = None,
-        generalized: Iterable[Keys] = (),
-    ) -> None:
-        self.components = list(components)
-        self.nsmap = dict(nsmap or {})
-        self.of = dict(of or {})
-        self.generalized = frozenset(generalized)
+    components: Sequence[_Element] = ()
+    nsmap: Mapping[str | None, str] = field(default_factory=dict)
+    of: Mapping[Keys, _Element | str] = field(default_factory=dict)
+    generalized: frozenset[Keys] = frozenset()
 
 
 class _Writer:

@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from itertools import chain, islice, repeat
 
 from hierdata.documents.document import Scalar
-from hierdata.records.schema import Schema
+from hierdata.records.schema import Schema, VertexType
 
 _BATCH = 4096
 """Approximate number of vertices per batch."""
+
+
+class MisfitError(Exception):
+    """A document does not fit what a policy says of the records; the caller knows the record's number."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class Vertex:
@@ -79,10 +87,12 @@ def vertices(bound: BoundRecords, schema: Schema) -> list[Vertex]:
             for child in kind.children
             if (below := bound.rows[child]) is not None
         ]
-        children = (tuple(chain.from_iterable(own)) for own in zip(*groups, strict=True))
-        own = [zip(*columns, strict=True) if columns else repeat((), rows.size) for columns in rows.values]
+        children = (tuple(chain.from_iterable(siblings)) for siblings in zip(*groups, strict=True))
+        columns_by_role = [
+            zip(*columns, strict=True) if columns else repeat((), rows.size) for columns in rows.values
+        ]
         made[kind.index] = list(
-            map(Vertex, repeat(kind.index), *own, children if groups else repeat((), rows.size))
+            map(Vertex, repeat(kind.index), *columns_by_role, children if groups else repeat((), rows.size))
         )
     return made[0]
 
@@ -108,30 +118,26 @@ def bind_by_column(records: Iterable[Vertex], schema: Schema) -> Iterator[BoundR
 
 
 def _count(record: Vertex) -> int:
-    own = [record]
-    for vertex in own:
-        own += vertex.children
-    return len(own)
+    below = [record]
+    for vertex in below:
+        below += vertex.children
+    return len(below)
 
 
 def together(records: list[Vertex], schema: Schema) -> BoundRecords:
     """Convert trees to columns, in one batch."""
-    found: list[list[Vertex]] = [[] for _ in schema.types]
-    counts: list[Sequence[int]] = [[1] * len(records) for _ in schema.types]
-    found[0] = records
-    for kind in schema.types:
+    rows: list[VertexRows | None] = [None for _ in schema.types]
+
+    def add(kind: VertexType, vertices: list[Vertex], counts: list[int]) -> None:
+        values = [_columns(vertices, role) for role in ("quasi", "sensitive", "carried")]
+        rows[kind.index] = VertexRows(len(vertices), counts, values) if vertices else None
         for child in kind.children:
-            own = [
-                [below for below in vertex.children if below.type == child] for vertex in found[kind.index]
-            ]
-            counts[child] = list(map(len, own))
-            found[child] = list(chain.from_iterable(own))
-    rows = [
-        VertexRows(len(own), count, [_columns(own, role) for role in ("quasi", "sensitive", "carried")])
-        for own, count in zip(found, counts, strict=True)
-    ]
-    return BoundRecords([one if one.size else None for one in rows])
+            groups = [[below for below in vertex.children if below.type == child] for vertex in vertices]
+            add(schema.types[child], list(chain.from_iterable(groups)), list(map(len, groups)))
+
+    add(schema.root, records, [1] * len(records))
+    return BoundRecords(rows)
 
 
-def _columns(own: Sequence[Vertex], role: str) -> Sequence[Sequence[Scalar]]:
-    return list(zip(*[getattr(vertex, role) for vertex in own], strict=True))
+def _columns(vertices: Sequence[Vertex], role: str) -> Sequence[Sequence[Scalar]]:
+    return list(zip(*[getattr(vertex, role) for vertex in vertices], strict=True))

@@ -68,8 +68,8 @@ def _name_row(value: Value, table: str, *, strict: bool = False) -> str | None:
     """Return the name of the row that an id, or with ``strict`` a reference, means; None if it means none."""
     if value is None or isinstance(value, list | dict):
         return None
-    own = read_key(value, table, strict=strict)
-    return None if own is None else f"{table}/{own}"
+    key = read_key(value, table, strict=strict)
+    return None if key is None else f"{table}/{key}"
 
 
 def find_holders(value: Value, keys: Keys, made: int = 0) -> Iterator[tuple[Document, str]]:

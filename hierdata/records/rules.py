@@ -107,8 +107,8 @@ class Node:
         """Whether anything here is published: an object with all fields dropped is not."""
         if self.rule is not None and not self.children:
             return not self.rule.drops
-        own = self.rule is not None and self.rule.vertex
-        return own or any(child.publishes for child in self.children.values())
+        is_vertex = self.rule is not None and self.rule.vertex
+        return is_vertex or any(child.publishes for child in self.children.values())
 
 
 def plant(
@@ -163,35 +163,35 @@ def _conflicts(node: Node) -> Iterator[Problem]:
 
 def _decide(node: Node, shape: PathSurvey | None, hints: Collection[Keys]) -> None:
     for key, child in node.children.items():
-        found = shape.children.get(key) if shape is not None else None
+        surveyed = shape.children.get(key) if shape is not None else None
         if child.marks:
             child.many = True in child.marks
         else:
             child.many = child.keys in hints or (
-                found is not None and (found.arrays > 0 or found.longest > 1)
+                surveyed is not None and (surveyed.arrays > 0 or surveyed.longest > 1)
             )
-        child.elements = found is not None and found.siblings > 0
-        _decide(child, found, hints)
+        child.elements = surveyed is not None and surveyed.siblings > 0
+        _decide(child, surveyed, hints)
 
 
 def problems(
     rules: Sequence[Rule], shape: PathSurvey, unlisted: Unlisted = "error", many_hints: Collection[Keys] = ()
 ) -> list[Problem]:
     """Return every mismatch between rules and records: see ``Problem``."""
-    root, found = plant(rules, shape, many_hints)
-    return found + misfits(root, rules, shape, unlisted)
+    root, conflicts = plant(rules, shape, many_hints)
+    return conflicts + misfits(root, rules, shape, unlisted)
 
 
 def misfits(root: Node, rules: Sequence[Rule], shape: PathSurvey, unlisted: Unlisted) -> list[Problem]:
     """Return the mismatches between the records and a tree of rules."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if shape.occurrences:
         declared = {rule.path.keys[:end] for rule in rules for end in range(1, len(rule.path.keys) + 1)}
         for rule in rules:
             if not rule.optional and rule.path.steps and shape.find(rule.path.keys) is None:
-                found.append(_suggest_nearest(rule, shape, declared))
-    found.extend(_walk(root, shape, unlisted))
-    return found
+                problems.append(_suggest_nearest(rule, shape, declared))
+    problems.extend(_walk(root, shape, unlisted))
+    return problems
 
 
 def _suggest_nearest(rule: Rule, shape: PathSurvey, declared: Collection[Keys]) -> Problem:
@@ -207,7 +207,7 @@ def _suggest_nearest(rule: Rule, shape: PathSurvey, declared: Collection[Keys]) 
 def _walk(node: Node, shape: PathSurvey, unlisted: Unlisted) -> Iterator[Problem]:
     listed = {
         *node.children,
-        *(f"{one.step.document_key}{REST}" for one in node.children.values() if one.step.conditions),
+        *(f"{child.step.document_key}{REST}" for child in node.children.values() if child.step.conditions),
     }
     names = [key for key in shape.children if key not in listed]
     if unlisted == "error":
@@ -237,12 +237,14 @@ def _list_unselected(node: Node, shape: PathSurvey) -> Iterator[Problem]:
     for child in node.children.values():
         rest = shape.children.get(child.step.document_key + REST) if child.step.conditions else None
         if rest is not None and child is next(
-            one for one in node.children.values() if one.step.document_key == child.step.document_key
+            sibling
+            for sibling in node.children.values()
+            if sibling.step.document_key == child.step.document_key
         ):
             count = rest.objects + rest.scalars + rest.nested
-            what = "1 item of this list is" if count == 1 else f"{count:,} items of this list are"
+            items = "1 item of this list is" if count == 1 else f"{count:,} items of this list are"
             text = node.path.below(len(node.keys)).removesuffix(UNKNOWN) + child.step.document_key
-            yield Problem("unlisted", text, f"{what} selected by no filter: {UNSELECTED}")
+            yield Problem("unlisted", text, f"{items} selected by no filter: {UNSELECTED}")
 
 
 def _one_or_many(node: Node, shape: PathSurvey) -> Iterator[Problem]:
@@ -303,13 +305,13 @@ def suggest(path: Path, shape: PathSurvey, declared: Collection[Keys]) -> tuple[
     names = get_close_matches(
         _local(stated[-1])[:_LONGEST], [name for name in by_name if len(name) <= _LONGEST], _CLOSE
     )
-    found = [keys for name in names for keys in by_name[name] if keys != stated]
-    if not found:
+    similar = [keys for name in names for keys in by_name[name] if keys != stated]
+    if not similar:
         parents = {keys[:end] for keys in islice(_fields(shape, ()), _MOST) for end in range(1, len(keys))}
-        found = [keys for keys in parents if len(keys) < len(stated) and _is_near(keys, stated)]
-    if not found:
+        similar = [keys for keys in parents if len(keys) < len(stated) and _is_near(keys, stated)]
+    if not similar:
         return "", ""
-    best = max(found, key=lambda keys: _similarity(keys, stated))
+    best = max(similar, key=lambda keys: _similarity(keys, stated))
     return _text(path, shape, best, declared), _text(path, shape, best, None)
 
 
@@ -325,14 +327,14 @@ def _is_near(keys: Keys, stated: Keys) -> bool:
     return keys[:end] == stated[:end] and _are_alike(keys[end], stated[end])
 
 
-def _are_alike(one: str, other: str) -> bool:
-    return bool(get_close_matches(_local(one)[:_LONGEST], [_local(other)[:_LONGEST]], 1))
+def _are_alike(key: str, other: str) -> bool:
+    return bool(get_close_matches(_local(key)[:_LONGEST], [_local(other)[:_LONGEST]], 1))
 
 
 def _similarity(keys: Keys, stated: Keys) -> float:
     return sum(
-        SequenceMatcher(None, one, other).ratio()
-        for one, other in (
+        SequenceMatcher(None, name, other).ratio()
+        for name, other in (
             (_local(keys[-1]), _local(stated[-1])),
             ("/".join(map(_local, keys)), "/".join(map(_local, stated))),
         )
@@ -347,7 +349,7 @@ def _local(key: str) -> str:
 def _text(path: Path, shape: PathSurvey, keys: Keys, declared: Collection[Keys] | None) -> str:
     """Write keys in the notation of a path; ``declared`` None shows all names."""
     same = next(
-        (end for end, (one, other) in enumerate(zip(keys, path.keys, strict=False)) if one != other),
+        (end for end, (key, other) in enumerate(zip(keys, path.keys, strict=False)) if key != other),
         min(len(keys), len(path.keys)),
     )
     text = path.prefix(same)

@@ -130,8 +130,8 @@ class Schema:
 
     def keys(self, kind: int) -> tuple[str, ...]:
         """Return the keys from the record down to the vertices of a type."""
-        own = self.types[kind]
-        return () if own.parent is None else self.keys(own.parent) + own.steps
+        vertex_type = self.types[kind]
+        return () if vertex_type.parent is None else self.keys(vertex_type.parent) + vertex_type.steps
 
 
 KeyForm: TypeAlias = Literal["own", "ancestors", "record"]

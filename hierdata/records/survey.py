@@ -74,10 +74,10 @@ class PathSurvey:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         for key, shape in other.children.items():
-            if (own := self.below(key)) is None:
+            if (known := self.below(key)) is None:
                 self.crowded += shape.occurrences
             else:
-                own.merge(shape)
+                known.merge(shape)
 
     def below(self, key: str) -> PathSurvey | None:
         """Return the shape under a key, creating it if needed; None if there are too many keys already."""
@@ -174,28 +174,28 @@ class Surveyor:
         self._declared = declared
         self._holders = holders
         self._derived = derived
-        self._found = Survey(values={keys: Values() for keys in declared})
-        self._found.labels = {field.label: LabelPairs() for field in derived}
+        self._survey = Survey(values={keys: Values() for keys in declared})
+        self._survey.labels = {field.label: LabelPairs() for field in derived}
 
     def add(self, batch: Sequence[Document]) -> None:
         """Survey some more records."""
-        found = self._found
-        found.records += len(batch)
-        found.shape.occurrences += len(batch)
-        _objects(found.shape, (), batch, found.values)
+        survey = self._survey
+        survey.records += len(batch)
+        survey.shape.occurrences += len(batch)
+        _objects(survey.shape, (), batch, survey.values)
         for derived in self._derived:
-            found.labels[derived.label].add(batch, derived)
+            survey.labels[derived.label].add(batch, derived)
         if self._holders:
             for record in batch:
-                _count_holder(found.shape, record)
+                _count_holder(survey.shape, record)
 
     def take(self) -> Survey:
         """Return the survey of all records; nothing may be added after that."""
         if isinstance(self._declared, Mapping):
             for keys, spellings in self._declared.items():
                 if spellings:
-                    self._found.values[keys].fold(Missing(spellings))
-        return self._found
+                    self._survey.values[keys].fold(Missing(spellings))
+        return self._survey
 
 
 def _objects(shape: PathSurvey, keys: Keys, objects: Sequence[Document], values: dict[Keys, Values]) -> None:
@@ -210,19 +210,19 @@ def _objects(shape: PathSurvey, keys: Keys, objects: Sequence[Document], values:
 
 def _count_holder(shape: PathSurvey, record: Document) -> None:
     """Count a record once at each path that it has."""
-    found: dict[int, PathSurvey] = {}
+    shapes: dict[int, PathSurvey] = {}
     waiting: list[tuple[PathSurvey, Value]] = [(shape, record)]
-    for at, value in waiting:
+    for outer, value in waiting:
         if isinstance(value, dict):
             for key, inner in value.items():
-                below = at.children.get(key)
+                below = outer.children.get(key)
                 if below is not None:
-                    found[id(below)] = below
+                    shapes[id(below)] = below
                     if inner.__class__ in _CONTAINERS:
                         waiting.append((below, inner))
         elif isinstance(value, list):
-            waiting += [(at, inner) for inner in value if inner.__class__ in _CONTAINERS]
-    for below in found.values():
+            waiting += [(outer, inner) for inner in value if inner.__class__ in _CONTAINERS]
+    for below in shapes.values():
         below.holders += 1
 
 
@@ -276,7 +276,7 @@ def _contents(
 
 
 def _scalars(items: Sequence[Value], kinds: set[type]) -> Sequence[Scalar]:
-    found: Sequence[Value] = ()
+    scalars: Sequence[Value] = ()
     if kinds & SCALARS:
-        found = items if kinds <= SCALARS else [item for item in items if type(item) in SCALARS]
-    return cast("Sequence[Scalar]", found)
+        scalars = items if kinds <= SCALARS else [item for item in items if type(item) in SCALARS]
+    return cast("Sequence[Scalar]", scalars)

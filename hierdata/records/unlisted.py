@@ -37,8 +37,8 @@ def keep_unlisted(
     """
     root, _ = plant(rules, shape, many_hints)
     place = root.path.place
-    found = _find_unlisted(root, shape, (), frozenset(many_hints), root.text, least)
-    ordered = sorted(found, key=lambda steps: [step.key for step in steps])
+    unlisted = _find_unlisted(root, shape, (), frozenset(many_hints), root.text, least)
+    ordered = sorted(unlisted, key=lambda steps: [step.key for step in steps])
     return [Rule(_path(place, steps, maps), role) for steps in ordered]
 
 
@@ -61,12 +61,12 @@ def _find_unlisted(
     ``where`` is the path in messages: names that no rule states may be data.
     """
     listed = node.children if node is not None else {}
-    for own in listed.values():
-        if own.step.conditions and own.step.document_key + REST in shape.children:
+    for named in listed.values():
+        if named.step.conditions and named.step.document_key + REST in shape.children:
             raise PolicyError(
                 "no filter selects some items of this list, and `unlisted: {keep: ...}` keeps fields, not "
                 "items: add a filter for them, or leave them out with `unlisted: drop`",
-                path=f"{where}.{own.step.document_key}",
+                path=f"{where}.{named.step.document_key}",
             )
     if dynamic(shape, listed):
         raise PolicyError(DYNAMIC, path=where)

@@ -161,11 +161,11 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
     weight = 0
     for document in stream:
         batch.append(document)
-        own = _weight(document)
-        alike = min(_WEIGHED - 1, max(0, VALUES - weight - own) // own)
+        size = _weight(document)
+        alike = min(_WEIGHED - 1, max(0, VALUES - weight - size) // size)
         batch += islice(stream, alike)
-        weight += (1 + alike) * own
-        if weight + own > VALUES:
+        weight += (1 + alike) * size
+        if weight + size > VALUES:
             yield batch
             batch, weight = [], 0
     if batch:

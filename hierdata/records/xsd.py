@@ -53,9 +53,9 @@ def types(file: Path, place: tuple[str, ...], fields: Iterable[Keys]) -> Types:
     """Return the simple types of an XSD for these fields, and its named ones. Raises like ``many_hints``."""
     with open_xsd(file) as schema:
         record = schema.record(place)
-        found = {keys: kind for keys in fields if (kind := schema.simple(record, keys)) is not None}
+        simple_types = {keys: kind for keys in fields if (kind := schema.simple(record, keys)) is not None}
         same = schema.target == place[0][1:].partition("}")[0] * place[0].startswith("{")
-        return Types(schema.components, schema.nsmap, found) if same else Types()
+        return Types(schema.components, schema.nsmap, simple_types) if same else Types()
 
 
 @contextmanager
@@ -97,24 +97,16 @@ class Xsd:
         self.root = root
         self._file = file
         self._visits = 0
-        self._target = root.get("targetNamespace", "")
+        self.target = root.get("targetNamespace", "")
+        """The target namespace."""
         self._qualified = root.get("elementFormDefault") == "qualified"
-        self._nsmap = dict(root.nsmap)
+        self.nsmap: dict[str | None, str] = dict(root.nsmap)
+        """The prefixes used in references."""
         self._named = {
-            (child.tag, self._clark(self._target, name)): child
+            (child.tag, self._clark(self.target, name)): child
             for child in root
             if (name := child.get("name")) is not None
         }
-
-    @property
-    def target(self) -> str:
-        """The target namespace."""
-        return self._target
-
-    @property
-    def nsmap(self) -> dict[str | None, str]:
-        """The prefixes used in references."""
-        return self._nsmap
 
     @property
     def components(self) -> list[_Element]:
@@ -128,12 +120,12 @@ class Xsd:
         """
         for key in keys:
             if key.startswith("@"):
-                found = next((node for name, node in self.attributes(element) if name == key[1:]), None)
+                declaration = next((node for name, node in self.attributes(element) if name == key[1:]), None)
             else:
-                found = next((node for name, node, _ in self.children(element) if name == key), None)
-            if found is None:
+                declaration = next((node for name, node, _ in self.children(element) if name == key), None)
+            if declaration is None:
                 return None
-            element = found
+            element = declaration
         inline = element.find(f"{_XS}simpleType")
         name = element.get("type")
         if name is None or inline is not None:
@@ -153,7 +145,7 @@ class Xsd:
     def _attributes(self, node: _Element, within: tuple[_Element, ...]) -> Iterator[tuple[str, _Element]]:
         for child in node:
             if child.tag == f"{_XS}attribute" and (name := child.get("name")) is not None:
-                yield self._clark(self._target if child.get("form") == "qualified" else "", name), child
+                yield self._clark(self.target if child.get("form") == "qualified" else "", name), child
             elif child.tag == f"{_XS}attributeGroup" and (name := child.get("ref")) is not None:
                 group = self.find_global("attributeGroup", self._clark_of(child, name))
                 if group is not None and group not in within:
@@ -175,8 +167,8 @@ class Xsd:
         noted = {
             name.rpartition("}")[2]: value for name, value in names if name.startswith(f"{{{namespace}}}")
         }
-        found = node.findall(f"{_XS}annotation/{_XS}appinfo")
-        return noted, [one.text or "" for one in found if one.get("source") == namespace]
+        infos = node.findall(f"{_XS}annotation/{_XS}appinfo")
+        return noted, [info.text or "" for info in infos if info.get("source") == namespace]
 
     def find_global(self, kind: str, name: str) -> _Element | None:
         """Return a global component, or None."""
@@ -234,15 +226,15 @@ class Xsd:
     ) -> _Element | None:
         """Return the component that a reference names; None for simple types."""
         clark = self._clark_of(where, name)
-        found = self.find_global(kind, clark)
+        component = self.find_global(kind, clark)
         is_simple = clark.startswith(_XS) or (
             simple is not None and self.find_global(simple, clark) is not None
         )
-        if found is None and not is_simple:
+        if component is None and not is_simple:
             raise PolicyError(
                 f"the XSD {self._file} refers to {name}, which it does not declare: use one file"
             )
-        return found
+        return component
 
     def _particles(self, node: _Element, many: bool) -> Iterator[tuple[str, _Element, bool]]:
         """Yield element declarations in a type or group; ``many``: something around them may repeat."""
@@ -273,11 +265,11 @@ class Xsd:
         if reference is None:
             form = node.get("form")
             qualified = self._qualified if form is None else form == "qualified"
-            return self._clark(self._target if qualified else "", node.get("name", "")), node
-        found = self._resolve_reference("element", node, reference)
-        if found is None:
+            return self._clark(self.target if qualified else "", node.get("name", "")), node
+        declaration = self._resolve_reference("element", node, reference)
+        if declaration is None:
             raise PolicyError(f"the XSD {self._file} refers to an element of XML Schema itself")
-        return self._clark(self._target, found.get("name", "")), found
+        return self._clark(self.target, declaration.get("name", "")), declaration
 
     def _clark_of(self, where: _Element, name: str) -> str:
         """Return a name in a reference in Clark notation."""

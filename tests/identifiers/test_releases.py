@@ -146,7 +146,7 @@ def test_the_key_is_in_no_file_and_no_message(
         forget(self, files, kept)
 
     def closing(self: Any) -> None:
-        seen.extend(path.read_bytes() for path in self.own.rglob("*") if path.is_file())
+        seen.extend(path.read_bytes() for path in self.folder.rglob("*") if path.is_file())
         close(self)
 
     monkeypatch.setattr(local.LocalExecutor, "forget", forgetting)

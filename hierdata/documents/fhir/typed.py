@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from hierdata.documents.document import Document, Scalar, Value
+from hierdata.documents.document import Document, Scalar, Value, field_at
 from hierdata.documents.fhir.elements import (
     Element,
     elements_of,
@@ -137,7 +137,7 @@ class _Node:
     def of_item(self, item: Document) -> _Node:
         """Return the node of an item of the list that is here."""
         for conditions, node in self.kinds.items():
-            if all(_find(item, keys) == text for keys, text in conditions):
+            if all(field_at(item, keys) == text for keys, text in conditions):
                 return node
         return self
 
@@ -283,13 +283,6 @@ def _write_items(values: list[Value], key: str, node: _Node, typed: Document) ->
     typed[key] = items
     if any(marks):
         typed[f"_{key}"] = marks
-
-
-def _find(item: Value, keys: tuple[str, ...]) -> Value:
-    """Return the value at some keys of an item, None if there is none."""
-    for key in keys:
-        item = item.get(key) if isinstance(item, dict) else None
-    return item
 
 
 def _is_absent(value: Scalar, node: _Node) -> bool:

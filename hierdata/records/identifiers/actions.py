@@ -88,8 +88,8 @@ class Redact(Action):
 
     def pattern(self, role: str) -> str | None:
         """Return the pattern of the constant: plain, generalized, or in a set (with a missing value)."""
-        own, quoted = re.escape(self.text), re.escape(json.dumps(self.text, ensure_ascii=False))
-        return rf"{own}|\*|\{{(?:{own}|{quoted})(?:, null)?\}}"
+        plain, quoted = re.escape(self.text), re.escape(json.dumps(self.text, ensure_ascii=False))
+        return rf"{plain}|\*|\{{(?:{plain}|{quoted})(?:, null)?\}}"
 
     def describe(self, role: str) -> str:
         """Return the description for the report."""
@@ -164,8 +164,8 @@ class Pseudonym(Action):
         """Return the function from a value to its token."""
         assert key is not None
         domain, length = self.tokens(path).domain, self.length
-        own = key.derive_key("pseudonym" if self.form == "hexadecimal" else "substitute", domain)
-        substitution = Substitution(own) if self.form == "keep" else None
+        derived = key.derive_key("pseudonym" if self.form == "hexadecimal" else "substitute", domain)
+        substitution = Substitution(derived) if self.form == "keep" else None
         known: dict[str, str] = {}
 
         def replace_value(value: Scalar, days: int) -> Scalar:
@@ -175,7 +175,9 @@ class Pseudonym(Action):
                 if substitution is not None:
                     token = substitution.substitute(text)
                 else:
-                    token = hmac.digest(own, text.encode("utf-8", "surrogatepass"), "sha256").hex()[:length]
+                    token = hmac.digest(derived, text.encode("utf-8", "surrogatepass"), "sha256").hex()[
+                        :length
+                    ]
                 if len(known) < _REMEMBERED:
                     known[text] = token
             return token

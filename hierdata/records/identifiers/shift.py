@@ -141,11 +141,11 @@ class Shift(Action):
 
         All multiples of the unit between the limits are equally likely.
         """
-        own, shift = key.derive_key("shift", "days"), self.date_shift()
+        derived, shift = key.derive_key("shift", "days"), self.date_shift()
 
         def offset(identity: str) -> int:
             text = identity.encode("utf-8", "surrogatepass")
-            drawn = int.from_bytes(hmac.digest(own, text, "sha256")) % shift.moves
+            drawn = int.from_bytes(hmac.digest(derived, text, "sha256")) % shift.moves
             return (drawn - shift.moves // 2) * shift.step
 
         return offset
@@ -154,22 +154,22 @@ class Shift(Action):
         """Return the function that moves a date."""
 
         def replace_value(value: Scalar, days: int) -> Scalar:
-            refused, found = _NO_FORM if self.format else _NO_DATE, None
+            refused, read = _NO_FORM if self.format else _NO_DATE, None
             try:
-                found = find_format(value, self.format)
+                read = find_format(value, self.format)
             except NoSuchDay:
                 if self.missing is not None:
                     return None
                 refused = _NO_SUCH_DAY
             except Uncovered:
                 pass
-            if self._is_partial(value, found):
+            if self._is_partial(value, read):
                 if self.partial == "drop":
                     return None
                 raise RefusedValueError(_NO_DAY)
-            if found is None:
+            if read is None:
                 raise RefusedValueError(refused)
-            name, (day, _) = found
+            name, (day, _) = read
             timed = self.time != "drop"
             if name == ISO:
                 moved: Scalar = _shift_date(value, day + days, timed=timed)
@@ -181,10 +181,10 @@ class Shift(Action):
 
         return replace_value
 
-    def _is_partial(self, value: Scalar, found: tuple[str, tuple[int, int]] | None) -> bool:
+    def _is_partial(self, value: Scalar, read: tuple[str, tuple[int, int]] | None) -> bool:
         """Whether a value is a year or a month."""
-        if found is not None:
-            return found[1][0] != found[1][1]
+        if read is not None:
+            return read[1][0] != read[1][1]
         iso = not self.format or ISO in self.format
         return iso and isinstance(value, str) and _PARTIAL.fullmatch(value) is not None
 
@@ -202,17 +202,17 @@ class Shift(Action):
         name, (day, _) = find_format(value, self.format)
         if self._day_format in (None, ISO):
             return spell_day(day)
-        found = _write_day("", self._day_format or name, day, timed=False)
-        if found is None:
+        text = _write_day("", self._day_format or name, day, timed=False)
+        if text is None:
             raise RefusedValueError(_UNWRITABLE)
-        return found
+        return text
 
     def pattern(self, role: str) -> str | None:
         """Return the pattern of days without a time of day; None if it stays, or a domain has the labels."""
         if self.time != "drop" or role != "sensitive":
             return None
         days = (format_of(name) for name in self.format if name != ISO)
-        return "|".join((_TIMELESS, *(own.days_pattern for own in days if own.precision > 2)))
+        return "|".join((_TIMELESS, *(form.days_pattern for form in days if form.precision > 2)))
 
     def describe(self, role: str) -> str:
         """Return the description for the report."""
@@ -241,7 +241,7 @@ def _write_day(value: Scalar, name: str, day: int, *, timed: bool) -> str | int 
     """Return a day in the format and type of a value; None if the format cannot write it."""
     form = format_of(name)
     text = str(value)
-    found = form.write(day, form.times_of(text)) if timed else form.write(day)
-    if found is None or type(value) is not int:
-        return found
-    return int(found) if str(int(found)) == found else None
+    written = form.write(day, form.times_of(text)) if timed else form.write(day)
+    if written is None or type(value) is not int:
+        return written
+    return int(written) if str(int(written)) == written else None

@@ -40,7 +40,7 @@ def find_form(text: str) -> str:
     >>> find_form("Ab-1049/x")
     'Aa-0000/a'
     """
-    return "".join(_ALPHABETS[one][0] if one in _ALPHABETS else one for one in text)
+    return "".join(_ALPHABETS[char][0] if char in _ALPHABETS else char for char in text)
 
 
 def count_texts(text: str) -> int:
@@ -50,8 +50,8 @@ def count_texts(text: str) -> int:
     2600
     """
     count = 1
-    for one in text:
-        count *= len(_ALPHABETS.get(one, " "))
+    for char in text:
+        count *= len(_ALPHABETS.get(char, " "))
     return count
 
 
@@ -71,7 +71,7 @@ class Substitution:
         """Return the token of a text. Raises RefusedValueError, which does not quote it."""
         if len(text) > _LONGEST:
             raise RefusedValueError(f"a substitute has at most {_LONGEST} characters: this value has more")
-        if any(one.isalnum() and one not in _ALPHABETS for one in text):
+        if any(char.isalnum() and char not in _ALPHABETS for char in text):
             raise RefusedValueError(
                 "this value has letters or digits other than A to Z, a to z and 0 to 9, which would stay as "
                 "they are: take a pseudonym without `form: keep`"
@@ -92,11 +92,11 @@ class Substitution:
         width = max(first, second).bit_length() // 8 + 1
         tweak = form.encode("utf-8", "surrogatepass")
         while True:
-            left, right = divmod(number, second)
+            high, low = divmod(number, second)
             for step in range(0, _ROUNDS, 2):
-                left = (left + self._draw(step, right, width, tweak)) % first
-                right = (right + self._draw(step + 1, left, width, tweak)) % second
-            number = left * second + right
+                high = (high + self._draw(step, low, width, tweak)) % first
+                low = (low + self._draw(step + 1, high, width, tweak)) % second
+            number = high * second + low
             if number < size:
                 return number
 
@@ -113,19 +113,19 @@ class Substitution:
 def _number_of(text: str) -> int:
     """Return the place of a text among those of its form."""
     number = 0
-    for one in text:
-        if (alphabet := _ALPHABETS.get(one)) is not None:
-            number = number * len(alphabet) + alphabet.index(one)
+    for char in text:
+        if (alphabet := _ALPHABETS.get(char)) is not None:
+            number = number * len(alphabet) + alphabet.index(char)
     return number
 
 
 def _text_of(number: int, like: str) -> str:
     """Return the text at a place among those of the form of another."""
-    found = []
-    for one in reversed(like):
-        alphabet = _ALPHABETS.get(one)
+    chars = []
+    for char in reversed(like):
+        alphabet = _ALPHABETS.get(char)
         if alphabet is not None:
-            number, place = divmod(number, len(alphabet))
-            one = alphabet[place]
-        found.append(one)
-    return "".join(reversed(found))
+            number, position = divmod(number, len(alphabet))
+            char = alphabet[position]
+        chars.append(char)
+    return "".join(reversed(chars))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
-from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value, field_at
 from hierdata.documents.scalars import KEPT
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import spelling
@@ -23,7 +23,8 @@ from hierdata.ground.secrets import Key
 from hierdata.records.identifiers.base import Action, RefusedValueError, Replace, text_of
 from hierdata.records.identifiers.substitute import find_form
 from hierdata.records.maps import unfold_map
-from hierdata.records.mixed import UNMIXED, Mixed, MixedKey, MixedMisfitError, open_mixed
+from hierdata.records.mixed import UNMIXED, Mixed, MixedKey, open_mixed
+from hierdata.records.record import MisfitError
 from hierdata.records.row_links import NO_LINKS, NOTHING, RowLinks
 from hierdata.records.survey import Keys
 from hierdata.records.values import Missing
@@ -77,16 +78,16 @@ class Coarsening:
         if key in self._known:
             return self._known[key]
         try:
-            found = self._form.form_of(value)
+            form = self._form.form_of(value)
         except Uncovered:
-            found = None
-        if found is None:
+            form = None
+        if form is None:
             raise RefusedValueError(
                 "the value has no published form: it is of another kind than `publish` takes, or has no level"
             )
         if len(self._known) < KEPT:
-            self._known[key] = found
-        return found
+            self._known[key] = form
+        return form
 
 
 @dataclass
@@ -104,12 +105,6 @@ class Traces:
     forms: dict[Keys, set[str]] = field(default_factory=dict)
     substitutes: dict[Keys, Counter[str]] = field(default_factory=dict)
     coarsened: set[Keys] = field(default_factory=set)
-
-
-class _ValueMisfitError(Exception):
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(message)
-        self.path = path
 
 
 @dataclass(frozen=True)
@@ -137,7 +132,8 @@ class Treatment:
     def unify(self, forms: Mapping[Keys, Collection[str]]) -> Treatment:
         """Bring fields whose replacements were found in several forms to one; return this one if none was."""
         fields = tuple(
-            replace(own, unified=True) if len(forms.get(own.keys, ())) > 1 else own for own in self.fields
+            replace(treated, unified=True) if len(forms.get(treated.keys, ())) > 1 else treated
+            for treated in self.fields
         )
         return self if fields == self.fields else replace(self, fields=fields)
 
@@ -163,39 +159,23 @@ UNTREATED = Treatment()
 """Documents as they come in."""
 
 
+@dataclass(slots=True)
 class _TreatmentNode:
     """The treatment at a path, and below it."""
 
-    __slots__ = (
-        "below",
-        "closed",
-        "domain",
-        "form",
-        "keeps_form",
-        "keys",
-        "map",
-        "missing",
-        "mixed",
-        "path",
-        "replace",
-        "stays",
-        "treated",
-    )
-
-    def __init__(self) -> None:
-        self.below: dict[str, _TreatmentNode] = {}
-        self.path = ""
-        self.keys: Keys = ()
-        self.map = False
-        self.mixed: list[MixedKey] = []
-        self.replace: Replace | None = None
-        self.missing: Missing | None = None
-        self.domain: str | None = None
-        self.form: SensitiveForm | None = None
-        self.keeps_form = False
-        self.closed = False
-        self.stays = False
-        self.treated: Treated | None = None
+    below: dict[str, _TreatmentNode] = field(default_factory=dict)
+    path: str = ""
+    keys: Keys = ()
+    map: bool = False
+    mixed: list[MixedKey] = field(default_factory=list)
+    replace: Replace | None = None
+    missing: Missing | None = None
+    domain: str | None = None
+    form: SensitiveForm | None = None
+    keeps_form: bool = False
+    closed: bool = False
+    stays: bool = False
+    treated: Treated | None = None
 
 
 class _TreatmentWork:
@@ -224,11 +204,11 @@ class _TreatmentWork:
 
     def _add(self, treated: Treated, treatment: Treatment) -> None:
         """Add a field with values that are replaced."""
-        found = treated.replacement(treatment.key)
-        if found is None:
+        replacement = treated.replacement(treatment.key)
+        if replacement is None:
             return
         node = self._at(treated.keys)
-        node.path, node.keys, node.replace = treated.path, treated.keys, found
+        node.path, node.keys, node.replace = treated.path, treated.keys, replacement
         node.missing = Missing(treated.missing) if treated.missing else None
         node.stays = treatment.kept and treated.needs_key
         if treated.action is None:
@@ -248,7 +228,7 @@ class _TreatmentWork:
             node = node.below.setdefault(key, _TreatmentNode())
         return node
 
-    def treat(self, document: Document) -> _ValueMisfitError | MixedMisfitError | None:
+    def treat(self, document: Document) -> MisfitError | None:
         """Treat a record in place; return what is wrong with it, None if nothing is."""
         try:
             self._mixed.open(document)
@@ -257,7 +237,7 @@ class _TreatmentWork:
             if self._offset is not None:
                 self._days = self._offset(self._identity(document))
             self._object(self._root, document)
-        except (_ValueMisfitError, MixedMisfitError) as misfit:
+        except MisfitError as misfit:
             return misfit
         if self._traces is not None:
             for keys, form in self._seen_forms:
@@ -273,12 +253,9 @@ class _TreatmentWork:
         """Return the text that determines how far the dates of a record are moved."""
         if self._by is None:
             return repr(document)
-        value: Value = document
-        for step in self._by:
-            value = value.get(step) if isinstance(value, dict) else None
-            value = value[0] if isinstance(value, Siblings) and len(value) == 1 else value
+        value = field_at(document, self._by)
         if value is None or isinstance(value, dict | list):
-            raise _ValueMisfitError(
+            raise MisfitError(
                 self._by_path, "this value determines the shift of the record's dates, and it is missing here"
             )
         return text_of(value)
@@ -294,14 +271,14 @@ class _TreatmentWork:
         if node.map and value is not None:
             entries = unfold_map(value)
             if entries is None:
-                raise _ValueMisfitError(
+                raise MisfitError(
                     node.path, "the policy says that this is a map, but here it is not an object"
                 )
             value = entries
         if isinstance(value, list):
             elements = isinstance(value, Siblings)
-            for place, item in enumerate(value):
-                value[place] = self._item(node, item, elements)
+            for position, item in enumerate(value):
+                value[position] = self._item(node, item, elements)
             return value
         return self._item(node, value, False)
 
@@ -328,30 +305,30 @@ class _TreatmentWork:
             return value
         refused = None
         try:
-            found = node.replace(value, self._days)
+            replaced = node.replace(value, self._days)
             if node.treated is not None:
-                found = self._write_date(node.treated, found)
+                replaced = self._write_date(node.treated, replaced)
         except RefusedValueError as error:
             refused = str(error)
         if refused is not None:
-            raise _ValueMisfitError(node.path, refused)
+            raise MisfitError(node.path, refused)
         if node.form is not None and self._traces is not None:
             hides = node.keys in self._traces.coarsened or node.form.hides(value)
             self._traces.coarsened.update([node.keys] if hides else [])
         if node.domain is not None and self._traces is not None:
             self._traces.made[node.keys] += 1
-            token = str(found)
+            token = str(replaced)
             if node.keeps_form:
                 self._seen_forms.add((node.keys, find_form(token)))
                 token = blake2b(token.encode(), digest_size=MARK).hexdigest()
             self._seen.add((node.domain, token))
-        return value if node.stays else found
+        return value if node.stays else replaced
 
-    def _write_date(self, treated: Treated, found: Scalar) -> Scalar:
+    def _write_date(self, treated: Treated, moved: Scalar) -> Scalar:
         """Return a moved date in the form that it is published in."""
         assert treated.action is not None, "it moves dates"
         if treated.unified:
-            return treated.action.in_one_form(found)
-        if self._traces is not None and (form := treated.action.form_of(found)):
+            return treated.action.in_one_form(moved)
+        if self._traces is not None and (form := treated.action.form_of(moved)):
             self._traces.forms.setdefault(treated.keys, set()).add(form)
-        return found
+        return moved

@@ -171,13 +171,14 @@ def _is_british(text: str) -> bool:
 
 
 def _is_brazilian(text: str) -> bool:
-    found = (_by_weights(*range(first, 1, -1))(text) * 10 % 11 % 10 for first in (10, 11))
-    return text[9:] == "".join(map(str, found))
+    digits = (_by_weights(*range(first, 1, -1))(text) * 10 % 11 % 10 for first in (10, 11))
+    return text[9:] == "".join(map(str, digits))
 
 
 def _is_swedish(text: str) -> bool:
-    products = (int(digit) * (2 - at % 2) for at, digit in enumerate(text.replace("+", "")[-10:]))
-    return sum(one // 10 + one % 10 for one in products) % 10 == 0
+    digits = text.replace("+", "")[-10:]
+    products = (int(digit) * (2 - position % 2) for position, digit in enumerate(digits))
+    return sum(product // 10 + product % 10 for product in products) % 10 == 0
 
 
 def _is_swiss(text: str) -> bool:

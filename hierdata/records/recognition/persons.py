@@ -73,7 +73,7 @@ Word: TypeAlias = tuple[str, Sense | None]
 @lru_cache(maxsize=8192)
 def _senses(name: str) -> tuple[Word, ...]:
     """Return the words of a name with what each says; those of a compound apart."""
-    found: list[Word] = []
+    senses: list[Word] = []
     words = words_of(name)
     # ``guardian1`` and ``approver_l2`` are what they are without the number.
     telling = [word for word in words if len(word) > 1 and not word.isdigit()]
@@ -83,8 +83,8 @@ def _senses(name: str) -> tuple[Word, ...]:
             sense = SENSE_OF.get(known)
             if sense in (None, "filler") and not {part, part.removesuffix("s")}.isdisjoint(_ATTRIBUTES):
                 sense = "attribute"
-            found.append((known, sense))
-    return tuple(found)
+            senses.append((known, sense))
+    return tuple(senses)
 
 
 _JOINED: tuple[Sense, ...] = ("part", "contact", "number", "other", "subject")
@@ -92,15 +92,15 @@ _JOINED: tuple[Sense, ...] = ("part", "contact", "number", "other", "subject")
 
 def _join_words(words: list[str]) -> list[str]:
     """Return the words, those as one that are one elsewhere: ``ship to``, ``first name``, ``next of kin``."""
-    place, joined = 0, []
-    while place < len(words):
+    position, joined = 0, []
+    while position < len(words):
         for count in (3, 2, 1):
-            whole = "".join(words[place : place + count])
+            whole = "".join(words[position : position + count])
             if count == 1 or (
-                place + count <= len(words) and SENSE_OF.get(singular(whole, SENSE_OF)) in _JOINED
+                position + count <= len(words) and SENSE_OF.get(singular(whole, SENSE_OF)) in _JOINED
             ):
                 joined.append(whole)
-                place += count
+                position += count
                 break
     return joined
 
@@ -115,23 +115,28 @@ def meaning_of(names: Sequence[str]) -> Meaning | None:
     """
     if not names:
         return None
-    own, around = names[0], list(names[1:])
-    while around and own.lower() in ("#text", ""):
-        own, around = around[0], around[1:]
-    found = None if _is_count(own) else _of_own(_senses(own))
-    if found is None or (found.kind == "key" and found.whose == "unknown"):
-        below = _of_outer(own, around)
-        if below is None and own.lower() in PARTS_ALONE:
-            return Meaning("part", own.lower(), _whose_around(around))
-        if below is None and found is not None and around and _whose_container(_senses(around[0])) == "other":
+    name, around = names[0], list(names[1:])
+    while around and name.lower() in ("#text", ""):
+        name, around = around[0], around[1:]
+    meaning = None if _is_count(name) else _of_own(_senses(name))
+    if meaning is None or (meaning.kind == "key" and meaning.whose == "unknown"):
+        below = _of_outer(name, around)
+        if below is None and name.lower() in PARTS_ALONE:
+            return Meaning("part", name.lower(), _whose_around(around))
+        if (
+            below is None
+            and meaning is not None
+            and around
+            and _whose_container(_senses(around[0])) == "other"
+        ):
             # A number of a judge is no fact of a person whom the record is about.
-            return None if "code" in words_of(own) else replace(found, whose="other")
-        return below if below is not None else found
-    if found.kind == "bare":
-        return _resolve_bare(found, around)
-    if found.whose == "unknown" and found.kind != "thing":
-        return replace(found, whose=_whose_around(around))
-    return found
+            return None if "code" in words_of(name) else replace(meaning, whose="other")
+        return below if below is not None else meaning
+    if meaning.kind == "bare":
+        return _resolve_bare(meaning, around)
+    if meaning.whose == "unknown" and meaning.kind != "thing":
+        return replace(meaning, whose=_whose_around(around))
+    return meaning
 
 
 def is_called_thing(name: str) -> bool:
@@ -154,10 +159,10 @@ def are_of_person(names: Iterable[str]) -> bool:
     (True, False)
     """
     senses = {name: {sense for _, sense in _senses(name)} for name in names}
-    if any(not OF_PERSONS.isdisjoint(words_of(name)) or "part" in own for name, own in senses.items()):
+    if any(not OF_PERSONS.isdisjoint(words_of(name)) or "part" in said for name, said in senses.items()):
         return True
-    is_keyed = any({"subject", "key"} <= own or "number" in own for own in senses.values())
-    return is_keyed and not any("thing" in own for own in senses.values())
+    is_keyed = any({"subject", "key"} <= said or "number" in said for said in senses.values())
+    return is_keyed and not any("thing" in said for said in senses.values())
 
 
 _COUNTED = frozenset({"num", "number", "no", "nr", "nb", "n", "numero", "nombre", "anzahl", "count", "qty"})
@@ -246,7 +251,7 @@ def _whose(words: Sequence[Word]) -> Whose:
 
 
 def _word(words: Sequence[Word], sense: Sense) -> str:
-    return next(word for word, own in words if own == sense)
+    return next(word for word, said in words if said == sense)
 
 
 def name_shown(words: Sequence[Word]) -> str:
@@ -255,7 +260,7 @@ def name_shown(words: Sequence[Word]) -> str:
     return " ".join(telling or [word for word, _ in words])
 
 
-def _resolve_bare(found: Meaning, around: Sequence[str]) -> Meaning:
+def _resolve_bare(bare: Meaning, around: Sequence[str]) -> Meaning:
     """Return whose name it is by the names around it."""
     for name in around:
         words = _senses(name)
@@ -266,7 +271,7 @@ def _resolve_bare(found: Meaning, around: Sequence[str]) -> Meaning:
             return Meaning("thing", thing, outer=True)
         if not {sense for _, sense in words} <= {"name", "key", "filler", "contact"}:
             break
-    return found
+    return bare
 
 
 def _whose_container(words: Sequence[Word]) -> Whose:
@@ -281,19 +286,19 @@ def _word_of_person(words: Sequence[Word]) -> str:
 
 def _whose_around(around: Sequence[str]) -> Whose:
     """Return whose it is by the nearest name around it that names a person."""
-    found = (_whose_container(_senses(name)) for name in around)
-    return next((whose for whose in found if whose != "unknown"), "unknown")
+    persons = (_whose_container(_senses(name)) for name in around)
+    return next((whose for whose in persons if whose != "unknown"), "unknown")
 
 
-def _of_outer(own: str, around: Sequence[str]) -> Meaning | None:
+def _of_outer(name: str, around: Sequence[str]) -> Meaning | None:
     """Return what a field is whose own name says nothing of persons, by the names around it."""
     if not around:
         return None
-    words, low = _senses(around[0]), own.lower()
+    words, low = _senses(around[0]), name.lower()
     senses = {sense for _, sense in words}
     if low in _STRUCTURE:
         return None
-    is_generic = low in _GENERIC or all(sense in (None, "filler") for _, sense in _senses(own))
+    is_generic = low in _GENERIC or all(sense in (None, "filler") for _, sense in _senses(name))
     whose = _whose_around(around)
     if senses and senses <= {"name", "filler"} and "name" in senses:
         resolved = _resolve_bare(Meaning("bare", words[0][0], outer=True), around[1:])

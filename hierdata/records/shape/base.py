@@ -31,14 +31,14 @@ class StepTally:
     """What a step met in some documents.
 
     ``lists`` is the number of lists that it read, ``before`` and ``after`` the number of their items;
-    ``seen`` counts the values of fields that it names, by name; ``misfits`` counts what keeps the step from
-    being done, by the reason.
+    ``with_value`` counts, by name, the values of the fields that it names; ``misfits`` counts what keeps the
+    step from being done, by the reason.
     """
 
     lists: int = 0
     before: int = 0
     after: int = 0
-    seen: Counter[str] = field(default_factory=Counter)
+    with_value: Counter[str] = field(default_factory=Counter)
     misfits: Counter[str] = field(default_factory=Counter)
 
     def merge(self, other: StepTally) -> None:
@@ -46,7 +46,7 @@ class StepTally:
         self.lists += other.lists
         self.before += other.before
         self.after += other.after
-        self.seen.update(other.seen)
+        self.with_value.update(other.with_value)
         self.misfits.update(other.misfits)
 
 
@@ -97,7 +97,7 @@ class ShapeStep(BaseModel, ABC):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The names of fields that the step reads; each must be there in some record (see StepTally.seen)."""
+        """The names of fields that the step reads; each must be there in some record (see StepTally)."""
         return ()
 
     @property
@@ -186,19 +186,19 @@ class ShapeTally:
         """Add what the steps met in other documents."""
         if not self.steps:
             self.steps = [StepTally() for _ in other.steps]
-        for own, found in zip(self.steps, other.steps, strict=True):
-            own.merge(found)
+        for tally, more in zip(self.steps, other.steps, strict=True):
+            tally.merge(more)
 
     def check(self, steps: Sequence[ShapeStep]) -> None:
         """Raise InputError for the first step that could not be done everywhere, or met nothing."""
         for step, tally in zip(steps, self.steps, strict=False):
-            found = [(reason, count) for reason, count in sorted(tally.misfits.items()) if count]
-            if found:
-                lines = (f"{reason} (in {count} cases)" for reason, count in found)
+            misfits = [(reason, count) for reason, count in sorted(tally.misfits.items()) if count]
+            if misfits:
+                lines = (f"{reason} (in {count} cases)" for reason, count in misfits)
                 raise InputError(f"{step.kind}: {'; '.join(lines)}", path=step.source)
             if not tally.lists and not step.optional:
                 raise InputError(f"{step.kind}: {NOTHING}", path=step.source)
-            unseen = [name for name in step.reads if tally.before and not tally.seen[name]]
+            unseen = [name for name in step.reads if tally.before and not tally.with_value[name]]
             if unseen:
                 message = f"the field {quote(unseen[0])} has no value at any of {tally.before} items"
                 raise InputError(f"{step.kind}: {message}", path=step.source)
@@ -230,8 +230,8 @@ class Shaping:
         changes = [step.bind(self.context(number)) for number, step in enumerate(self.steps)]
         tally.steps = tallies = [StepTally() for _ in changes]
         for document in documents:
-            for change, own in zip(changes, tallies, strict=True):
-                change(document, own)
+            for change, step_tally in zip(changes, tallies, strict=True):
+                change(document, step_tally)
             yield document
 
     def values(self, documents: Iterable[Document], number: int) -> Iterator[set[bytes]]:

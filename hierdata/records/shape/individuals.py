@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from hierdata.documents.document import Document, Siblings, Value
+from hierdata.documents.document import Document, Siblings, Value, field_at
 from hierdata.records.identifiers.base import text_of
 from hierdata.records.path import Path
-from hierdata.records.shape.places import SIZE, ShapeNotation, digest_value, field_at, is_scalar, scalar_of
+from hierdata.records.shape.places import SIZE, ShapeNotation, digest_value, is_scalar, scalar_of
 from hierdata.records.survey import Keys
 
 
@@ -37,19 +37,19 @@ def _text_at(document: Document, keys: Keys) -> bytes:
 class Nesting:
     """What a document tells of its individual itself, and the list ``key`` whose item all else becomes.
 
-    ``own`` are the keys of the individual's own fields.
+    ``names`` are the keys of the individual's own fields.
     """
 
-    own: frozenset[str]
+    names: frozenset[str]
     key: str
     notation: ShapeNotation
 
     def nest(self, document: Document) -> Document:
         """Return the document of an individual that has only this one."""
-        own: Document = {key: value for key, value in document.items() if key in self.own}
-        rest: Document = {key: value for key, value in document.items() if key not in self.own}
-        own[self.key] = self.notation.make_list([rest])
-        return own
+        individual: Document = {key: value for key, value in document.items() if key in self.names}
+        rest: Document = {key: value for key, value in document.items() if key not in self.names}
+        individual[self.key] = self.notation.make_list([rest])
+        return individual
 
 
 @dataclass
@@ -78,9 +78,9 @@ class Merging:
     def _add(self, whole: Document, document: Document, keys: Keys, differing: set[Keys]) -> None:
         for key, value in document.items():
             if value is not None:
-                own = (*keys, key)
+                below = (*keys, key)
                 known = whole.get(key)
-                whole[key] = value if known is None else self._unite(known, value, own, differing)
+                whole[key] = value if known is None else self._unite(known, value, below, differing)
 
     def _unite(self, known: Value, value: Value, keys: Keys, differing: set[Keys]) -> Value:
         if self._is_single(known, value, keys):
@@ -111,16 +111,16 @@ class Merging:
         return self.listed is not None and keys not in self.listed
 
 
-def find_repeated(value: Value, keys: Keys, found: set[Keys]) -> None:
+def find_repeated(value: Value, keys: Keys, repeated: set[Keys]) -> None:
     """Add the keys of all elements that occur several times next to each other."""
     if isinstance(value, dict):
         for key, item in value.items():
-            find_repeated(item, (*keys, key), found)
+            find_repeated(item, (*keys, key), repeated)
     elif isinstance(value, list):
         if isinstance(value, Siblings) and len(value) > 1:
-            found.add(keys)
+            repeated.add(keys)
         for item in value:
-            find_repeated(item, keys, found)
+            find_repeated(item, keys, repeated)
 
 
 def name_field(keys: Keys, paths: Collection[Path]) -> str:

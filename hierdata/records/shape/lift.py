@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, field_validator
 
-from hierdata.documents.document import Document, Value
+from hierdata.documents.document import Document, Value, field_at
 from hierdata.domains.bounds import MOST_PARTS, Name, PathName
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.escaping import quote
@@ -17,7 +17,6 @@ from hierdata.records.shape.places import (
     NOT_A_LIST,
     ShapeNotation,
     children_of,
-    field_at,
     is_scalar,
     objects_at,
     scalar_of,
@@ -167,28 +166,28 @@ class _Lifting:
             for child in children_of(vertex, self.below[len(passed)]):
                 self.lift_from(child, (*passed, child))
             return
-        found = vertex.pop(self.below[-1], None)
-        if found is None:
+        items = vertex.pop(self.below[-1], None)
+        if items is None:
             return
-        assert isinstance(found, list)
+        assert isinstance(items, list)
         self.tally.lists += 1
-        self.tally.before += len(found)
-        self.tally.after += len(found)
+        self.tally.before += len(items)
+        self.tally.after += len(items)
         copied = self._carry(passed)
-        self.items += [self._add(item, copied) for item in found]
+        self.items += [self._add(item, copied) for item in items]
 
     def _carry(self, passed: Sequence[Document]) -> dict[str, Value]:
         """Return the fields of the passed objects that are carried."""
         copied: dict[str, Value] = {}
         for name, keys in self.carried.items():
-            found = [value for one in passed if (value := field_at(one, keys)) is not None]
-            if len(found) > 1:
+            values = [value for vertex in passed if (value := field_at(vertex, keys)) is not None]
+            if len(values) > 1:
                 self.tally.misfits[AMBIGUOUS] += 1
-            elif found and not is_scalar(found[0]):
+            elif values and not is_scalar(values[0]):
                 self.tally.misfits[NOT_SCALAR] += 1
-            elif found:
-                self.tally.seen[self.names[name]] += 1
-                copied[name] = self.notation.write_value(scalar_of(found[0]), name)
+            elif values:
+                self.tally.with_value[self.names[name]] += 1
+                copied[name] = self.notation.write_value(scalar_of(values[0]), name)
         return copied
 
     def _add(self, item: Value, copied: dict[str, Value]) -> Value:

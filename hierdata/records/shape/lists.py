@@ -17,7 +17,7 @@ from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validat
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from hierdata.documents.document import Document, Value
+from hierdata.documents.document import Document, Value, field_at
 from hierdata.domains.bins import label_count
 from hierdata.domains.bounds import MOST_PARTS, Count, Name, PathName
 from hierdata.ground.escaping import quote
@@ -34,7 +34,6 @@ from hierdata.records.shape.places import (
     NOT_A_LIST,
     ShapeNotation,
     digest_value,
-    field_at,
     lists_at,
     objects_at,
 )
@@ -93,18 +92,19 @@ class Distinct(ListStep):
         count = None if self.count is None else self.field_keys(context, self.count)[0]
 
         def differ(items: Sequence[Value], holder: Document, tally: StepTally) -> Sequence[Value] | None:
-            found: dict[bytes, list[tuple[bytes, int]]] = {}
-            for place, item in enumerate(items):
+            by_content: dict[bytes, list[tuple[bytes, int]]] = {}
+            for position, item in enumerate(items):
                 content = digest_value(item)
                 values = [(name, field_at(item, keys)) for name, keys in compared]
-                tally.seen.update(name for name, value in values if value is not None)
+                tally.with_value.update(name for name, value in values if value is not None)
                 equal = b"".join(digest_value(value) for _, value in values) or content
-                found.setdefault(equal, []).append((content, place))
-            chosen = {min(own)[1]: len(own) for own in found.values()}
+                by_content.setdefault(equal, []).append((content, position))
+            chosen = {min(copies)[1]: len(copies) for copies in by_content.values()}
             if count is not None and not _can_count(items, chosen, count, tally):
                 return None
             return [
-                _add_count(items[place], count, chosen[place], context.notation) for place in sorted(chosen)
+                _add_count(items[position], count, times, context.notation)
+                for position, times in sorted(chosen.items())
             ]
 
         return differ
@@ -112,8 +112,8 @@ class Distinct(ListStep):
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
         by = f" that agree in {', '.join(map(quote, self.fields))}" if self.fields else " that are equal"
-        told = "" if self.count is None else f"; {quote(self.count)} is how many there were"
-        return f"Of the items of each list {quote(self.path)}{by} one was used{told}."
+        counted = "" if self.count is None else f"; {quote(self.count)} is how many there were"
+        return f"Of the items of each list {quote(self.path)}{by} one was used{counted}."
 
     def change_tables(self, tables: ShapedTables, notation: ShapeNotation) -> ShapedTables:
         """Return the tables that hold the records after the step: `count` is a new column."""
@@ -132,8 +132,8 @@ class Distinct(ListStep):
 
 def _can_count(items: Sequence[Value], chosen: dict[int, int], count: str, tally: StepTally) -> bool:
     """Return whether each item that stays has a place for the count."""
-    strangers = sum(not isinstance(items[place], dict) for place in chosen)
-    taken = sum(isinstance(item := items[place], dict) and count in item for place in chosen)
+    strangers = sum(not isinstance(items[position], dict) for position in chosen)
+    taken = sum(isinstance(item := items[position], dict) and count in item for position in chosen)
     tally.misfits.update({NO_OBJECT: strangers, ITEM_HAS_FIELD: taken})
     return not strangers and not taken
 
@@ -184,7 +184,7 @@ class DropBelow(ListStep):
         def keep(items: Sequence[Value], holder: Document, tally: StepTally) -> Sequence[Value]:
             values = [field_at(item, by) for item in items]
             if self.by is not None:
-                tally.seen[self.by] += len(values) - values.count(None)
+                tally.with_value[self.by] += len(values) - values.count(None)
             return [
                 item
                 for item, value in zip(items, values, strict=True)
@@ -313,15 +313,15 @@ class CountItems(ShapeStep):
                 number += len(items)
             tally.before += number
             tally.after += number
-            told = number if self.bins is None else label_count(number, self.bins)
-            document[name] = notation.write_value(told, name)
+            label = number if self.bins is None else label_count(number, self.bins)
+            document[name] = notation.write_value(label, name)
 
         return change
 
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
-        what = "the number" if self.bins is None else "the bin of the number"
-        return f"{quote(self.to)} is {what} of items that a record has at {quote(self.path)}."
+        amount = "the number" if self.bins is None else "the bin of the number"
+        return f"{quote(self.to)} is {amount} of items that a record has at {quote(self.path)}."
 
     def change_tables(self, tables: ShapedTables, notation: ShapeNotation) -> ShapedTables:
         """Return the tables that hold the records after the step: the number is a new column of the root."""

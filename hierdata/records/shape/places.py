@@ -88,15 +88,6 @@ def children_of(document: Document, key: str) -> Iterator[Document]:
             yield item
 
 
-def field_at(item: Value, keys: Keys) -> Value:
-    """Return the value of a field of an item, None if it is missing; an element alone is its own value."""
-    for key in keys:
-        item = item.get(key) if isinstance(item, dict) else None
-        if isinstance(item, Siblings) and len(item) == 1:
-            item = item[0]
-    return item
-
-
 def is_scalar(value: Value) -> bool:
     """Return whether a value is neither a list nor an object."""
     return not isinstance(value, list | dict)

@@ -40,15 +40,15 @@ ShapedTables: TypeAlias = tuple[ShapedTable, ...]
 
 def find_table(tables: ShapedTables, keys: Keys) -> ShapedTable | None:
     """Return the table whose rows have these keys, None if there is none."""
-    found = all_places([shaped.table for shaped in tables])
-    return next((shaped for shaped in tables if keys in found[shaped.table.name]), None)
+    keys_of = all_places([shaped.table for shaped in tables])
+    return next((shaped for shaped in tables if keys in keys_of[shaped.table.name]), None)
 
 
 def add_column(tables: ShapedTables, keys: Keys, column: str) -> ShapedTables:
     """Return the tables with a new column of numbers at a place; unchanged if no table is there."""
-    own = find_table(tables, keys)
+    table = find_table(tables, keys)
     return tuple(
-        replace(shaped, added=(*shaped.added, NewColumn(column))) if shaped is own else shaped
+        replace(shaped, added=(*shaped.added, NewColumn(column))) if shaped is table else shaped
         for shaped in tables
     )
 
@@ -61,24 +61,24 @@ def lift_table(
     Its rows refer to the new parent as those of the table between do, in a column of the same name.
     ``carried`` are (new name, column) of the tables between. Raises PolicyError if that is not possible.
     """
-    own = find_table(tables, source)
-    if own is None:
+    lifted = find_table(tables, source)
+    if lifted is None:
         raise PolicyError("no table has its rows here: name one of `tables`")
     name = check_name(target[-1])
-    if any(shaped.table.name == name for shaped in tables if shaped is not own):
+    if any(shaped.table.name == name for shaped in tables if shaped is not lifted):
         raise PolicyError(f"there is a table {name} already: name a table that does not exist")
     between = [
-        found for end in range(len(target), len(source)) if (found := find_table(tables, source[:end]))
+        holder for end in range(len(target), len(source)) if (holder := find_table(tables, source[:end]))
     ]
-    table = _move_table(own.table, name, tables, source, target, between[0].table)
-    added = tuple(NewColumn(new, one.origin, column) for new, column in carried for one in between)
-    moved = replace(own, table=table, added=(*own.added, *added))
+    table = _move_table(lifted.table, name, tables, source, target, between[0].table)
+    added = tuple(NewColumn(new, passed.origin, column) for new, column in carried for passed in between)
+    moved = replace(lifted, table=table, added=(*lifted.added, *added))
     return _order_tables(
         [
             moved
-            if shaped is own
+            if shaped is lifted
             else replace(shaped, table=replace(shaped.table, parent=name))
-            if shaped.table.parent == own.table.name
+            if shaped.table.parent == lifted.table.name
             else shaped
             for shaped in tables
         ]

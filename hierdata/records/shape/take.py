@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from hierdata.documents.document import Document, Scalar, Value
+from hierdata.documents.document import Document, Scalar, Value, field_at
 from hierdata.documents.scalars import DateTime
 from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import Count, Name
 from hierdata.domains.number import exact
 from hierdata.ground.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
-from hierdata.records.shape.places import ShapeNotation, digest_value, field_at, is_scalar, scalar_of
+from hierdata.records.shape.places import ShapeNotation, digest_value, is_scalar, scalar_of
 
 MISSING = "an item has no value in the field of `by`"
 NOT_ONE = "the field of `by` is a list or an object"
@@ -79,10 +79,9 @@ class Take(ListStep):
             if ranks is None:
                 tally.misfits[MIXED] += 1
                 return None
-            order = sorted(
-                range(len(items)), key=lambda at: (ranks[at], digest_value(items[at])), reverse=newest
-            )
-            return [items[at] for at in sorted(order[: self.count])]
+            keys = [(rank, digest_value(item)) for rank, item in zip(ranks, items, strict=True)]
+            order = sorted(range(len(items)), key=keys.__getitem__, reverse=newest)
+            return [items[position] for position in sorted(order[: self.count])]
 
         return extreme
 
@@ -92,13 +91,14 @@ class Take(ListStep):
             keyed.update(self.path.encode("utf-8", "surrogatepass"))
             times: dict[bytes, int] = {}
             ranks = []
-            for at, item in enumerate(items):
+            for position, item in enumerate(items):
                 content = digest_value(item)
                 times[content] = times.get(content, 0) + 1
-                own = keyed.copy()
-                own.update(content + times[content].to_bytes(8))
-                ranks.append((own.digest(), at))
-            return [items[at] for at in sorted(at for _, at in sorted(ranks)[: self.count])]
+                drawn = keyed.copy()
+                drawn.update(content + times[content].to_bytes(8))
+                ranks.append((drawn.digest(), position))
+            chosen = sorted(position for _, position in sorted(ranks)[: self.count])
+            return [items[position] for position in chosen]
 
         return draw
 
@@ -123,9 +123,9 @@ def order_values(values: Sequence[Scalar]) -> list[Any] | None:
     ([Fraction(10, 1), Fraction(9, 1)], ['2001-02', '2001'], None)
     """
     for kind in _KINDS:
-        found = [kind(value) for value in values]
-        if None not in found:
-            return found
+        ranks = [kind(value) for value in values]
+        if None not in ranks:
+            return ranks
     return None
 
 
