@@ -54,7 +54,7 @@ class Secret:
         return _Named, (self._name,)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(...)"
+        return "Secret(...)"
 
 
 class _Named(Secret):
@@ -64,9 +64,6 @@ class _Named(Secret):
 
     def __init__(self, name: str) -> None:
         self._name = name
-
-    def __repr__(self) -> str:
-        return "Secret(...)"
 
 
 def export_secrets() -> dict[str, bytes]:
@@ -95,7 +92,9 @@ class Key:
             raise PolicyError(f"a key must be bytes, not {type(value).__name__}")
         if len(value) < LEAST:
             raise PolicyError(f"a key must have at least {LEAST} bytes, not {len(value)}: {_HOW}")
-        if len({*value}) < _DIFFERENT or any(value[at:] == value[:-at] for at in range(1, _LONGEST_WORD)):
+        if len({*value}) < _DIFFERENT or any(
+            value[period:] == value[:-period] for period in range(1, _LONGEST_WORD)
+        ):
             raise PolicyError(f"a key must be random, and this one repeats a byte or a short text: {_HOW}")
         self._secret = Secret(value)
 

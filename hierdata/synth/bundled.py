@@ -57,7 +57,7 @@ def students_tables(people: Iterable[dict[str, Any]]) -> dict[str, str]:
         "books": ("cid", "title"),
         "evaluations": ("cid", "instructor", "score"),
     }
-    lines = {name: [",".join(own)] for name, own in columns.items()}
+    lines = {name: [",".join(names)] for name, names in columns.items()}
 
     def add(name: str, row: dict[str, Any]) -> None:
         lines[name].append(",".join(str(row.get(column, "")) for column in columns[name]))
@@ -71,7 +71,7 @@ def students_tables(people: Iterable[dict[str, Any]]) -> dict[str, str]:
             for name in ("books", "evaluations"):
                 for item in course.get(name, ()):
                     add(name, {"cid": cid, **item})
-    return {name: "".join(f"{line}\n" for line in own) for name, own in lines.items()}
+    return {name: "".join(f"{line}\n" for line in table) for name, table in lines.items()}
 
 
 def students_xml(people: Iterable[dict[str, Any]]) -> Iterator[str]:

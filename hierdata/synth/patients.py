@@ -38,19 +38,19 @@ SYSTEMS = (
     "heart", "vessels", "lungs", "stomach", "kidneys", "skin", "nerves", "bones", "joints", "eyes", "ears",
     "hormones",
 )  # fmt: skip
-CONDITIONS = {own: tuple(f"{own} disorder {number}" for number in range(1, 11)) for own in SYSTEMS}
-PROCEDURES = {own: tuple(f"{own} procedure {number}" for number in range(1, 7)) for own in SYSTEMS}
-MEDICATIONS = {own: tuple(f"{own} medicine {number}" for number in range(1, 9)) for own in SYSTEMS}
-OBSERVATIONS = {own: tuple(f"{own} test {number}" for number in range(1, 5)) for own in SYSTEMS}
+CONDITIONS = {system: tuple(f"{system} disorder {number}" for number in range(1, 11)) for system in SYSTEMS}
+PROCEDURES = {system: tuple(f"{system} procedure {number}" for number in range(1, 7)) for system in SYSTEMS}
+MEDICATIONS = {system: tuple(f"{system} medicine {number}" for number in range(1, 9)) for system in SYSTEMS}
+OBSERVATIONS = {system: tuple(f"{system} test {number}" for number in range(1, 5)) for system in SYSTEMS}
 RESULTS = {"normal": 40, "low": 25, "high": 25, "critical": 10}
 ENCOUNTERS = {
     "routine care": ("wellness", "ambulatory", "outpatient"),
     "acute care": ("emergency", "urgent care", "inpatient"),
 }
 PATIENT_TAXONOMIES = {
-    "encounter": tuple((name, care, ROOT) for care, own in ENCOUNTERS.items() for name in own),
-    "procedure": tuple((name, own, ROOT) for own, names in PROCEDURES.items() for name in names),
-    "observation": tuple((name, own, ROOT) for own, names in OBSERVATIONS.items() for name in names),
+    "encounter": tuple((name, care, ROOT) for care, names in ENCOUNTERS.items() for name in names),
+    "procedure": tuple((name, system, ROOT) for system, names in PROCEDURES.items() for name in names),
+    "observation": tuple((name, system, ROOT) for system, names in OBSERVATIONS.items() for name in names),
 }
 """The taxonomies of the patients by name."""
 _CHECK_UPS = 10
@@ -101,35 +101,41 @@ def _patient(draws: Draws, ordinal: int, fewest: int, most: int) -> dict[str, An
     for _ in range(2):
         fourth *= fourth  # products instead of a power, which platforms compute differently
     number = fewest + int((most - fewest + 1) * (0.25 * steady + 0.75 * fourth * fourth * fourth))
-    own = (draws.pick(SYSTEMS), draws.pick(SYSTEMS))
+    troubled = (draws.pick(SYSTEMS), draws.pick(SYSTEMS))
     return {
-        "id": f"P{ordinal:06d}",
-        "birth_date": date.fromordinal(draws.whole(OLDEST, YOUNGEST)).isoformat(),
-        "postal_code": f"{draws.pick(REGIONS)}{draws.whole(0, 99):02d}",
-        "sex": draws.pick(("female", "male")),
+        **_person(draws, ordinal),
         "encounters": [
-            _encounter(draws, day, draws.chance(_CHECK_UPS / number), own)
+            _encounter(draws, day, draws.chance(_CHECK_UPS / number), troubled)
             for day in sorted(draws.whole(_FIRST_DAY, _LAST_DAY) for _ in range(number))
         ],
     }
 
 
-def _encounter(draws: Draws, day: int, check_up: bool, own: Sequence[str]) -> dict[str, Any]:
+def _person(draws: Draws, ordinal: int) -> dict[str, Any]:
+    return {
+        "id": f"P{ordinal:06d}",
+        "birth_date": date.fromordinal(draws.whole(OLDEST, YOUNGEST)).isoformat(),
+        "postal_code": f"{draws.pick(REGIONS)}{draws.whole(0, 99):02d}",
+        "sex": draws.pick(("female", "male")),
+    }
+
+
+def _encounter(draws: Draws, day: int, check_up: bool, troubled: Sequence[str]) -> dict[str, Any]:
     encounter: dict[str, Any] = {
         "start": date.fromordinal(day).isoformat(),
         "class": draws.pick(draws.pick(tuple(ENCOUNTERS.values()))),
     }
     for name, codes in _CODES.items():
         number = draws.whole(*_AT_CHECK_UP[name]) if check_up else int(draws.chance(_ELSEWHERE[name]))
-        encounter[name] = [{"code": _code(draws, codes, own)} for _ in range(number)]
+        encounter[name] = [{"code": _code(draws, codes, troubled)} for _ in range(number)]
     for observation in encounter["observations"]:
         observation["result"] = tuple(RESULTS)[draws.index(_RESULT_LIMITS)]
     return encounter
 
 
-def _code(draws: Draws, codes: dict[str, tuple[str, ...]], own: Sequence[str]) -> str:
-    found = codes[draws.pick(own if draws.chance(_OWN_SYSTEM) else SYSTEMS)]
-    return found[draws.index(_BY_RANK[len(found)])]
+def _code(draws: Draws, codes: dict[str, tuple[str, ...]], troubled: Sequence[str]) -> str:
+    of_system = codes[draws.pick(troubled if draws.chance(_OWN_SYSTEM) else SYSTEMS)]
+    return of_system[draws.index(_BY_RANK[len(of_system)])]
 
 
 def outpatients(records: int, seed: int) -> Iterator[dict[str, Any]]:
@@ -148,13 +154,9 @@ def outpatients(records: int, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def _outpatient(draws: Draws, ordinal: int) -> dict[str, Any]:
-    return {
-        "id": f"P{ordinal:06d}",
-        "birth_date": date.fromordinal(draws.whole(OLDEST, YOUNGEST)).isoformat(),
-        "postal_code": f"{draws.pick(REGIONS)}{draws.whole(0, 99):02d}",
-        "sex": draws.pick(("female", "male")),
-        "visits": [_visit(draws) for _ in range(0 if draws.chance(0.02) else draws.whole(1, 3))],
-    }
+    person = _person(draws, ordinal)
+    number = 0 if draws.chance(0.02) else draws.whole(1, 3)
+    return {**person, "visits": [_visit(draws) for _ in range(number)]}
 
 
 def _visit(draws: Draws) -> dict[str, Any]:

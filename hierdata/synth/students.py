@@ -131,8 +131,8 @@ class _Campus:
 
     def evaluations(self, subject: str) -> list[dict[str, Any]]:
         draws = self.draws
-        own = draws.chance(self.correlation)
-        names = INSTRUCTORS[subject if own else draws.pick(DEPARTMENTS).subject]
+        follows = draws.chance(self.correlation)
+        names = INSTRUCTORS[subject if follows else draws.pick(DEPARTMENTS).subject]
         return [
             {"instructor": name, "score": draws.pick(SCORES[draws.index(self.levels)])}
             for name in self.distinct(names)

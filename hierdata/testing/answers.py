@@ -25,7 +25,7 @@ def check_answers(
     """Check that what holds and what is achieved at one vertex agree; ``bind`` builds such a constraint."""
     name = type(model).__name__
     holds, achieved = constraint.holds(view), constraint.achieved_parameters(view)
-    at = f"in a class of {view.records} records with {dict(view.counts)} values by code"
+    where = f"in a class of {view.records} records with {dict(view.counts)} values by code"
     require(isinstance(holds, bool), f"holds of {name} must return True or False")
     if model.per_attribute and not view.counts:
         enough = view.records >= constraint.min_class_size
@@ -44,18 +44,18 @@ def check_answers(
     if not view.counts and model.per_attribute:
         return
     if not achieved:
-        require(not holds, f"{name} holds {at} but achieves nothing")
+        require(not holds, f"{name} holds {where} but achieves nothing")
         return
     reached = _restate_achieved(model, achieved)
     if reached is None:
         return
-    require(bind(reached).holds(view), f"what {name} achieves does not hold {at}")
+    require(bind(reached).holds(view), f"what {name} achieves does not hold {where}")
     for letter, value in achieved.items():
         step = _stronger(model, letter, value)
         stronger = None if step is None else _restate_achieved(model, {**achieved, letter: step})
         require(
             stronger is None or not bind(stronger).holds(view),
-            f"{name} achieves {letter} = {value} {at}, but a stronger {letter} holds too",
+            f"{name} achieves {letter} = {value} {where}, but a stronger {letter} holds too",
         )
 
 
@@ -68,8 +68,8 @@ def _restate_achieved(model: PrivacyModel, achieved: Mapping[str, Fraction]) -> 
             whole = isinstance(getattr(model, letter), int)
             plain[letter] = int(value) if whole else value
         elif level.isdigit() and isinstance(plain.get(stem), tuple):
-            at = int(level) - 1
-            plain[stem] = (*plain[stem][:at], value, *plain[stem][at + 1 :])
+            index = int(level) - 1
+            plain[stem] = (*plain[stem][:index], value, *plain[stem][index + 1 :])
         else:
             return None
     try:

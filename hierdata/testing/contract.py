@@ -50,9 +50,9 @@ def send_to_worker(value: Any) -> Any:
         ) from None
 
 
-def require_sentence(said: str, what: str) -> None:
+def require_sentence(said: str, called: str) -> None:
     """Raise ContractError unless a text is one sentence on one line."""
     require(
         said.endswith(".") and "\n" not in said and said.strip(" .") != "",
-        f"{what} must be a sentence on one line that ends with a full stop",
+        f"{called} must be a sentence on one line that ends with a full stop",
     )

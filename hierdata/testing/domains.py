@@ -51,8 +51,8 @@ def _node_of(name: str, tree: Hierarchy, value: Scalar) -> int:
     try:
         return tree.node_of(value)
     except Uncovered:
-        what = "a missing value" if value is None else "one of the values given"
-    require(False, f"{name} does not cover {what}")
+        refused = "a missing value" if value is None else "one of the values given"
+    require(False, f"{name} does not cover {refused}")
     return 0
 
 
@@ -82,11 +82,11 @@ def _check_rows(name: str, tree: Hierarchy) -> None:
 
 def _check_joins(name: str, tree: Hierarchy) -> None:
     above = [{*row} - {-1} for row in tree.ancestors]
-    for one, other in product(range(len(tree.labels)), repeat=2):
-        join = tree.join(one, other)
-        common = above[one] & above[other]
+    for node, other in product(range(len(tree.labels)), repeat=2):
+        join = tree.join(node, other)
+        common = above[node] & above[other]
         require(
-            join == tree.join(other, one) and join in common,
+            join == tree.join(other, node) and join in common,
             f"{name} must join two nodes at a common ancestor, independent of their order",
         )
         require(
@@ -102,7 +102,7 @@ def _check_extents(name: str, labels: Labels, tree: Hierarchy, values: Collectio
         with suppress(Uncovered):
             extents = [labels.extent(tree.labels[node]) for node in nodes if node > 0]
             require(
-                all(one[0] <= other[1] for one in extents for other in extents),
+                all(extent[0] <= other[1] for extent in extents for other in extents),
                 f"{name} must give labels that stand for one value extents that overlap",
             )
 
@@ -131,7 +131,7 @@ def _check_order(
     name: str, domain: QuasiDomain, tree: Hierarchy, values: Collection[Scalar], folder: Path
 ) -> None:
     again = domain.compile(dict.fromkeys(reversed([*values]), 2), folder)
-    spelled, spelled_again = ([(type(own), str(own)) for own in made.labels] for made in (tree, again))
+    spelled, spelled_again = ([(type(label), str(label)) for label in made.labels] for made in (tree, again))
     require(
         (spelled, tree.ancestors, tree.lm) == (spelled_again, again.ancestors, again.lm)
         and all(tree.node_of(value) == again.node_of(value) for value in values),

@@ -45,8 +45,8 @@ def _search_twice(engine: Engine, world: World, constraints: Constraints) -> Par
     """Return the partition of two runs with one seed, which must agree and must not change the forest."""
     name, forest = type(engine).__name__, world.forest
     before = [array.copy() for array in _arrays(forest)]
-    told: list[int] = []
-    first, again = (search(engine, world, constraints, 0, told.append) for _ in range(2))
+    reported: list[int] = []
+    first, again = (search(engine, world, constraints, 0, reported.append) for _ in range(2))
     same = all(map(np.array_equal, before, _arrays(forest)))
     require(same, f"{name} must not change the forest that it is given")
     equal = (
@@ -65,11 +65,11 @@ def _arrays(forest: Forest) -> tuple[NDArray[Any], ...]:
 
 def _members(partition: Partition) -> dict[int, list[int]]:
     """Return the vertices of each representative."""
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    members: defaultdict[int, list[int]] = defaultdict(list)
     for vertex, representative in enumerate(partition.representative.tolist()):
         if representative != SUPPRESSED:
-            found[representative].append(vertex)
-    return dict(found)
+            members[representative].append(vertex)
+    return dict(members)
 
 
 def _check_classes(engine: Engine, world: World, constraints: Constraints, partition: Partition) -> None:
@@ -99,16 +99,16 @@ def _check_classes(engine: Engine, world: World, constraints: Constraints, parti
     )
     first: dict[int, int] = {}
     for representative, vertices in _members(partition).items():
-        own = int(of_record[representative])
+        class_number = int(of_record[representative])
         records = forest.record_of[vertices].tolist()
         member = int(forest.record_of[representative])
         parents = forest.parent[vertices]
         kept = (
             partition.representative[representative] == representative
-            and {*of_record[vertices].tolist()} == {own}
+            and {*of_record[vertices].tolist()} == {class_number}
             and {*forest.type[vertices].tolist()} == {int(forest.type[representative])}
-            and len({*records}) == len(records) == sizes[own]
-            and first.setdefault(own, member) == member
+            and len({*records}) == len(records) == sizes[class_number]
+            and first.setdefault(class_number, member) == member
             and (
                 parents[0] < 0
                 or {*partition.representative[parents].tolist()} == {int(forest.parent[representative])}
@@ -136,14 +136,18 @@ def _check_constraints(engine: Engine, world: World, constraints: Constraints, p
     """Check the constraints at every vertex of every class, as the judge does."""
     forest, sizes = world.forest, Counter(partition.equivalence_class.tolist())
     for representative, vertices in _members(partition).items():
-        own = int(forest.record_of[representative])
-        size = sizes[int(partition.equivalence_class[own])]
+        record = int(forest.record_of[representative])
+        size = sizes[int(partition.equivalence_class[record])]
         views = [(constraints.on_records, Counter[int]())]
         for position, bound in enumerate(constraints.on_values[forest.type[representative]]):
             codes = forest.sensitive[forest.first_sensitive[vertices] + position].tolist()
             views.append((bound, Counter(code for code in codes if code >= 0)))
         require(
-            all(one.holds(constraints.view(size, counts, ())) for bound, counts in views for one in bound),
+            all(
+                constraint.holds(constraints.view(size, counts, ()))
+                for bound, counts in views
+                for constraint in bound
+            ),
             f"{type(engine).__name__} made a class in which a constraint does not hold",
         )
 

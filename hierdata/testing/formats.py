@@ -31,46 +31,46 @@ def check_format(
     ContractError.
     """
     name = type(format).__name__
-    given = documents_for(format) if documents is None else [*documents]
-    written = layout or _layout(format, given)
+    records = documents_for(format) if documents is None else [*documents]
+    written = layout or _layout(format, records)
     require(
         format.extension.startswith(".") and len(format.extension) > 1,
         f"the extension of {name} must be a full stop and at least one character",
     )
     require(type(send_to_worker(format)) is type(format), f"{name} must survive pickling")
     try:
-        data = _write_bytes(format, given, written)
+        data = _write_bytes(format, records, written)
     except (InputError, PolicyError):
         raise ContractError(f"{name} cannot write these records: pass others as documents") from None
-    require(data == _write_bytes(format, given, written), f"{name} must write the same bytes every time")
+    require(data == _write_bytes(format, records, written), f"{name} must write the same bytes every time")
     try:
-        found = format.layout(io.BytesIO(data), ())
-        read = [*format.read(io.BytesIO(data), found)]
+        recognized = format.layout(io.BytesIO(data), ())
+        read = [*format.read(io.BytesIO(data), recognized)]
     except (InputError, PolicyError):
         raise ContractError(f"{name} must read what it has written") from None
     require(
-        [*map(_exact, read)] == [*map(_exact, given)],
+        [*map(_exact, read)] == [*map(_exact, records)],
         f"{name} must read back exactly what it has written, including the spelling of numbers",
     )
     require(_write_bytes(format, read, written) == data, f"{name} must write the same bytes after reading")
-    _check_splits(name, format, data, found, read)
-    _check_broken(name, format, data, found)
+    _check_splits(name, format, data, recognized, read)
+    _check_broken(name, format, data, recognized)
 
 
 def documents_for(format: Format) -> list[Document]:
     """Return records that any format with these traits can represent."""
     if format.has_elements:
         return [
-            {"@id": str(at), "a": Siblings([text]), "b": Siblings(["x", text])}
-            for at, text in enumerate(_TEXTS)
+            {"@id": str(position), "a": Siblings([text]), "b": Siblings(["x", text])}
+            for position, text in enumerate(_TEXTS)
         ]
     if format.is_tabular:
-        number = str if format.is_textual else int
-        return [{"id": number(at), "a": text} for at, text in enumerate(_TEXTS)]
+        kind = str if format.is_textual else int
+        return [{"id": kind(position), "a": text} for position, text in enumerate(_TEXTS)]
     numbers: list[Any] = [0, -1, 10**30, Decimal("0.1"), Numeral("1e2"), Numeral("1.50"), True, None]
     return [
-        {"id": at, "a": text, "b": [text, {"c": number}, []], "odd name": {"d": {}}}
-        for at, (text, number) in enumerate(zip(_TEXTS, numbers, strict=True))
+        {"id": position, "a": text, "b": [text, {"c": number}, []], "odd name": {"d": {}}}
+        for position, (text, number) in enumerate(zip(_TEXTS, numbers, strict=True))
     ]
 
 

@@ -40,10 +40,10 @@ def check_metric(metric: type[Metric]) -> None:
     measured = 0
     for world in worlds(flat=False):
         for publication in _publications(world):
-            own = metric.under(None)
-            figures = own.of(publication, world.forest)
-            check_figures(own, figures)
-            _check_parts(name, own, publication, world.forest, figures)
+            member = metric.under(None)
+            figures = member.of(publication, world.forest)
+            check_figures(member, figures)
+            _check_parts(name, member, publication, world.forest, figures)
             measured += len(figures)
     require(measured, f"{name} must have a figure of some release")
 
@@ -58,8 +58,10 @@ def cut(publication: Publication, forest: Forest, count: int, rng: random.Random
     The costs of the search are in no part.
     """
     of_record = publication.equivalence_class[forest.roots[:-1]].tolist()
-    draws = {own: rng.randrange(count) for own in set(of_record)}
-    drawn = np.array([draws[own] if own >= 0 else rng.randrange(count) for own in of_record], np.int64)
+    draws = {number: rng.randrange(count) for number in set(of_record)}
+    drawn = np.array(
+        [draws[number] if number >= 0 else rng.randrange(count) for number in of_record], np.int64
+    )
     parts = [np.flatnonzero(drawn == part) for part in range(count)]
     return [_part(publication, forest, records) for records in parts if len(records)]
 
@@ -69,7 +71,7 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
     number = np.full(forest.vertex_count + 1, -1)  # the last entry maps "no vertex" to itself
     number[vertices] = np.arange(len(vertices))
     nodes, first_node = _laid_out(forest.first_node, forest.quasi_count, vertices)
-    counts = np.array([len(own) for own in forest.domains], np.int64)[forest.type]
+    counts = np.array([len(attributes) for attributes in forest.domains], np.int64)[forest.type]
     sensitive, first_sensitive = _laid_out(forest.first_sensitive, counts, vertices)
     part = replace(
         forest,
@@ -83,7 +85,7 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
         first_sensitive=first_sensitive,
         sensitive=forest.sensitive[sensitive],
         spelling=forest.spelling[sensitive],
-        carried={int(number[v]): own for v, own in forest.carried.items() if number[v] >= 0},
+        carried={int(number[v]): values for v, values in forest.carried.items() if number[v] >= 0},
     )
     vars(part)["_scale"] = (forest.lm_scale, forest.exact)
     aligned = publication.representative
@@ -105,9 +107,9 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
 
 def _laid_out(first: NDArray[Any], counts: NDArray[Any], vertices: NDArray[Any]) -> tuple[Any, Any]:
     """Return the indices of some vertices' values, and the first index of each vertex after compaction."""
-    own = counts[vertices]
-    begin = np.cumsum(own) - own
-    return np.repeat(first[vertices] - begin, own) + np.arange(int(own.sum())), begin
+    sizes = counts[vertices]
+    begin = np.cumsum(sizes) - sizes
+    return np.repeat(first[vertices] - begin, sizes) + np.arange(int(sizes.sum())), begin
 
 
 def _publications(world: World) -> Iterator[Publication]:

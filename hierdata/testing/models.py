@@ -108,20 +108,20 @@ def _check_view(
 def _check_closures(model: PrivacyModel, constraint: Constraint, classes: list[Shown], tied: bool) -> None:
     good = [shown for shown in classes if constraint.holds(view_of(shown, tied))]
     name = type(model).__name__
-    for one, other in combinations_with_replacement(good, 2):
+    for shown, other in combinations_with_replacement(good, 2):
         require(
-            not constraint.closed_under_union or constraint.holds(view_of(one + other, tied)),
+            not constraint.closed_under_union or constraint.holds(view_of(shown + other, tied)),
             f"{name} on presence is declared closed under unions, but does not hold for a class that shows "
-            f"{_spell(one)} and one that shows {_spell(other)} together",
+            f"{_spell(shown)} and one that shows {_spell(other)} together",
         )
-        if not constraint.closed_under_pooling or len(one) != len(other):
+        if not constraint.closed_under_pooling or len(shown) != len(other):
             continue
         for matched in set(permutations(other)):
-            pooled = tuple(a | b for a, b in zip(one, matched, strict=True))
+            pooled = tuple(a | b for a, b in zip(shown, matched, strict=True))
             require(
                 constraint.holds(view_of(pooled, tied)),
                 f"{name} on presence is declared closed under pooling, but does not hold where records that "
-                f"show {_spell(one)} show {_spell(matched)} at another place",
+                f"show {_spell(shown)} show {_spell(matched)} at another place",
             )
 
 
@@ -153,21 +153,19 @@ def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
     name = type(model).__name__
     check_parameters(model)
     _check_words(model)
-    own = domain if model.per_attribute else None
-    constraint = model.bind(own)
+    values = domain if model.per_attribute else None
+    constraint = model.bind(values)
     if model.per_attribute:
         _check_needs_domain(model)
     check_constraint(name, constraint)
     multisets = _multisets(len(domain.values))
     for counts in multisets:
         for view in _views(model, counts):
-            check_answers(model, constraint, view, lambda other: other.bind(own))
+            check_answers(model, constraint, view, lambda other: other.bind(values))
     _check_summaries(name, model, constraint, multisets)
     _check_forms(name, constraint, multisets)
-    if constraint.closed_under_union:
-        _check_unions(name, model, constraint, multisets)
-    if constraint.closed_under_pooling:
-        _check_pools(name, model, constraint, multisets)
+    if constraint.closed_under_union or constraint.closed_under_pooling:
+        _check_pairs(name, model, constraint, multisets)
     if model.per_attribute:
         check_presence(model, domain)
 
@@ -246,12 +244,12 @@ def _is_near(closeness: Closeness, counts: Mapping[int, int]) -> bool:
     """Return whether counts satisfy a closeness, computed from the definition in Closeness."""
     inside = [0] * len(closeness.parent)
     for code, count in counts.items():
-        at = closeness.set_of[code]
-        if at == FOREIGN:
+        set_number = closeness.set_of[code]
+        if set_number == FOREIGN:
             return False
-        while at >= 0:
-            inside[at] += count
-            at = closeness.parent[at]
+        while set_number >= 0:
+            inside[set_number] += count
+            set_number = closeness.parent[set_number]
     present = sum(counts.values())
     pairs = zip(closeness.weight, inside, closeness.expected, strict=True)
     distance = sum(
@@ -261,50 +259,43 @@ def _is_near(closeness: Closeness, counts: Mapping[int, int]) -> bool:
     return distance / closeness.scale <= closeness.bound
 
 
-def _check_unions(
+def _check_pairs(
     name: str, model: PrivacyModel, constraint: Constraint, multisets: list[dict[int, int]]
 ) -> None:
+    """Check that what is declared closed under unions or pooling is, for all pairs of small classes."""
     small = [counts for counts in multisets if all(count < _MOST for count in counts.values())]
     good = [view for counts in small for view in _views(model, counts)[:2] if constraint.holds(view)]
-    for one, other in combinations_with_replacement(good, 2):
-        for union in _unions(one, other):
+    for view, other in combinations_with_replacement(good, 2):
+        of_both = f"it holds for the values {dict(view.counts)} and {dict(other.counts)}"
+        for union in _unions(view, other) if constraint.closed_under_union else ():
             require(
                 constraint.holds(union),
-                f"{name} is declared closed under unions: it holds for the values {dict(one.counts)} and "
-                f"{dict(other.counts)}, but not for both classes together",
+                f"{name} is declared closed under unions: {of_both}, but not for both classes together",
             )
-
-
-def _check_pools(
-    name: str, model: PrivacyModel, constraint: Constraint, multisets: list[dict[int, int]]
-) -> None:
-    small = [counts for counts in multisets if all(count < _MOST for count in counts.values())]
-    good = [view for counts in small for view in _views(model, counts)[:2] if constraint.holds(view)]
-    for one, other in combinations_with_replacement(good, 2):
-        if (one.records, one.population) == (other.records, other.population):
-            pool = ClassView(one.records, _both(one, other), one.population)
+        alike = (view.records, view.population) == (other.records, other.population)
+        if constraint.closed_under_pooling and alike:
             require(
-                constraint.holds(pool),
-                f"{name} is declared closed under pooling: it holds for the values {dict(one.counts)} and "
-                f"{dict(other.counts)} at two places of a class, but not for both at one place",
+                constraint.holds(ClassView(view.records, _both(view, other), view.population)),
+                f"{name} is declared closed under pooling: {of_both} at two places of a class, but not for "
+                "both at one place",
             )
 
 
-def _both(one: ClassView, other: ClassView) -> dict[int, int]:
-    codes = one.counts.keys() | other.counts.keys()
-    return {code: one.counts.get(code, 0) + other.counts.get(code, 0) for code in codes}
+def _both(view: ClassView, other: ClassView) -> dict[int, int]:
+    codes = view.counts.keys() | other.counts.keys()
+    return {code: view.counts.get(code, 0) + other.counts.get(code, 0) for code in codes}
 
 
-def _unions(one: ClassView, other: ClassView) -> Iterator[ClassView]:
+def _unions(view: ClassView, other: ClassView) -> Iterator[ClassView]:
     """Yield the union of two classes with every population it may have.
 
     Its published values fit everyone whom those of either class fit, and possibly more people.
     """
-    counts = _both(one, other)
-    records = one.records + other.records
-    if one.population is None or other.population is None:
+    counts = _both(view, other)
+    records = view.records + other.records
+    if view.population is None or other.population is None:
         yield ClassView(records, counts)
         return
-    both = one.population + other.population
-    for population in {max(one.population, other.population), both, both + 5}:
+    both = view.population + other.population
+    for population in {max(view.population, other.population), both, both + 5}:
         yield ClassView(records, counts, population)

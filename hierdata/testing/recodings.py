@@ -43,15 +43,16 @@ def check_recoding(recoding: type[Recoding]) -> None:
 def _publish(recoding: type[Recoding], world: World, model: PrivacyModel) -> Publication:
     constraints = world.bind(model)
     forest, partition = world.forest, find_partition(world, constraints)
-    own: Recoding = send_to_worker(recoding())
+    received: Recoding = send_to_worker(recoding())
     if not recoding.traits.partitions_each_type:
-        forest, partition = own.prepare(forest, partition)
+        forest, partition = received.prepare(forest, partition)
         partition = coalesce(forest, partition, constraints)
     order = list(range(forest.record_count))
     random.Random(0).shuffle(order)  # noqa: S311  # not used for secrets
     # Where tables have groups of their own, any partition will do for these too.
-    tables = len(own.divide_attributes(forest, forest.schema.root)) if own.traits.groups_each_table else 0
-    return own.publish(forest, [partition] * (1 + tables), order)
+    grouped = received.traits.groups_each_table
+    tables = len(received.divide_attributes(forest, forest.schema.root)) if grouped else 0
+    return received.publish(forest, [partition] * (1 + tables), order)
 
 
 def _check_parts(name: str, publication: Publication, again: Publication) -> None:
@@ -70,9 +71,11 @@ def _check_parts(name: str, publication: Publication, again: Publication) -> Non
         require(part.count in (None, len(documents)), f"{name} must count the documents of a part")
 
 
-def _check_judged(recoding: type[Recoding], world: World, model: PrivacyModel, found: Publication) -> int:
+def _check_judged(
+    recoding: type[Recoding], world: World, model: PrivacyModel, publication: Publication
+) -> int:
     name, judged_as = recoding.__name__, recoding.traits.judged_as
-    parts = {part.name: [*part.documents()] for part in found.parts}
+    parts = {part.name: [*part.documents()] for part in publication.parts}
     rules = world.promise(model, judged_as)
     records = parts.pop(RECORDS)
     if not records:
@@ -82,7 +85,7 @@ def _check_judged(recoding: type[Recoding], world: World, model: PrivacyModel, f
         turned = judge(records[::-1], rules, {part: rows[::-1] for part, rows in parts.items()})
     except (PolicyError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise ContractError(f"the judge of {judged_as} cannot read what {name} publishes") from error
-    shown = int((found.shown[world.forest.roots[:-1]] >= 0).sum())
+    shown = int((publication.shown[world.forest.roots[:-1]] >= 0).sum())
     require(
         verdict.passed and not verdict.malformed,
         f"the judge of {judged_as} does not confirm what {name} publishes under {model.kind}",

@@ -12,7 +12,7 @@ import numpy as np
 
 from hierdata.documents.document import Scalar
 from hierdata.domains import Flat, Interval, Prefix, Taxonomy
-from hierdata.domains.base import Hierarchy, QuasiDomain
+from hierdata.domains.base import QuasiDomain
 from hierdata.domains.levels import Levels
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints, Engine
@@ -56,8 +56,9 @@ class World:
         """Bind the model to the records, or to every sensitive attribute."""
         domains = self.forest.domains
         if not model.per_attribute:
-            return Constraints((model.bind(None),), tuple(tuple(() for _ in own) for own in domains))
-        return Constraints((), tuple(tuple((model.bind(domain),) for domain in own) for own in domains))
+            return Constraints((model.bind(None),), tuple(tuple(() for _ in of_type) for of_type in domains))
+        bound = tuple(tuple((model.bind(domain),) for domain in of_type) for of_type in domains)
+        return Constraints((), bound)
 
     def promise(self, model: PrivacyModel, judged_as: str) -> JudgeRules:
         """Return the rules for the judge of a release under a model."""
@@ -120,24 +121,27 @@ def find_partition(world: World, constraints: Constraints) -> Partition:
 
 def _world(seed: int, records: int, depth: int) -> World:
     rng = random.Random(seed)  # noqa: S311  # generated data
-    domains = [[_QUASI[(seed + at + level) % 3] for at in range(2)] for level in range(depth)]
-    made = [_vertex(rng, domains, 0) for _ in range(records)]
+    domains = [[_QUASI[(seed + number + level) % 3] for number in range(2)] for level in range(depth)]
+    roots = [_vertex(rng, domains, 0) for _ in range(records)]
     schema = Schema(tuple(_type(level, depth) for level in range(depth)))
-    every = [[own for record in made for own in _of_type(record, level)] for level in range(depth)]
+    levels = [[vertex for root in roots for vertex in _of_type(root, level)] for level in range(depth)]
     hierarchies = [
         [
-            _compile_domain(domain, [own.quasi[at] for own in every[level]])
-            for at, (domain, _) in enumerate(used)
+            domain.compile(Counter(vertex.quasi[number] for vertex in vertices), Path())
+            for number, (domain, _) in enumerate(used)
         ]
-        for level, used in enumerate(domains)
+        for vertices, used in zip(levels, domains, strict=True)
     ]
-    counted = {f"$.{level}.s": Counter(own.sensitive[0] for own in every[level]) for level in range(depth)}
+    counted = {
+        f"$.{level}.s": Counter(vertex.sensitive[0] for vertex in vertices)
+        for level, vertices in enumerate(levels)
+    }
     for counts in counted.values():
         counts.pop(None, None)
     sensitive = [
         [SensitiveDomain.build(path, counts, SCALE, True, TAXONOMY)] for path, counts in counted.items()
     ]
-    return World(encode(iter(made), schema, hierarchies, sensitive), counted)
+    return World(encode(iter(roots), schema, hierarchies, sensitive), counted)
 
 
 def _vertex(
@@ -152,7 +156,7 @@ def _vertex(
 
 
 def _type(level: int, depth: int) -> VertexType:
-    quasi = [Attribute(f"$.{level}.q{at}", (f"q{at}",), Role.QUASI) for at in range(2)]
+    quasi = [Attribute(f"$.{level}.q{number}", (f"q{number}",), Role.QUASI) for number in range(2)]
     sensitive = Attribute(f"$.{level}.s", ("s",), Role.SENSITIVE)
     return VertexType(
         index=level,
@@ -170,7 +174,3 @@ def _of_type(vertex: Vertex, level: int) -> Iterator[Vertex]:
         yield vertex
     for child in vertex.children:
         yield from _of_type(child, level)
-
-
-def _compile_domain(domain: QuasiDomain, values: Sequence[Scalar]) -> Hierarchy:
-    return domain.compile(Counter(values), Path())

@@ -67,7 +67,12 @@ class Chart:
         return resource
 
     def add_encounter(
-        self, place: str, type_: StandardCode, when: datetime, minutes: int, staff: tuple[Resource, Resource]
+        self,
+        setting: str,
+        type_: StandardCode,
+        when: datetime,
+        minutes: int,
+        staff: tuple[Resource, Resource],
     ) -> Resource:
         """Add a finished encounter at an institution with a doctor."""
         organization, practitioner = staff
@@ -77,7 +82,7 @@ class Chart:
             {
                 "identifier": [{"use": "official", "system": SITE, "value": self._ids.new()}],
                 "status": "finished",
-                "class": {"system": f"{_HL7}v3-ActCode", "code": place},
+                "class": {"system": f"{_HL7}v3-ActCode", "code": setting},
                 "type": [concept(SNOMED, type_)],
                 "subject": self._subject,
                 "participant": [
@@ -136,7 +141,7 @@ class Chart:
         self, code: StandardCode, encounter: Resource, when: datetime, results: Sequence[Resource]
     ) -> Resource:
         """Add a report of laboratory results."""
-        shown = [{**self.refer(one), "display": one["code"]["text"]} for one in results]
+        shown = [{**self.refer(result), "display": result["code"]["text"]} for result in results]
         return self._add(
             "DiagnosticReport",
             {
@@ -251,7 +256,8 @@ class Chart:
                 "period": {"start": timestamp(when)},
                 "addresses": [self.refer(reason)],
                 "activity": [
-                    {"detail": {"code": concept(SNOMED, one), "status": "in-progress"}} for one in activities
+                    {"detail": {"code": concept(SNOMED, activity), "status": "in-progress"}}
+                    for activity in activities
                 ],
             },
             "careplan",

@@ -37,17 +37,17 @@ class Illness(NamedTuple):
     medicines: tuple[str, ...] = ()
     procedures: tuple[str, ...] = ()
     plan: str = ""
-    place: str = "AMB"
+    setting: str = "AMB"
 
 
 def _illness(line: str) -> Illness:
-    """Return an illness from a line: code|text|often|ages|sex|medicines|procedures|plan|place."""
+    """Return an illness from a line: code|text|often|ages|sex|medicines|procedures|plan|setting."""
     code, text, often, ages, *rest = line.split("|")
     first, _, last = ages.partition("-")
-    sex, medicines, procedures, plan, place = (*rest, "", "", "", "", "")[:5]
+    sex, medicines, procedures, plan, setting = (*rest, "", "", "", "", "")[:5]
     return Illness(
         StandardCode(code, text), float(often), int(first), int(last), sex,
-        tuple(medicines.split()), tuple(procedures.split()), plan, place or "AMB",
+        tuple(medicines.split()), tuple(procedures.split()), plan, setting or "AMB",
     )  # fmt: skip
 
 
@@ -56,8 +56,8 @@ def _illnesses(lines: str) -> tuple[Illness, ...]:
 
 
 def _codes(lines: str) -> dict[str, StandardCode]:
-    found = (line.split("|") for line in lines.strip().splitlines())
-    return {code: StandardCode(code, text) for code, text in found}
+    fields = (line.split("|") for line in lines.strip().splitlines())
+    return {code: StandardCode(code, text) for code, text in fields}
 
 
 CHRONIC = _illnesses("""

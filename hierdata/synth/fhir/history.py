@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from hierdata.synth.fhir import codes
 from hierdata.synth.fhir.chart import Chart, Resource, concept, quantity
-from hierdata.synth.fhir.codes import SNOMED, Illness, StandardCode
+from hierdata.synth.fhir.codes import LOINC, SNOMED, Illness, StandardCode
 from hierdata.synth.fhir.people import Person
 from hierdata.synth.vocabulary import Draws
 
 TODAY = date(2024, 12, 31)
 """The day of the export; all histories end here."""
-_CHECK_UP, _VISIT = (
-    StandardCode("162673000", "General examination"),
-    StandardCode("185347001", "Visit for a problem"),
-)
-_FOLLOW_UP, _EMERGENCY = (
-    StandardCode("390906007", "Follow-up"),
-    StandardCode("50849002", "Visit of the emergency room"),
-)
-_STAY, _BIRTH_CONTROL = (
-    StandardCode("32485007", "Stay in hospital"),
-    StandardCode("169762003", "Contraceptive visit"),
-)
-_TYPES = {"AMB": _VISIT, "EMER": _EMERGENCY, "IMP": _STAY}
+Visit: TypeAlias = tuple[Resource, datetime]
+"""An encounter and its beginning."""
+_CHECK_UP = StandardCode("162673000", "General examination")
+_FOLLOW_UP = StandardCode("390906007", "Follow-up")
+_BIRTH_CONTROL = StandardCode("169762003", "Contraceptive visit")
+_TYPES = {
+    "AMB": StandardCode("185347001", "Visit for a problem"),
+    "EMER": StandardCode("50849002", "Visit of the emergency room"),
+    "IMP": StandardCode("32485007", "Stay in hospital"),
+}
 _MINUTES = {"AMB": 30, "EMER": 120, "IMP": 4_320}
 
 _VITALS = (
     (StandardCode("8867-4", "Heart rate"), 60, 100, 0, "/min"),
     (StandardCode("9279-1", "Breaths"), 12, 16, 0, "/min"),
+)
+_PRESSURES = (
+    (StandardCode("8480-6", "Systolic"), 100, 150),
+    (StandardCode("8462-4", "Diastolic"), 65, 95),
 )
 _METABOLIC = (
     (StandardCode("2339-0", "Glucose"), 65, 130, 1, "mg/dL"),
@@ -92,7 +93,7 @@ class History:
 
     def __init__(self, draws: Draws, person: Person, chart: Chart, clinic: Clinic, years: int) -> None:
         self._draws, self._person, self._chart, self._clinic = draws, person, chart, clinic
-        self._staff = (draws.pick(clinic.organizations), draws.pick(clinic.practitioners))
+        self._staff = self._pick_staff()
         self._end = (person.dead or TODAY).toordinal()
         self._start = max(person.birth.toordinal(), self._end - years * 365)
         self._height = draws.whole(150, 178) + (0 if person.female else 12)
@@ -123,10 +124,11 @@ class History:
         return (day - self._person.birth.toordinal()) // 365
 
     def _can_have(self, illness: Illness, age: int) -> bool:
-        return illness.first <= age <= illness.last and illness.sex in (
-            "",
-            "f" if self._person.female else "m",
-        )
+        sexes = ("", "f" if self._person.female else "m")
+        return illness.first <= age <= illness.last and illness.sex in sexes
+
+    def _pick_staff(self) -> tuple[Resource, Resource]:
+        return self._draws.pick(self._clinic.organizations), self._draws.pick(self._clinic.practitioners)
 
     def _moment(self, day: int) -> datetime:
         first = datetime.fromordinal(day)
@@ -142,55 +144,47 @@ class History:
             day += gap + draws.whole(0, 40)
         return days
 
-    def _meet(self, place: str, type_: StandardCode, day: int) -> tuple[Resource, datetime]:
+    def _meet(self, setting: str, type_: StandardCode, day: int) -> Visit:
         when = self._moment(day)
         staff = self._staff
-        if place != "AMB" or self._draws.chance(0.1):
-            staff = (
-                self._draws.pick(self._clinic.organizations),
-                self._draws.pick(self._clinic.practitioners),
-            )
-        minutes = _MINUTES[place] * (1 + self._draws.whole(0, 3)) // 2
-        return self._chart.add_encounter(place, type_, when, minutes, staff), when
+        if setting != "AMB" or self._draws.chance(0.1):
+            staff = self._pick_staff()
+        minutes = _MINUTES[setting] * (1 + self._draws.whole(0, 3)) // 2
+        return self._chart.add_encounter(setting, type_, when, minutes, staff), when
 
-    def _bill(self, encounter: Resource, when: datetime, about: Resource | None = None) -> None:
-        self._chart.add_claim(encounter, when, round(80 + 400 * self._draws.share(), 2), about, drug=False)
+    def _bill(self, visit: Visit, about: Resource | None = None) -> None:
+        self._chart.add_claim(*visit, round(80 + 400 * self._draws.share(), 2), about, drug=False)
 
-    def _order(
-        self, name: str, at: tuple[Resource, datetime], reason: Resource | None, active: bool = False
-    ) -> None:
-        encounter, when = at
-        order = self._chart.add_medication(codes.MEDICINES[name], encounter, when, active, reason)
-        self._chart.add_claim(encounter, when, round(5 + 60 * self._draws.share(), 2), order, drug=True)
+    def _order(self, name: str, visit: Visit, reason: Resource | None, active: bool = False) -> None:
+        order = self._chart.add_medication(codes.MEDICINES[name], *visit, active, reason)
+        self._chart.add_claim(*visit, round(5 + 60 * self._draws.share(), 2), order, drug=True)
 
-    def _measure(
-        self, encounter: Resource, when: datetime, which: tuple[Any, ...], category: str
-    ) -> Resource:
-        code, low, high, digits, unit = which
+    def _measure(self, visit: Visit, measure: tuple[Any, ...], category: str) -> Resource:
+        code, low, high, digits, unit = measure
         number = low + (high - low) * (self._draws.share() + self._draws.share()) / 2
         value = {"valueQuantity": quantity(round(number, digits) if digits else int(number), unit)}
-        return self._chart.add_observation(category, code, encounter, when, value)
+        return self._chart.add_observation(category, code, *visit, value)
 
-    def _check_up(self, day: int) -> tuple[Resource, datetime]:
+    def _check_up(self, day: int) -> Visit:
         draws, age = self._draws, self._age(day)
-        encounter, when = self._meet("AMB", _CHECK_UP, day)
-        self._vital_signs(encounter, when, age)
+        visit = self._meet("AMB", _CHECK_UP, day)
+        self._vital_signs(visit, age)
         if age >= 18:
             for panel, values, chance in _PANELS:
                 if draws.chance(chance):
-                    results = [self._measure(encounter, when, one, "laboratory") for one in values]
-                    self._chart.add_report(panel, encounter, when, results)
+                    results = [self._measure(visit, measure, "laboratory") for measure in values]
+                    self._chart.add_report(panel, *visit, results)
         for code, chance in codes.AT_CHECK_UP:
             if age >= 12 and draws.chance(chance):
-                self._chart.add_procedure(codes.PROCEDURES[code], encounter, when, None)
+                self._chart.add_procedure(codes.PROCEDURES[code], *visit, None)
         if age >= 45 and draws.chance(0.05):
             other = "71651007" if self._person.female else "104435004"
-            self._chart.add_procedure(codes.PROCEDURES[other], encounter, when, None)
-        self._vaccinate(encounter, when, age)
-        self._bill(encounter, when)
-        return encounter, when
+            self._chart.add_procedure(codes.PROCEDURES[other], *visit, None)
+        self._vaccinate(visit, age)
+        self._bill(visit)
+        return visit
 
-    def _vital_signs(self, encounter: Resource, when: datetime, age: int) -> None:
+    def _vital_signs(self, visit: Visit, age: int) -> None:
         draws, chart = self._draws, self._chart
         height = self._height * min(1.0, (50 + 7 * age) / 175) if age < 18 else float(self._height)
         weight = self._mass * (height / 100) * (height / 100) * (0.95 + draws.share() / 10)
@@ -201,58 +195,55 @@ class History:
         )  # fmt: skip
         for code, number, unit in sizes:
             value = {"valueQuantity": quantity(round(number, 1), unit)}
-            chart.add_observation("vital-signs", code, encounter, when, value)
+            chart.add_observation("vital-signs", code, *visit, value)
         pressure = [
-            {
-                "code": _loinc("8480-6", "Systolic"),
-                "valueQuantity": quantity(draws.whole(100, 150), "mm[Hg]"),
-            },
-            {"code": _loinc("8462-4", "Diastolic"), "valueQuantity": quantity(draws.whole(65, 95), "mm[Hg]")},
+            {"code": concept(LOINC, code), "valueQuantity": quantity(draws.whole(low, high), "mm[Hg]")}
+            for code, low, high in _PRESSURES
         ]
         chart.add_observation(
-            "vital-signs", StandardCode("85354-9", "Blood pressure"), encounter, when, {"component": pressure}
+            "vital-signs", StandardCode("85354-9", "Blood pressure"), *visit, {"component": pressure}
         )
-        for one in _VITALS:
-            self._measure(encounter, when, one, "vital-signs")
+        for measure in _VITALS:
+            self._measure(visit, measure, "vital-signs")
         pain = {"valueQuantity": quantity(draws.whole(0, 5), "{score}")}
-        chart.add_observation("vital-signs", StandardCode("72514-3", "Pain"), encounter, when, pain)
+        chart.add_observation("vital-signs", StandardCode("72514-3", "Pain"), *visit, pain)
         if age >= 12:
             smoker = {"valueCodeableConcept": concept(SNOMED, _SMOKERS[self._smoking])}
-            chart.add_observation("social-history", _SMOKING, encounter, when, smoker)
+            chart.add_observation("social-history", _SMOKING, *visit, smoker)
 
-    def _vaccinate(self, encounter: Resource, when: datetime, age: int) -> None:
+    def _vaccinate(self, visit: Visit, age: int) -> None:
         draws, wanted = self._draws, []
         if draws.chance(0.82):
             wanted.append("140")
         if age >= 18 and draws.chance(0.09):
             wanted.append("113")
-        if when.year >= 2021 and age >= 12 and draws.chance(0.25):
+        if visit[1].year >= 2021 and age >= 12 and draws.chance(0.25):
             wanted.append("208")
         if age >= 50 and draws.chance(0.08):
             wanted.append("121")
         if age >= 65 and draws.chance(0.1):
             wanted.append(draws.pick(("33", "133")))
-        for own, names in _OF_A_CHILD:
-            if age == own:
+        for due_age, names in _OF_A_CHILD:
+            if age == due_age:
                 wanted.extend(name for name in names.split() if draws.chance(0.75))
         for name in wanted:
-            self._chart.add_immunization(codes.VACCINES[name], encounter, when)
+            self._chart.add_immunization(codes.VACCINES[name], *visit)
 
-    def _live_with(self, illness: Illness, visits: list[tuple[Resource, datetime]]) -> None:
+    def _live_with(self, illness: Illness, visits: list[Visit]) -> None:
         """A chronic illness: found at a check-up, then seen again, with medicines renewed."""
         draws = self._draws
-        at = draws.pick(visits)
-        condition = self._chart.add_condition(illness.code, *at, None)
+        visit = draws.pick(visits)
+        condition = self._chart.add_condition(illness.code, *visit, None)
         for name in illness.medicines:
             if draws.chance(0.6):
-                self._order(name, at, condition, active=True)
+                self._order(name, visit, condition, active=True)
         if illness.plan:
-            self._plan(illness, at, condition)
+            self._plan(illness, visit, condition)
         if illness.medicines:
-            self._follow_up(illness, at[1], condition)
+            self._follow_up(illness, visit[1], condition)
         for name in illness.procedures:
             if draws.chance(0.3):
-                self._chart.add_procedure(codes.PROCEDURES[name], *at, condition)
+                self._chart.add_procedure(codes.PROCEDURES[name], *visit, condition)
 
     def _follow_up(self, illness: Illness, begin: datetime, condition: Resource) -> None:
         draws, day = self._draws, begin.toordinal() + self._draws.whole(30, 400)
@@ -266,11 +257,11 @@ class History:
             elif draws.chance(0.35):
                 self._chart.add_procedure(codes.PROCEDURES["430193006"], *again, None)
             if illness.code.code == "44054006":
-                self._measure(*again, (_SUGAR, 5.5, 9, 1, "%"), "laboratory")
-            self._bill(*again, condition)
+                self._measure(again, (_SUGAR, 5.5, 9, 1, "%"), "laboratory")
+            self._bill(again, condition)
             day += draws.whole(30, 360)
 
-    def _note_finding(self, illness: Illness, visits: list[tuple[Resource, datetime]]) -> None:
+    def _note_finding(self, illness: Illness, visits: list[Visit]) -> None:
         encounter, when = self._draws.pick(visits)
         end = when + timedelta(days=self._draws.whole(200, 900))
         over = end.toordinal() <= self._end
@@ -284,26 +275,26 @@ class History:
             if not (self._can_have(illness, self._age(here)) and draws.chance(illness.often)):
                 continue
             begin = min(self._end, here + draws.whole(0, 364))
-            at = self._meet(illness.place, _TYPES[illness.place], begin)
-            cured = at[1] + timedelta(days=draws.whole(7, 60))
+            visit = self._meet(illness.setting, _TYPES[illness.setting], begin)
+            cured = visit[1] + timedelta(days=draws.whole(7, 60))
             over = cured.toordinal() <= self._end
-            condition = self._chart.add_condition(illness.code, *at, cured if over else None)
+            condition = self._chart.add_condition(illness.code, *visit, cured if over else None)
             for name in illness.medicines:
                 if draws.chance(0.6):
-                    self._order(name, at, condition)
+                    self._order(name, visit, condition)
             for name in illness.procedures:
                 if draws.chance(0.8):
-                    self._chart.add_procedure(codes.PROCEDURES[name], *at, condition)
+                    self._chart.add_procedure(codes.PROCEDURES[name], *visit, condition)
             if illness.plan:
-                self._plan(illness, at, condition)
+                self._plan(illness, visit, condition)
             if draws.chance(0.4):
                 temperature = (StandardCode("8310-5", "Temperature"), 36.5, 39.5, 1, "Cel")
-                self._measure(*at, temperature, "vital-signs")
-            self._bill(*at, condition)
+                self._measure(visit, temperature, "vital-signs")
+            self._bill(visit, condition)
 
-    def _plan(self, illness: Illness, at: tuple[Resource, datetime], condition: Resource) -> None:
+    def _plan(self, illness: Illness, visit: Visit, condition: Resource) -> None:
         activities = [self._draws.pick(tuple(codes.ACTIVITIES.values())) for _ in range(2)]
-        self._chart.add_plan(codes.PLANS[illness.plan], activities, *at, condition)
+        self._chart.add_plan(codes.PLANS[illness.plan], activities, *visit, condition)
 
     def _prevent(self) -> None:
         """Contraception: one medicine, renewed about once a year."""
@@ -311,19 +302,15 @@ class History:
         day = self._start + draws.whole(0, 3_000)
         while day <= self._end:
             if self._age(day) >= 18:
-                at = self._meet("AMB", _BIRTH_CONTROL, day)
-                self._order(name, at, None)
-                self._bill(*at)
+                visit = self._meet("AMB", _BIRTH_CONTROL, day)
+                self._order(name, visit, None)
+                self._bill(visit)
             day += draws.whole(330, 700)
 
-    def _allergies(self, at: tuple[Resource, datetime]) -> None:
+    def _allergies(self, visit: Visit) -> None:
         draws = self._draws
         reactions = tuple(codes.REACTIONS.values())
-        for code, own in codes.ALLERGIES.items():
+        for code, allergen in codes.ALLERGIES.items():
             if draws.chance(0.27):
                 food = code in ("91935009", "425525006", "91934008", "417532002", "300913006")
-                self._chart.add_allergy(own, draws.pick(reactions), at[1], food)
-
-
-def _loinc(code: str, text: str) -> Resource:
-    return concept(codes.LOINC, StandardCode(code, text))
+                self._chart.add_allergy(allergen, draws.pick(reactions), visit[1], food)

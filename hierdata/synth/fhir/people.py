@@ -101,21 +101,23 @@ def draw_person(draws: Draws, ids: Ids, today: date) -> Person:
     dead = None
     if days > 60 * 365 and draws.chance(0.25):
         dead = date.fromordinal(today.toordinal() - draws.whole(1, 3_000))
-    given, family = draws.pick(FEMALE if female else MALE), draws.pick(FAMILY)
-    given, family = f"{given}{draws.whole(1, 999)}", f"{family}{draws.whole(1, 999)}"
+    first_name, family = draws.pick(FEMALE if female else MALE), draws.pick(FAMILY)
+    first_name, family = f"{first_name}{draws.whole(1, 999)}", f"{family}{draws.whole(1, 999)}"
     adult = days > 18 * 365
-    names = [{"use": "official", "family": family, "given": [given, draws.pick(FEMALE if female else MALE)]}]
+    names = [
+        {"use": "official", "family": family, "given": [first_name, draws.pick(FEMALE if female else MALE)]}
+    ]
     if adult:
         names[0]["prefix"] = ["Mrs." if female else "Mr."]
     marital = MARITAL[draws.index(_MARITAL)] if adult else MARITAL[1]
     if female and marital[0] in "MW" and adult:
-        names.append({"use": "maiden", "family": draws.pick(FAMILY), "given": [given]})
+        names.append({"use": "maiden", "family": draws.pick(FAMILY), "given": [first_name]})
     language = LANGUAGES[draws.index(_LANGUAGE)]
     resource: dict[str, Any] = {
         "resourceType": "Patient",
         "id": ids.new(),
         "meta": {"profile": [f"{CORE}us-core-patient"], "lastUpdated": f"{today}T04:00:00.000-05:00"},
-        "text": _narrative(f"Synthetic record of {given} {family}, born on {birth}"),
+        "text": _narrative(f"Synthetic record of {first_name} {family}, born on {birth}"),
         "extension": _extensions(draws, female),
         "identifier": _identifiers(draws, ids, adult),
         "name": names,
@@ -150,7 +152,7 @@ def _extensions(draws: Draws, female: bool) -> list[dict[str, Any]]:
     race = RACES[draws.index(_RACE)]
     hispanic = draws.chance(0.12)
     ethnicity = ("2135-2", "Hispanic or Latino") if hispanic else ("2186-5", "Not Hispanic or Latino")
-    place = TOWNS[draws.index(_TOWN)]
+    town = TOWNS[draws.index(_TOWN)]
     return [
         {"url": f"{CORE}us-core-race", "extension": _category(race[0], race[1])},
         {"url": f"{CORE}us-core-ethnicity", "extension": _category(*ethnicity)},
@@ -161,7 +163,7 @@ def _extensions(draws: Draws, female: bool) -> list[dict[str, Any]]:
         {"url": f"{CORE}us-core-birthsex", "valueCode": "F" if female else "M"},
         {
             "url": f"{_EXTENSION}patient-birthPlace",
-            "valueAddress": {"city": place.name, "state": "Massachusetts", "country": "US"},
+            "valueAddress": {"city": town.name, "state": "Massachusetts", "country": "US"},
         },
     ]
 
@@ -172,15 +174,17 @@ def _category(code: str, text: str) -> list[dict[str, Any]]:
 
 
 def _identifiers(draws: Draws, ids: Ids, adult: bool) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [{"system": SITE, "value": ids.new()}]
+    identifiers: list[dict[str, Any]] = [{"system": SITE, "value": ids.new()}]
     values = {"MR": (f"{SITE}/mrn", ids.new()), "SS": ("http://hl7.org/fhir/sid/us-ssn", _ssn(draws))}
     if adult:
         values["DL"] = ("urn:oid:2.16.840.1.113883.4.3.25", f"S{draws.whole(10_000_000, 99_999_999)}")
     if adult and draws.chance(0.5):
         values["PPN"] = (f"{SITE}/passport", f"X{draws.whole(10_000_000, 99_999_999)}X")
     for code, (system, value) in values.items():
-        found.append({"type": {"coding": [{"system": _V2, "code": code}]}, "system": system, "value": value})
-    return found
+        identifiers.append(
+            {"type": {"coding": [{"system": _V2, "code": code}]}, "system": system, "value": value}
+        )
+    return identifiers
 
 
 def _ssn(draws: Draws) -> str:
@@ -233,7 +237,7 @@ def draw_organization(draws: Draws, ids: Ids, number: int) -> dict[str, Any]:
 def draw_practitioner(draws: Draws, ids: Ids) -> dict[str, Any]:
     """Return a doctor."""
     female = draws.chance(0.5)
-    given, family = draws.pick(FEMALE if female else MALE), draws.pick(FAMILY)
+    first_name, family = draws.pick(FEMALE if female else MALE), draws.pick(FAMILY)
     number = draws.whole(1, 999)
     return {
         "resourceType": "Practitioner",
@@ -242,7 +246,9 @@ def draw_practitioner(draws: Draws, ids: Ids) -> dict[str, Any]:
             {"system": "http://hl7.org/fhir/sid/us-npi", "value": f"99999{draws.whole(10_000, 99_999)}"}
         ],
         "active": True,
-        "name": [{"family": f"{family}{number}", "given": [f"{given}{number}"], "prefix": ["Dr."]}],
-        "telecom": [{"system": "email", "value": f"{given}.{family}{number}@records.example", "use": "work"}],
+        "name": [{"family": f"{family}{number}", "given": [f"{first_name}{number}"], "prefix": ["Dr."]}],
+        "telecom": [
+            {"system": "email", "value": f"{first_name}.{family}{number}@records.example", "use": "work"}
+        ],
         "gender": "female" if female else "male",
     }

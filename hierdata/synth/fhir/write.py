@@ -96,7 +96,9 @@ def _write_bundles(cohort: Cohort, folder: Path, done: Callable[[], None]) -> No
         bundle = {
             "resourceType": "Bundle",
             "type": "collection",
-            "entry": [{"fullUrl": f"urn:uuid:{own['id']}", "resource": own} for own in resources],
+            "entry": [
+                {"fullUrl": f"urn:uuid:{resource['id']}", "resource": resource} for resource in resources
+            ],
         }
         (folder / f"{chart.resources[0]['id']}.json").write_bytes(_line(bundle))
         done()
