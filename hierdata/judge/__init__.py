@@ -15,7 +15,7 @@ from itertools import repeat
 
 from hierdata.documents.document import Document
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.checks import DANGLING, SHARED, count_dangling, count_repeated
+from hierdata.judge.checks import count_wrong_pseudonyms
 from hierdata.judge.classes import JudgedClasses
 from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.groups import judge_groups
@@ -80,15 +80,13 @@ def judge_counted(
     beside: Mapping[str, Iterable[Document]] | None = None,
 ) -> Verdict:
     """Judge documents (see ``judge``), each given with its number of occurrences."""
-    if not rules.derived and not rules.mixed:
-        return _judge_stripped(documents, rules, beside or {})
     mixed, check = MixedReader(rules), DerivedCheck(rules)
     opened = check.strip_counted(mixed.open_counted(documents))
     verdict = _judge_stripped(opened, rules, check.strip_parts(beside or {}))
-    found = {**mixed.found, **check.found}
-    if not found:
+    forbidden = {**mixed.found, **check.found}
+    if not forbidden:
         return verdict
-    return replace(verdict, passed=False, forbidden=dict(sorted({**verdict.forbidden, **found}.items())))
+    return replace(verdict, passed=False, forbidden=dict(sorted({**verdict.forbidden, **forbidden}.items())))
 
 
 def _judge_stripped(
@@ -110,13 +108,10 @@ def _judge_stripped(
         classes.add(reading.read_documents(documents))
     else:
         translation = FactTranslation(classes.knowledge)
-        for seen in reading.read_documents(documents):
+        for record in reading.read_documents(documents):
             translation.learn(*reading.facts.take())
-            classes.add((seen,), None, translation.shown)
+            classes.add((record,), None, translation.shown)
         reading.found.update(reading.facts.found)
         classes.knowledge.learn_spellings(reading.facts.spellings())
-    if shared := count_repeated(*reading.tokens.take_buckets(1)):
-        reading.found[SHARED] += shared
-    if dangling := count_dangling(reading.links.take_buckets(1)):
-        reading.found[DANGLING] += dangling
+    reading.found.update(count_wrong_pseudonyms(reading.pseudonyms.take_buckets(1)))
     return classes.verdict(reading.found, reading.malformed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -23,13 +23,12 @@ RESPELLED = " (equal values that are spelled differently)"
 
 
 class SensitiveValues:
-    """The values seen at one sensitive path, with a code for each; equal numbers are one value.
+    """The values met at one sensitive path, with a code for each; equal numbers are one value.
 
-    ``values`` are those seen so far, by code, as they were first spelled; ``uncovered`` counts those without
+    ``values`` are those met so far, by code, as they were first spelled; ``uncovered`` counts those without
     a level or outside the taxonomy, ``unmatched`` those that do not match the rule's pattern, or are
-    finer than its published form. ``respelled``
-    counts the other spellings of these values, unless the rule allows them: a record that spells a value as
-    no other does could be found again by it.
+    finer than its published form. ``respelled`` counts the other spellings of these values, unless the rule
+    allows them: a record that spells a value as no other does could be found again by it.
     """
 
     def __init__(self, rule: SensitiveRule) -> None:
@@ -80,10 +79,10 @@ class SensitiveValues:
     def label_of(self, code: int) -> Scalar:
         """Return the one spelling of a value by its code."""
         value = self.rule.same.value_of(self.values[code])
-        found = self._canonical(value)
-        if isinstance(found, int | Fraction):
-            return canonical(found)
-        return found if isinstance(found, str) else value
+        key = self._canonical(value)
+        if isinstance(key, int | Fraction):
+            return canonical(key)
+        return key if isinstance(key, str) else value
 
     def findings(self) -> dict[str, int]:
         """Return how many values must not be published, by what is wrong with them."""
@@ -108,7 +107,7 @@ class SensitiveValues:
             return type(value), value
 
     def domain(self) -> SensitiveDomain:
-        """Return the values seen and those of the reference, with levels and paths if all are covered.
+        """Return the values met and those of the reference, with levels and paths if all are covered.
 
         Call it after all documents have been walked: a value of the reference that no document shows gets its
         code here.
@@ -123,29 +122,20 @@ class SensitiveValues:
                 counted[self.code(value)] += count
             self.respelled = respelled
             reference = tuple(counted[code] for code in range(len(self.values)))
-        values = tuple(map(rule.same.value_of, self.values))
-        if self.uncovered:
-            return SensitiveDomain(
-                rule.path,
-                values,
-                number=number,
-                reference=reference,
-                heights=heights_in(rule.taxonomy),
-                same=rule.same,
-                form=rule.form,
-            )
-        return SensitiveDomain(
+        domain = SensitiveDomain(
             rule.path,
-            values,
-            None if rule.scale is None else tuple(self._levels),
-            5 if rule.scale is None else rule.scale.count,
-            number,
-            None if rule.taxonomy is None else tuple(self._paths),
-            reference,
-            heights_in(rule.taxonomy),
-            rule.same,
-            rule.form,
+            tuple(map(rule.same.value_of, self.values)),
+            number=number,
+            reference=reference,
+            heights=heights_in(rule.taxonomy),
+            same=rule.same,
+            form=rule.form,
         )
+        if rule.scale is not None and not self.uncovered:
+            domain = replace(domain, levels=tuple(self._levels), level_count=rule.scale.count)
+        if rule.taxonomy is not None and not self.uncovered:
+            domain = replace(domain, paths=tuple(self._paths))
+        return domain
 
 
 Tally: TypeAlias = Mapping[int, int]
@@ -184,11 +174,10 @@ class RecordContent:
 
 def add_sets(sets: dict[int, Sets], codes: set[int], attributes: int, times: int) -> None:
     """Add what one record, which occurs ``times`` times, shows: its joint codes, by attribute."""
-    own: dict[int, list[int]] = {}
+    by_attribute: dict[int, list[int]] = {}
     for joint in codes:
         code, index = divmod(joint, attributes)
-        own.setdefault(index, []).append(code)
-    for index, found in own.items():
-        known = sets.setdefault(index, {})
-        shown = frozenset(found)
-        known[shown] = known.get(shown, 0) + times
+        by_attribute.setdefault(index, []).append(code)
+    for index, listed in by_attribute.items():
+        counts, shown = sets.setdefault(index, {}), frozenset(listed)
+        counts[shown] = counts.get(shown, 0) + times

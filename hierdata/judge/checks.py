@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from itertools import pairwise
 from struct import iter_unpack
@@ -39,92 +40,76 @@ class Pattern:
 
 SHARED = "a pseudonym in several records"
 """The name under which shared pseudonyms are counted as forbidden."""
+DANGLING = "a reference to what is not published"
+"""The name under which references without target are counted as forbidden."""
+Marks: TypeAlias = tuple[bytes, ...]
+"""The hashes of pseudonyms that no two records may share, of identities, and of references."""
 
 _SIZE = 16
 _MARK = f"{_SIZE}s"
 
 
-class Tokens:
+class Pseudonyms:
     """The pseudonyms of documents, each by its hash, once for each record that it occurs in.
 
-    >>> tokens = Tokens()
+    >>> pseudonyms = Pseudonyms()
     >>> for record in ({("people", "00ff"), ("people", "01ff")}, {("people", "00ff")}, {("wards", "01ff")}):
-    ...     tokens.add(record)
-    >>> count_repeated(tokens.take_buckets(1)[0])
-    1
+    ...     pseudonyms.add(record, ())
+    >>> pseudonyms.add((), {("people", True, "00ff"), ("people", False, "00ff"), ("people", False, "01ff")})
+    >>> sorted(count_wrong_pseudonyms(pseudonyms.take_buckets(1)).items())
+    [('a pseudonym in several records', 1), ('a reference to what is not published', 1)]
     """
 
     def __init__(self) -> None:
-        self._marks = bytearray()
+        self._marks = _make_room()
 
-    def add(self, found: set[tuple[str, str]], times: int = 1) -> None:
-        """Add the pseudonyms of a record that occurs ``times`` times, each with its domain."""
-        for domain, token in found:
-            text = f"{domain}\0{token}".encode("utf-8", "surrogatepass")
-            self._marks += blake2b(text, digest_size=_SIZE).digest() * min(times, 2)
+    def add(
+        self, tokens: Collection[tuple[str, str]], links: Collection[tuple[str, bool, str]], times: int = 1
+    ) -> None:
+        """Add the pseudonyms of a record that occurs ``times`` times, each with its domain.
 
-    def take_buckets(self, buckets: int) -> list[bytes]:
-        """Return the hashes added since the last call; equal ones are in one bucket."""
-        if buckets == 1:
-            parted = [self._marks]
-        else:
-            parted = [bytearray() for _ in range(buckets)]
-            for (mark,) in iter_unpack(_MARK, self._marks):
-                parted[int.from_bytes(mark[:8]) % buckets] += mark
-        self._marks = bytearray()
-        return list(map(bytes, parted))
-
-
-def count_repeated(marks: bytes | bytearray) -> int:
-    """Return how many pseudonyms in a bucket occur in more than one record."""
-    ordered = sorted(iter_unpack(_MARK, marks))
-    return len({mark for mark, following in pairwise(ordered) if mark == following})
-
-
-DANGLING = "a reference to what is not published"
-"""The name under which references without target are counted as forbidden."""
-
-Marks: TypeAlias = tuple[bytes, bytes]
-"""The hashes of identities and of references, one after the other."""
-
-
-class Links:
-    """The identities and references of documents, each by its hash, once for each record.
-
-    >>> links = Links()
-    >>> for token, identifies in (("00ff", True), ("00ff", False), ("01ff", False)):
-    ...     links.add({("people", identifies, token)})
-    >>> count_dangling(links.take_buckets(1))
-    1
-    """
-
-    def __init__(self) -> None:
-        self._marks = (bytearray(), bytearray())
-
-    def add(self, found: set[tuple[str, bool, str]]) -> None:
-        """Add the pseudonyms of a record, each with its domain and whether it identifies a vertex."""
-        for domain, identifies, token in found:
-            text = f"{domain}\0{token}".encode("utf-8", "surrogatepass")
-            self._marks[not identifies].extend(blake2b(text, digest_size=_SIZE).digest())
+        ``links`` say of each whether it identifies a vertex or refers to one.
+        """
+        shared, identities, references = self._marks
+        for domain, token in tokens:
+            shared.extend(_hash(domain, token) * min(times, 2))
+        for domain, identifies, token in links:
+            (identities if identifies else references).extend(_hash(domain, token))
 
     def take_buckets(self, buckets: int) -> list[Marks]:
         """Return the hashes added since the last call; equal ones are in one bucket."""
-        parted = [(bytearray(), bytearray()) for _ in range(buckets)]
-        for at, marks in enumerate(self._marks):
-            for (mark,) in iter_unpack(_MARK, marks):
-                parted[int.from_bytes(mark[:8]) % buckets][at].extend(mark)
-        self._marks = (bytearray(), bytearray())
-        return [(bytes(identities), bytes(references)) for identities, references in parted]
+        added, self._marks = self._marks, _make_room()
+        if buckets == 1:
+            return [tuple(map(bytes, added))]
+        parted = [_make_room() for _ in range(buckets)]
+        for role, hashes in enumerate(added):
+            for (mark,) in iter_unpack(_MARK, hashes):
+                parted[int.from_bytes(mark[:8]) % buckets][role].extend(mark)
+        return [tuple(map(bytes, bucket)) for bucket in parted]
 
 
-def count_dangling(marks: Iterable[Marks]) -> int:
-    """Return how many references of a bucket, counted once for each record, lead to no identity."""
-    identities: set[bytes] = set()
-    references: list[bytes] = []
-    for known, asked in marks:
-        identities.update(mark for (mark,) in iter_unpack(_MARK, known))
-        references += (mark for (mark,) in iter_unpack(_MARK, asked))
-    return sum(mark not in identities for mark in references)
+def _make_room() -> tuple[bytearray, bytearray, bytearray]:
+    return bytearray(), bytearray(), bytearray()
+
+
+def _hash(domain: str, token: str) -> bytes:
+    return blake2b(f"{domain}\0{token}".encode("utf-8", "surrogatepass"), digest_size=_SIZE).digest()
+
+
+def count_wrong_pseudonyms(marks: Iterable[Marks]) -> Counter[str]:
+    """Count the pseudonyms of a bucket that several records share, and references that lead to no identity.
+
+    A reference counts once for each record.
+    """
+    tokens, identities, references = (
+        [mark for (mark,) in iter_unpack(_MARK, b"".join(hashes))]
+        for hashes in zip((b"", b"", b""), *marks, strict=True)
+    )
+    tokens.sort()
+    shared = {mark for mark, following in pairwise(tokens) if mark == following}
+    targets = set(identities)
+    dangling = sum(mark not in targets for mark in references)
+    return +Counter({SHARED: len(shared), DANGLING: dangling})
 
 
 class LabelCheck:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues, Sets, add_sets
 from hierdata.judge.knowledge.judged import JudgedKnowledge
 from hierdata.judge.model_checks import ModelChecks
-from hierdata.judge.reading import Seen
+from hierdata.judge.reading import JudgedRecord
 from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
 
@@ -41,47 +41,47 @@ class JudgedVertex:
         codes: list[int],
         children: Children,
         times: int,
-        own: Codes | None = None,
-        seen: set[int] | None = None,
-        shown: Shown | None = None,
+        our_codes: Codes | None = None,
+        anywhere: set[int] | None = None,
+        by_place: Shown | None = None,
     ) -> None:
         """Add the values of a record's vertex, and those below it, ``times`` times.
 
-        ``own`` translates the codes; without it they are ours. ``seen`` collects our codes, ``shown`` does so
-        by place.
+        ``our_codes`` translates the codes; without it they are ours. ``anywhere`` collects our codes,
+        ``by_place`` does so by place.
         """
         self.vertices += times
         if codes:
             tally = self.tally
-            if own is not None:
-                codes = [own[code] for code in codes]
+            if our_codes is not None:
+                codes = [our_codes[code] for code in codes]
             for code in codes:
                 tally[code] = tally.get(code, 0) + times
-            if seen is not None:
-                seen.update(codes)
-                if shown is not None:
-                    shown.setdefault(self, set()).update(codes)
+            if anywhere is not None:
+                anywhere.update(codes)
+                if by_place is not None:
+                    by_place.setdefault(self, set()).update(codes)
         below = self.below
         for mark, held, inner in children:
-            place = below.get(mark)
-            if place is None:
-                place = below[mark] = JudgedVertex()
-            if len(held) != 1 or inner or shown is not None:
-                place.add(held, inner, times, own, seen, shown)
+            vertex = below.get(mark)
+            if vertex is None:
+                vertex = below[mark] = JudgedVertex()
+            if len(held) != 1 or inner or by_place is not None:
+                vertex.add(held, inner, times, our_codes, anywhere, by_place)
                 continue
             # Most vertices have one value and nothing below: a call for each would take most of the time.
-            code = held[0] if own is None else own[held[0]]
-            place.vertices += times
-            place.tally[code] = place.tally.get(code, 0) + times
-            if seen is not None:
-                seen.add(code)
+            code = held[0] if our_codes is None else our_codes[held[0]]
+            vertex.vertices += times
+            vertex.tally[code] = vertex.tally.get(code, 0) + times
+            if anywhere is not None:
+                anywhere.add(code)
 
     def places(self, documents: int) -> Iterator[PlaceContent]:
         """Yield the values at each vertex of the class that has any; the class has so many documents."""
         if self.tally:
             yield PlaceContent(self.tally, self.sets, -(-self.vertices // documents))
-        for place in self.below.values():
-            yield from place.places(documents)
+        for vertex in self.below.values():
+            yield from vertex.places(documents)
 
 
 class Class(JudgedVertex):
@@ -100,19 +100,19 @@ class Class(JudgedVertex):
         self.of_records: dict[int, Sets] = {}
 
     def add_record(
-        self, codes: list[int], children: Children, times: int, own: Codes | None, reading: Readings
+        self, codes: list[int], children: Children, times: int, our_codes: Codes | None, reading: Readings
     ) -> None:
         """Add a record that occurs ``times`` times (see ``add``), with what it shows at each place."""
-        seen: set[int] = set()
-        shown: Shown = {}
-        self.add(codes, children, times, own, seen, shown if reading.at_places else None)
+        shown: set[int] = set()
+        by_place: Shown = {}
+        self.add(codes, children, times, our_codes, shown, by_place if reading.at_places else None)
         anywhere = self.anywhere
-        for code in seen:
+        for code in shown:
             anywhere[code] = anywhere.get(code, 0) + times
-        for place, found in shown.items():
-            if kept := reading.select(found, reading.at_places):
-                add_sets(place.sets, kept, reading.attributes, times)
-        if reading.in_records and (kept := reading.select(seen, reading.in_records)):
+        for vertex, shown_there in by_place.items():
+            if kept := reading.select(shown_there, reading.at_places):
+                add_sets(vertex.sets, kept, reading.attributes, times)
+        if reading.in_records and (kept := reading.select(shown, reading.in_records)):
             add_sets(self.of_records, kept, reading.attributes, times)
 
     def content(self) -> RecordContent:
@@ -136,12 +136,11 @@ class Readings:
     """Which of the attributes, by their index, are asked for presence at a place or in a whole record."""
 
     def __init__(self, rules: JudgeRules) -> None:
-        asked = [(at, rule.reading) for at, rule in enumerate(rules.sensitive)]
-        self.attributes = len(asked)
-        self.at_places = frozenset(
-            at for at, own in asked if own.asks == "presence" and own.within == "place"
-        )
-        self.in_records = frozenset(at for at, own in asked if own.of_record)
+        readings = [rule.reading for rule in rules.sensitive]
+        presence = [index for index, reading in enumerate(readings) if reading.asks == "presence"]
+        self.attributes = len(readings)
+        self.in_records = frozenset(index for index in presence if readings[index].of_record)
+        self.at_places = frozenset(presence) - self.in_records
 
     def select(self, codes: Collection[int], indices: frozenset[int]) -> set[int]:
         """Return the joint codes of some attributes."""
@@ -163,43 +162,47 @@ class JudgedClasses:
         self.knowledge = None if model is None else JudgedKnowledge(rules, model, attributes)
 
     def add(
-        self, records: Iterable[Seen], own: Codes | None = None, shown: Sequence[int] | None = None
+        self,
+        records: Iterable[JudgedRecord],
+        our_codes: Codes | None = None,
+        shown: Sequence[int] | None = None,
     ) -> None:
         """Put records into their classes (see JudgedVertex.add); ``shown`` is that of JudgedKnowledge.add."""
         classes, written, bare = self._classes, self._written, self._bare
         readings, tied = self._readings, self._rules.ties_values
         knowledge = self.knowledge
         for key, raw, unpardoned, members, times, population, codes, facts_of_record, children in records:
-            known = classes.get(key)
-            if known is None:
-                known = classes[key] = Class(population)
-            known.records += members
+            class_ = classes.get(key)
+            if class_ is None:
+                class_ = classes[key] = Class(population)
+            class_.records += members
             if tied:
-                known.add_record(codes, children, times, own, readings)
+                class_.add_record(codes, children, times, our_codes, readings)
             else:
-                known.add(codes, children, times, own)
+                class_.add(codes, children, times, our_codes)
             if knowledge is not None and facts_of_record is not None:
-                knowledge.add(key, facts_of_record, members, shown or (), own)
+                knowledge.add(key, facts_of_record, members, shown or (), our_codes)
                 continue
             written[raw] += members
             if unpardoned is not None:
                 bare[unpardoned] += members
 
-    def verdict(self, found: Mapping[str, int], malformed: int) -> Verdict:
-        """Return the verdict on these classes; ``found`` counts forbidden content.
+    def verdict(self, forbidden: Mapping[str, int], malformed: int) -> Verdict:
+        """Return the verdict on these classes; ``forbidden`` counts what must not be published.
 
         Raises PolicyError where knowledge is bounded and to judge it would take too long.
         """
-        knowledge = self.knowledge
+        knowledge, judged = self.knowledge, None
         if knowledge is not None:
-            found = {**found, **knowledge.findings()}
-        judged = None if knowledge is None else knowledge.judgement()
+            forbidden = {**forbidden, **knowledge.findings()}
+            judged = knowledge.judgement()
         checks = ModelChecks(self._rules, self._attributes, judged)
-        for ordinal, known in enumerate(self._classes.values()):
+        classes = self._classes.values()
+        for ordinal, class_ in enumerate(classes):
             tied, attributes = self._rules.ties_values, len(self._attributes)
-            whole = known.content() if tied else known.occurrences(attributes)
-            checks.check_class(ordinal, known.records, known.contents(), whole, known.population)
-        verdict = checks.verdict([known.records for known in self._classes.values()], found, malformed)
+            whole = class_.content() if tied else class_.occurrences(attributes)
+            checks.check_class(ordinal, class_.records, class_.contents(), whole, class_.population)
+        verdict = checks.verdict([class_.records for class_ in classes], forbidden, malformed)
         if knowledge is not None:  # whole records are not compared, nor with exempt fields
             return replace(verdict, told_apart=knowledge.tell_apart())
         return replace(

@@ -42,13 +42,13 @@ class DerivedCheck:
         return {name: self._strip_part(name, documents) for name, documents in parts.items()}
 
     def _strip_part(self, name: str, documents: Iterable[Document]) -> Iterator[Document]:
-        own = [labels for rule, labels in self._apart if _is_table_of(name, rule.vertex)]
+        checks = [labels for rule, labels in self._apart if _is_table_of(name, rule.vertex)]
         for document in documents:
-            yield self._strip(document, own)
+            yield self._strip(document, checks)
 
     @staticmethod
-    def _strip(document: Document, rules: Iterable[_LabelCheck]) -> Document:
-        for labels in rules:
+    def _strip(document: Document, checks: Iterable[_LabelCheck]) -> Document:
+        for labels in checks:
             stripped = labels.strip(document, labels.shared)
             assert isinstance(stripped, dict)
             document = stripped
@@ -98,8 +98,8 @@ class _LabelCheck:
         label = _find(item, self._label)
         if self._map is not None:
             source = _find(item, self._source)
-            due = None if isinstance(source, dict | list) else self._map.find(source)
-            if isinstance(label, dict | list) or not _are_equal(label, due):
+            expected = None if isinstance(source, dict | list) else self._map.find(source)
+            if isinstance(label, dict | list) or not _are_equal(label, expected):
                 self._found[self._path] += 1
         return item if label is None else _without(item, self._label)
 
@@ -115,24 +115,24 @@ def _find(item: Document, steps: Keys) -> Value:
     return value
 
 
-def _are_equal(label: Scalar, due: Scalar) -> bool:
-    if label is None or due is None:
-        return label is due
+def _are_equal(label: Scalar, expected: Scalar) -> bool:
+    if label is None or expected is None:
+        return label is expected
     with suppress(Uncovered):
-        return identity(label) == identity(due)
-    return str(label) == str(due)
+        return identity(label) == identity(expected)
+    return str(label) == str(expected)
 
 
 def _without(item: Document, steps: Keys) -> Document:
     """Return an object without the value at some keys, and without objects that hold nothing else."""
-    first, *others = steps
-    if not others:
-        return {key: value for key, value in item.items() if key != first}
+    first, *below = steps
+    others = {key: value for key, value in item.items() if key != first}
+    if not below:
+        return others
     inner = single(item.get(first))
     if isinstance(inner, str):
         inner = {TEXT: inner}
     if not isinstance(inner, dict):
         return item
-    left = _without(inner, tuple(others))
-    found = {key: value for key, value in item.items() if key != first}
-    return {**found, first: left} if left else found
+    rest = _without(inner, tuple(below))
+    return {**others, first: rest} if rest else others

@@ -25,14 +25,7 @@ from hierdata.documents.document import (
     whole,
 )
 from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues
-from hierdata.judge.checks import (
-    DANGLING,
-    SHARED,
-    Links,
-    Tokens,
-    count_dangling,
-    count_repeated,
-)
+from hierdata.judge.checks import Pseudonyms, count_wrong_pseudonyms
 from hierdata.judge.model_checks import ModelChecks
 from hierdata.judge.rule_tree import UNLISTED, RuleNode, RuleTree
 from hierdata.judge.rules import JudgeRules, Keys, Verdict
@@ -86,10 +79,10 @@ class Kind:
 
     def group(self, number: int) -> Group:
         """Return the group of this number; create it if needed."""
-        found = self.groups.get(number)
-        if found is None:
-            found = self.groups[number] = Group()
-        return found
+        group = self.groups.get(number)
+        if group is None:
+            group = self.groups[number] = Group()
+        return group
 
 
 def kinds_of(rules: JudgeRules) -> dict[Keys, Kind]:
@@ -117,18 +110,21 @@ class SensitiveTable:
         self.shown: set[int] = set()
         self._spelling = GroupSpelling()
 
-    def tell(self, row: Document, attributes: tuple[SensitiveValues, ...], found: Counter[str]) -> bool:
-        """Add the values of one row to its group; return False if the row is malformed."""
-        held = dict(_scalars(row, (), self.places))
-        number = self._spelling.number(held.pop((GROUP,), None))
-        count = whole(held.pop((COUNT,), None))
-        if strangers := held.keys() - self.places.keys():
-            found[UNLISTED] += len(strangers)
+    def add_row(self, row: Document, attributes: tuple[SensitiveValues, ...], found: Counter[str]) -> bool:
+        """Add the values of one row to its group; return False if the row is malformed.
+
+        ``found`` counts fields that no row may have.
+        """
+        values = dict(_scalars(row, (), self.places))
+        number = self._spelling.number(values.pop((GROUP,), None))
+        count = whole(values.pop((COUNT,), None))
+        if unlisted := values.keys() - self.places.keys():
+            found[UNLISTED] += len(unlisted)
         if number is None or not count:
             return False
         self.held[number] += count
-        self.shown.update(index for keys, index in self.places.items() if keys in held)
-        codes = tuple(attributes[index].code(held.get(keys)) for keys, index in self.places.items())
+        self.shown.update(index for keys, index in self.places.items() if keys in values)
+        codes = tuple(attributes[index].code(values.get(keys)) for keys, index in self.places.items())
         tally = self.kind.group(number).tally
         for index, code in zip(self.places.values(), codes, strict=True):
             if code >= 0:
@@ -140,7 +136,7 @@ class SensitiveTable:
     def hold(self, number: int, codes: tuple[int, ...], count: int) -> None:
         """Do nothing with a row of a group that occurs ``count`` times; ``RowTable`` keeps it."""
 
-    def wrong(self) -> int:
+    def count_wrong_groups(self) -> int:
         """Return for how many groups the number of values differs from the number of vertices."""
         return sum(self.held[number] != group.vertices for number, group in self.kind.groups.items())
 
@@ -159,8 +155,8 @@ def read_tables(
             malformed += 1
             continue
         for row in rows:
-            malformed += not table.tell(row, attributes, found)
-    return malformed + sum(table.wrong() for table in tables.values())
+            malformed += not table.add_row(row, attributes, found)
+    return malformed + sum(table.count_wrong_groups() for table in tables.values())
 
 
 def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> dict[str, tuple[str, ...]]:
@@ -181,8 +177,7 @@ class GroupWalk:
         self.found = self._tree.found
         self._kinds: dict[RuleNode, list[Kind]] = {}
         self._met: set[tuple[Keys, str, int]] = set()
-        self._tokens = Tokens()
-        self._links = Links()
+        self._pseudonyms = Pseudonyms()
         for rule in rules.sensitive:
             self._tree.node_at(rule.keys).forbidden = ".".join(rule.keys)
         for kind in kinds:
@@ -199,15 +194,11 @@ class GroupWalk:
         tree.tokens.clear()
         tree.links.clear()
         self._item(document, tree.root)
-        self._tokens.add(tree.tokens, times)
-        self._links.add(tree.links)
+        self._pseudonyms.add(tree.tokens, tree.links, times)
 
     def close(self) -> None:
         """Count what depends on all records together."""
-        if shared := count_repeated(*self._tokens.take_buckets(1)):
-            self.found[SHARED] += shared
-        if dangling := count_dangling(self._links.take_buckets(1)):
-            self.found[DANGLING] += dangling
+        self.found.update(count_wrong_pseudonyms(self._pseudonyms.take_buckets(1)))
 
     def _item(self, item: Value, node: RuleNode) -> None:
         if isinstance(item, list):

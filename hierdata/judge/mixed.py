@@ -30,9 +30,8 @@ class MixedReader:
         self.found: Counter[str] = Counter()
         base = ("representative",) if rules.recoding == "representatives" else ()
         # An outer list first: the keys of an inner one begin with the key of a filter.
-        self._mixed = [
-            ((*base, *one.holder), one) for one in sorted(rules.mixed, key=lambda one: len(one.holder))
-        ]
+        outer_first = sorted(rules.mixed, key=lambda rule: len(rule.holder))
+        self._mixed = [((*base, *rule.holder), rule) for rule in outer_first]
 
     def open_counted(
         self, documents: Iterable[tuple[Document, _Counted]]
@@ -58,7 +57,7 @@ class MixedReader:
         return {**value, keys[0]: self._open(value[keys[0]], keys[1:], mixed)}
 
     def _split(self, holder: Document, mixed: MixedRule) -> Document:
-        made = {one.key for one in mixed.kinds} - {mixed.name}
+        made = {kind.key for kind in mixed.kinds} - {mixed.name}
         if made & holder.keys():
             self._count(mixed, _NAME)
         if holder.get(mixed.name) is None:
@@ -71,35 +70,35 @@ class MixedReader:
                 self._count(mixed, _NO_LIST)
                 return others
             return {**others, kind.key: value}
-        found: dict[str, Value] = {}
+        by_kind: dict[str, Value] = {}
         last = 0
         for item in value:
             kind = self._kind_of(item, mixed)
             if kind is None:
                 continue
-            place = mixed.kinds.index(kind)
-            if place < last:
+            number = mixed.kinds.index(kind)
+            if number < last:
                 self._count(mixed, _ORDER)
-            last = max(last, place)
-            items = found.setdefault(kind.key, [])
+            last = max(last, number)
+            items = by_kind.setdefault(kind.key, [])
             assert isinstance(items, list)
             items.append(item)
-        return {**others, **found} if found or not mixed.is_by_form else {**others, mixed.name: []}
+        return {**others, **by_kind} if by_kind or not mixed.is_by_form else {**others, mixed.name: []}
 
     def _kind_of(self, item: Value, mixed: MixedRule) -> ItemFilter | None:
         """Return the type of an item; count it and return None if it is of none or of two."""
         if mixed.is_by_form:
-            return next(one for one in mixed.kinds if one.is_object is isinstance(item, dict))
+            return next(kind for kind in mixed.kinds if kind.is_object is isinstance(item, dict))
         selecting = [
-            one for one in mixed.kinds if all(_find(item, keys) == text for keys, text in one.conditions)
+            kind for kind in mixed.kinds if all(_find(item, keys) == text for keys, text in kind.conditions)
         ]
         if len(selecting) != 1:
             self._count(mixed, _SEVERAL if selecting else _NO_FILTER)
             return None
         return selecting[0]
 
-    def _count(self, mixed: MixedRule, what: str) -> None:
-        self.found[f"{mixed.path}: {what}"] += 1
+    def _count(self, mixed: MixedRule, problem: str) -> None:
+        self.found[f"{mixed.path}: {problem}"] += 1
 
 
 def _find(item: Value, keys: Keys) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
 
@@ -15,22 +16,11 @@ from hierdata.privacy.base import BY_VALUE, ClassView, Constraint, PrivacyModel
 class _ModelCheck:
     """One model at one sensitive attribute. Vertices with equal summaries are decided once."""
 
-    def __init__(
-        self,
-        model: PrivacyModel,
-        constraint: Constraint,
-        path: str | None,
-        *,
-        repeats: bool = False,
-        tied: bool = True,
-        resolved: PrivacyModel | None = None,
-    ) -> None:
+    def __init__(self, model: PrivacyModel, constraint: Constraint, stated: Judgement) -> None:
+        """Keep what is ``stated`` of the judgement before any class is judged."""
         self.model = model
-        self._resolved = resolved
         self.constraint = constraint
-        self.path = path
-        self._repeats = repeats
-        self._tied = tied
+        self._stated = replace(stated, reading=constraint.reading)
         self.achieved: dict[str, Fraction] = {}
         self.failing: set[int] = set()
         self._decided: dict[object, bool] = {}
@@ -50,16 +40,11 @@ class _ModelCheck:
 
     def judgement(self) -> Judgement:
         """Return the result over all classes checked so far."""
-        return Judgement(
-            self.model.kind,
-            self.path,
-            not self.failing,
-            self.achieved,
-            len(self.failing),
-            reading=self.constraint.reading,
-            repeats=self._repeats,
-            tied=self._tied,
-            resolved=self._resolved,
+        return replace(
+            self._stated,
+            held=not self.failing,
+            achieved=self.achieved,
+            failing_classes=len(self.failing),
         )
 
 
@@ -88,7 +73,6 @@ class ModelChecks:
                 (self._on_records if index < 0 else on_values[index]).append(check)
         self._failing: dict[object, list[_ModelCheck]] = {}
         self._tied = rules.ties_values
-        self._attributes = attributes
         self._paths = tuple(attribute.rule.path for attribute in attributes)
         self._guesses = [Fraction(0)] * len(attributes)
 
@@ -174,14 +158,14 @@ class ModelChecks:
             failing = self._failing[case] = [check for check in checks if not check.holds(view, ())]
         return failing
 
-    def verdict(self, sizes: Collection[int], found: Mapping[str, int], malformed: int) -> Verdict:
-        """Return the verdict on all classes checked, of these sizes; ``found`` counts forbidden content."""
+    def verdict(self, sizes: Collection[int], forbidden: Mapping[str, int], malformed: int) -> Verdict:
+        """Return the verdict on all classes checked, of these sizes; ``forbidden`` as in Verdict."""
         judgements = tuple(
             check.judgement() if isinstance(check, _ModelCheck) else check for _, check in self._checks
         )
-        for own in self._attributes:
-            found = {**found, **own.findings()}
-        clean = not (found or malformed or self._not_judged)
+        for attribute in self._attributes:
+            forbidden = {**forbidden, **attribute.findings()}
+        clean = not (forbidden or malformed or self._not_judged)
         return Verdict(
             passed=clean and bool(judgements) and all(judgement.held for judgement in judgements),
             records=sum(sizes),
@@ -191,7 +175,7 @@ class ModelChecks:
             k_raw=None,
             k_exempt=None,
             judgements=judgements,
-            forbidden=dict(sorted(found.items())),
+            forbidden=dict(sorted(forbidden.items())),
             malformed=malformed,
             not_judged=self._not_judged,
             worst_guess=dict(zip(self._paths, self._guesses, strict=True)),
@@ -205,52 +189,41 @@ def _build_checks(
 
     If the model cannot be judged, the check is replaced by a Judgement.
     """
-    found: list[tuple[int, _ModelCheck | Judgement]] = []
+    checks: list[tuple[int, _ModelCheck | Judgement]] = []
     for model, on in rules.models:
-        if model.needs_population and rules.population is None:
-            found.append((-1, Judgement(model.kind, None, None, reason="no population table was given")))
-            continue
-        if model.bounds_knowledge and knowledge is not None:
-            found.append((-1, knowledge))
-            continue
-        if not model.per_attribute:
-            found.append((-1, _ModelCheck(model, model.bind(None), None)))
-            continue
         chosen = [i for i, attribute in enumerate(attributes) if on is None or attribute.rule.keys in on]
-        if not chosen:
-            found.append(
-                (-1, Judgement(model.kind, None, None, reason="no sensitive attribute is declared for it"))
-            )
-        for index in chosen:
-            repeats = any(
-                attributes[index].rule.keys[:end] in rules.vertices
-                for end in range(1, len(attributes[index].rule.keys) + 1)
-            )
-            found.append((index, _check_at(model, attributes[index], repeats, rules.ties_values)))
-    return found
+        stated = Judgement(model.kind, None, None)
+        if model.needs_population and rules.population is None:
+            checks.append((-1, replace(stated, reason="no population table was given")))
+        elif model.bounds_knowledge and knowledge is not None:
+            checks.append((-1, knowledge))
+        elif not model.per_attribute:
+            checks.append((-1, _ModelCheck(model, model.bind(None), stated)))
+        elif not chosen:
+            checks.append((-1, replace(stated, reason="no sensitive attribute is declared for it")))
+        else:
+            checks += ((index, _check_at(model, attributes[index], rules)) for index in chosen)
+    return checks
 
 
-def _check_at(
-    model: PrivacyModel, attribute: SensitiveValues, repeats: bool, tied: bool
-) -> _ModelCheck | Judgement:
+def _check_at(model: PrivacyModel, attribute: SensitiveValues, rules: JudgeRules) -> _ModelCheck | Judgement:
     """Build the check of a model at an attribute; a Judgement if it cannot be judged there."""
-    path, reading, domain = attribute.rule.path, attribute.rule.reading, attribute.domain()
-    resolved = None
+    keys, reading, domain = attribute.rule.keys, attribute.rule.reading, attribute.domain()
+    stated = Judgement(
+        model.kind,
+        attribute.rule.path,
+        None,
+        reading=reading if model.limits_presence else BY_VALUE,
+        repeats=any(keys[:end] in rules.vertices for end in range(1, len(keys) + 1)),
+        tied=rules.ties_values,
+    )
     try:
-        resolved = model.resolve(domain)
-        constraint = model.bind_reading(domain, reading, tied=tied)
+        stated = replace(stated, resolved=model.resolve(domain))
+        constraint = model.bind_reading(domain, reading, tied=rules.ties_values)
     except PolicyError as error:
-        return Judgement(
-            model.kind,
-            path,
-            None,
-            reason=f"values without a level: {attribute.uncovered}" if attribute.uncovered else str(error),
-            reading=reading if model.limits_presence else BY_VALUE,
-            repeats=repeats,
-            tied=tied,
-            resolved=resolved,
-        )
-    return _ModelCheck(model, constraint, path, repeats=repeats, tied=tied, resolved=resolved)
+        uncovered = attribute.uncovered
+        return replace(stated, reason=f"values without a level: {uncovered}" if uncovered else str(error))
+    return _ModelCheck(model, constraint, stated)
 
 
 def _split_by_attribute(tally: Tally, attributes: int) -> Iterable[tuple[int, dict[int, int]]]:

@@ -17,12 +17,12 @@ from typing import Any
 
 from hierdata.documents.document import Document, Scalar
 from hierdata.judge.attribute import RESPELLED, SensitiveValues
-from hierdata.judge.checks import DANGLING, SHARED, Marks, count_dangling, count_repeated
+from hierdata.judge.checks import Marks, count_wrong_pseudonyms
 from hierdata.judge.classes import JudgedClasses
 from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.knowledge.judged import FactTranslation
 from hierdata.judge.mixed import MixedReader
-from hierdata.judge.reading import Reading, Seen
+from hierdata.judge.reading import JudgedRecord, Reading
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 
 _MARSHALLED = frozenset({str, int, bool, type(None)})
@@ -44,45 +44,44 @@ class JudgeWalk:
         """Yield (bucket, piece). The pieces of one walk must be judged in this order."""
         attributes = tuple(SensitiveValues(rule) for rule in self._rules.sensitive)
         reading = Reading(self._rules, attributes)
-        told = [0] * len(attributes)
+        sent = [0] * len(attributes)
         self._first = True
-        buckets: list[list[Seen]] = [[] for _ in range(self._buckets)]
+        buckets: list[list[JudgedRecord]] = [[] for _ in range(self._buckets)]
         held = 0
         mixed, labels = MixedReader(self._rules), DerivedCheck(self._rules)
-        for seen in reading.read_documents(labels.strip_counted(mixed.open_counted(documents))):
-            buckets[int.from_bytes(seen[0][:8]) % self._spread].append(seen)
-            held += 1 + len(seen[-1]) + (0 if seen[7] is None else len(seen[7][1]) // 2)
+        for record in reading.read_documents(labels.strip_counted(mixed.open_counted(documents))):
+            buckets[int.from_bytes(record[0][:8]) % self._spread].append(record)
+            held += 1 + len(record[-1]) + (0 if record[7] is None else len(record[7][1]) // 2)
             if held >= HELD:
-                yield from self._pieces(buckets, reading, _news(attributes, told))
+                yield from self._pieces(buckets, reading, _news(attributes, sent))
                 held = 0
-        for own in attributes:
-            reading.found.update(own.find_respelled())
+        for attribute in attributes:
+            reading.found.update(attribute.find_respelled())
         reading.found.update(labels.found)
         reading.found.update(mixed.found)
-        yield from self._pieces(buckets, reading, _news(attributes, told))
+        yield from self._pieces(buckets, reading, _news(attributes, sent))
 
     def _pieces(
-        self, buckets: list[list[Seen]], reading: Reading, values: dict[int, Scalar]
+        self, buckets: list[list[JudgedRecord]], reading: Reading, values: dict[int, Scalar]
     ) -> Iterator[tuple[int, bytes]]:
         """Yield and clear what is held. Sensitive values go to every bucket: models need all of them."""
         news = {code: _plain(value) for code, value in values.items()}
-        tokens = reading.tokens.take_buckets(self._buckets)
-        links = reading.links.take_buckets(self._buckets)
+        marks = reading.pseudonyms.take_buckets(self._buckets)
         facts = reading.facts
-        told = None if facts is None else facts.take()
         first, self._first = self._first, False
+        labels, shown = ([], []) if facts is None else facts.take()
+        plain_labels = [(index, _plain(value)) for index, value in labels]
         if facts is not None:
             reading.found.update(facts.found)
             facts.found.clear()
         for bucket, records in enumerate(buckets):
             found = {} if bucket else dict(reading.found)
             malformed = 0 if bucket else reading.malformed
-            own = None
-            if facts is not None and told is not None:
-                labels = [(index, _plain(value)) for index, value in told[0]]
-                own = labels, told[1], {} if bucket else facts.spellings(), first
-            if news or records or found or malformed or tokens[bucket] or any(links[bucket]) or own:
-                piece = (news, records, found, malformed, tokens[bucket], links[bucket], own)
+            knowledge = None
+            if facts is not None:
+                knowledge = plain_labels, shown, {} if bucket else facts.spellings(), first
+            if news or records or found or malformed or any(marks[bucket]) or knowledge:
+                piece = (news, records, found, malformed, marks[bucket], knowledge)
                 yield bucket, marshal.dumps(piece)
             records.clear()
         reading.found.clear()
@@ -100,53 +99,51 @@ class JudgeHear:
         attributes = tuple(SensitiveValues(rule) for rule in self._rules.sensitive)
         classes = JudgedClasses(self._rules, attributes)
         forbidden: Counter[str] = Counter()
-        wrong = 0
-        own: dict[int, int] = {}
-        tokens = bytearray()
-        links: list[Marks] = []
+        malformed = 0
+        our_codes: dict[int, int] = {}
+        pseudonyms: list[Marks] = []
         knowledge = classes.knowledge
         facts: FactTranslation | None = None
         for piece in pieces:
             # Made by a walk of ours.
-            news, records, found, malformed, some, linked, told = marshal.loads(piece)  # noqa: S302
+            news, records, found, wrong, marks, known = marshal.loads(piece)  # noqa: S302
             for foreign, value in news.items():  # a walk sends values before it uses their codes
-                own[foreign] = _code(attributes, foreign, value)
-            if told is not None and knowledge is not None:
-                labels, shown, spelled, first = told
+                our_codes[foreign] = _code(attributes, foreign, value)
+            if known is not None and knowledge is not None:
+                labels, shown, spelled, first = known
                 if first or facts is None:
                     facts = FactTranslation(knowledge)
                 facts.learn([(index, _value(plain)) for index, plain in labels], shown)
                 knowledge.learn_spellings(spelled)
-            classes.add(records, own, None if facts is None else facts.shown)
+            classes.add(records, our_codes, None if facts is None else facts.shown)
             forbidden.update(found)
-            wrong += malformed
-            tokens += some
-            links.append(linked)
-        if shared := count_repeated(tokens):
-            forbidden[SHARED] += shared
-        if dangling := count_dangling(links):
-            forbidden[DANGLING] += dangling
-        return classes.verdict(forbidden, wrong)
+            malformed += wrong
+            pseudonyms.append(marks)
+        forbidden.update(count_wrong_pseudonyms(pseudonyms))
+        return classes.verdict(forbidden, malformed)
 
 
 def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
     """Merge the verdicts on the classes of all parts, at least one, into one verdict."""
     models = {model.kind: model for model, _ in rules.models}
 
-    def both(one: Judgement, other: Judgement) -> Judgement:
+    def both(left: Judgement, right: Judgement) -> Judgement:
         return replace(
-            one,
-            held=one.held and other.held,  # None in all parts where it could not be judged
-            achieved=models[one.model].weakest(one.achieved, other.achieved),
-            failing_classes=one.failing_classes + other.failing_classes,
+            left,
+            held=left.held and right.held,  # None in all parts where it could not be judged
+            achieved=models[left.model].weakest(left.achieved, right.achieved),
+            failing_classes=left.failing_classes + right.failing_classes,
         )
 
     verdicts = list(parts)
     heard = [verdict for verdict in verdicts if verdict.classes]
+    told_apart = [verdict.told_apart for verdict in verdicts if verdict.told_apart]
+    judgements = zip(*(verdict.judgements for verdict in verdicts), strict=True)
+    k_exempt = min((verdict.k_exempt or 0 for verdict in heard), default=0)
     forbidden: Counter[str] = Counter()
     for verdict in verdicts:
         forbidden.update(verdict.forbidden)
-    forbidden.update({what: 1 - count for what, count in forbidden.items() if what.endswith(RESPELLED)})
+    forbidden.update({name: 1 - count for name, count in forbidden.items() if name.endswith(RESPELLED)})
     for path in forbidden.keys() & {rule.path for rule in rules.sensitive}:  # each part met all values
         forbidden[path] = max(verdict.forbidden.get(path, 0) for verdict in verdicts)
     return replace(
@@ -157,30 +154,24 @@ def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
         k=min((verdict.k for verdict in heard), default=0),
         largest_class=max((verdict.largest_class for verdict in heard), default=0),
         k_raw=min((verdict.k_raw or 0 for verdict in heard), default=0),
-        k_exempt=min((verdict.k_exempt or 0 for verdict in heard), default=0)
-        if rules.pardoned_paths
-        else None,
-        judgements=tuple(
-            reduce(both, own) for own in zip(*(one.judgements for one in verdicts), strict=True)
-        ),
+        k_exempt=k_exempt if rules.pardoned_paths else None,
+        judgements=tuple(reduce(both, of_parts) for of_parts in judgements),
         forbidden=dict(sorted(forbidden.items())),
         malformed=sum(verdict.malformed for verdict in verdicts),
-        told_apart=reduce(add, told)
-        if (told := [one.told_apart for one in verdicts if one.told_apart])
-        else None,
+        told_apart=reduce(add, told_apart) if told_apart else None,
         worst_guess={
             path: max(verdict.worst_guess[path] for verdict in verdicts) for path in verdicts[0].worst_guess
         },
     )
 
 
-def _news(attributes: Sequence[SensitiveValues], told: list[int]) -> dict[int, Scalar]:
+def _news(attributes: Sequence[SensitiveValues], sent: list[int]) -> dict[int, Scalar]:
     """Return the values that were not sent yet, by their codes joint over all attributes."""
     news: dict[int, Scalar] = {}
     for index, attribute in enumerate(attributes):
-        for code, value in enumerate(attribute.values[told[index] :], told[index]):
+        for code, value in enumerate(attribute.values[sent[index] :], sent[index]):
             news[code * len(attributes) + index] = value
-        told[index] = len(attribute.values)
+        sent[index] = len(attribute.values)
     return news
 
 

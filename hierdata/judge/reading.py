@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value, single, whole
 from hierdata.documents.scalars import TYPED_TEXTS, Int64
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.checks import REMEMBERED, Links, Tokens
+from hierdata.judge.checks import REMEMBERED, Pseudonyms
 from hierdata.judge.knowledge.facts import FactReader, ReadFacts, VertexTypes
 from hierdata.judge.rule_tree import RuleNode
 from hierdata.judge.rules import JudgeRules, Keys
@@ -82,12 +82,12 @@ class RecordReader:
 
     def _first(self, record: Document, columns: _Columns, shown: object) -> ReadRecord:
         """Walk a record and cache its digests, unless the walk found something that must be counted again."""
-        found = self._tree.found.total()
-        seen = self._walk_record(record)
-        if self._room and self._tree.found.total() == found:
+        findings = self._tree.found.total()
+        read = self._walk_record(record)
+        if self._room and self._tree.found.total() == findings:
             self._room -= 1
-            columns.known[shown] = seen[:2]
-        return seen
+            columns.known[shown] = read[:2]
+        return read
 
     def _flat(self, record: Document) -> _Columns | None:
         """Return the columns of a record; None if it must be walked."""
@@ -115,7 +115,7 @@ class RecordReader:
         return _Columns(itemgetter(*shown), tuple(sensitive), tuple(noted))
 
 
-Seen: TypeAlias = (
+JudgedRecord: TypeAlias = (
     "tuple[bytes, bytes, bytes | None, int, int, int | None, list[int], ReadFacts | None, Children]"
 )
 """What the judge sees of a document.
@@ -130,7 +130,7 @@ is that of its root vector, with all vertices of a type in one place.
 class Reading:
     """Reads documents one after the other; ``found`` and ``malformed`` count what must not occur.
 
-    ``tokens`` are the pseudonyms that two records must not share, ``links`` identities and references.
+    ``pseudonyms`` are those that two records must not share, identities and references.
     """
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
@@ -141,15 +141,14 @@ class Reading:
         self._unpardoned = None if unpardoned is None else RecordReader(Walk(unpardoned, attributes))
         self._fitting: dict[bytes, int | None] = {}
         self.found = self._walk.tree.found
-        self.tokens = Tokens()
-        self.links = Links()
+        self.pseudonyms = Pseudonyms()
         self.malformed = 0
         model = rules.knowledge
         copies = None if model is None or model.alpha is not None else model.m + 2
         types = VertexTypes.of(rules)
         self.facts = None if model is None else FactReader(self._walk.tree, rules, attributes, types, copies)
 
-    def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
+    def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[JudgedRecord]:
         """Yield what the judge sees of each document; each is given with its number of occurrences."""
         walk, read, unpardoned, facts = self._walk, self._reader.read, self._unpardoned, self.facts
         tree = walk.tree
@@ -164,10 +163,8 @@ class Reading:
             walk.overfull = False
             key, raw, codes, children = read(record)
             self.malformed += walk.overfull * times
-            if tree.tokens:
-                self.tokens.add(tree.tokens, times)
-            if tree.links:
-                self.links.add(tree.links)
+            if tree.tokens or tree.links:
+                self.pseudonyms.add(tree.tokens, tree.links, times)
             if unpardoned is not None:
                 bare = unpardoned.read(record)[0]
             if self._rules.population is not None:

@@ -173,8 +173,8 @@ class JudgeRules:
     @property
     def links(self) -> dict[Keys, Link]:
         """The paths of identities and references."""
-        found: dict[Keys, Link] = {keys: (domain, True) for keys, domain in self.identities.items()}
-        return found | {keys: (domain, False) for keys, domain in self.references.items()}
+        identities: dict[Keys, Link] = {keys: (domain, True) for keys, domain in self.identities.items()}
+        return identities | {keys: (domain, False) for keys, domain in self.references.items()}
 
     @property
     def without_links(self) -> JudgeRules:
@@ -258,7 +258,7 @@ class ToldApart:
 
     def counts(self) -> tuple[int, ...]:
         """Return how many persons each kind of knowledge tells apart."""
-        return tuple(sum(told[at] for _, told in self.persons) for at, _ in enumerate(KNOWN_MORE))
+        return tuple(sum(answers[kind] for _, answers in self.persons) for kind in range(len(KNOWN_MORE)))
 
 
 @dataclass(frozen=True)

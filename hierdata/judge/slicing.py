@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from hierdata.documents.document import GROUP, Document, Scalar, sensitive_part, whole
 from hierdata.judge.attribute import PlaceContent, RecordContent, SensitiveValues
 from hierdata.judge.classes import Class
-from hierdata.judge.groups import GroupWalk, Kind, SensitiveTable, kinds_of, paths_by_part, read_tables
+from hierdata.judge.groups import Group, GroupWalk, Kind, SensitiveTable, kinds_of, paths_by_part, read_tables
 from hierdata.judge.model_checks import ModelChecks
 from hierdata.judge.reading import RecordReader, population_of
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule, Verdict
@@ -56,17 +56,18 @@ def judge_slices(
     malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
     malformed += count_repeated_attributes(tables.values())
     groups = _Groups(tuple(kinds.values()))
-    malformed += sum(groups.count_torn(own) for own in forms.classes.values())
-    checks = ModelChecks(rules, attributes)
     classes = forms.classes.values()
-    for ordinal, own in enumerate(classes):
-        tallies = [*groups.tallies(own.ids)]
+    malformed += sum(groups.count_torn(class_) for class_ in classes)
+    checks = ModelChecks(rules, attributes)
+    for ordinal, class_ in enumerate(classes):
+        tallies = [*groups.tallies(class_.ids)]
         whole = RecordContent(_add_up(tallies))
-        checks.check_class(ordinal, own.records, map(PlaceContent, tallies), whole, own.union.population)
+        places = map(PlaceContent, tallies)
+        checks.check_class(ordinal, class_.records, places, whole, class_.union.population)
     for ordinal, union in enumerate(forms.unions.values(), len(classes)):
         if pools := groups.pools(union):
             checks.check_class(ordinal, union.records, pools, None, union.population)
-    verdict = checks.verdict([own.records for own in classes], walk.found, malformed)
+    verdict = checks.verdict([class_.records for class_ in classes], walk.found, malformed)
     return replace(
         verdict,
         k_raw=min(forms.written.values(), default=0),
@@ -91,9 +92,8 @@ def build_id_readers(rules: JudgeRules, places: Iterable[Keys]) -> tuple[RecordR
     """
     ids = tuple(GroupId(SensitiveRule(keys, "")) for keys in places)
     # Forbidden content and links have been counted by GroupWalk.
-    plain = replace(
-        rules.without_links, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None
-    )
+    sensitive = tuple(values.rule for values in ids)
+    plain = replace(rules.without_links, sensitive=sensitive, forbidden=frozenset(), listed=None)
     unpardoned = plain.without_pardons
     return RecordReader(Walk(plain, ids)), None if unpardoned is None else RecordReader(Walk(unpardoned, ids))
 
@@ -131,10 +131,10 @@ class _Forms:
         union.records += times
         union.add(codes, children, times)
         ids = _ids(codes, children)
-        own = self.classes.get((form, ids))
-        if own is None:
-            own = self.classes[form, ids] = _Sliced(union, list(_every(codes, children)))
-        own.records += times
+        class_ = self.classes.get((form, ids))
+        if class_ is None:
+            class_ = self.classes[form, ids] = _Sliced(union, list(_every(codes, children)))
+        class_.records += times
         self.written[raw, repr((codes, children)) if children else repr(codes)] += times
         if self._unpardoned is not None:
             form, _, codes, children = self._unpardoned.read(record)
@@ -158,17 +158,14 @@ class _Groups:
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._kinds = kinds
 
-    def count_torn(self, own: _Sliced) -> int:
+    def count_torn(self, class_: _Sliced) -> int:
         """Return how many groups of a class do not have exactly one vertex of each of its records."""
-        return sum(self._vertices(code) != own.records for code in own.ids)
+        groups = map(self._group, class_.ids)
+        return sum(group is None or group.vertices != class_.records for group in groups)
 
     def tallies(self, ids: Iterable[int]) -> Iterator[Tally]:
         """Yield the values that are stated for each of these groups."""
-        for code in ids:
-            number, index = divmod(code, len(self._kinds))
-            group = self._kinds[index].groups.get(number)
-            if group is not None:
-                yield group.tally
+        yield from (group.tally for group in map(self._group, ids) if group is not None)
 
     def pools(self, union: Class) -> list[PlaceContent]:
         """Return, for each vertex that may be in several groups, the values of all these groups together."""
@@ -182,10 +179,9 @@ class _Groups:
                     pooled.append(PlaceContent(_add_up(self.tallies(codes)), siblings=place.siblings))
         return pooled
 
-    def _vertices(self, code: int) -> int:
+    def _group(self, code: int) -> Group | None:
         number, index = divmod(code, len(self._kinds))
-        group = self._kinds[index].groups.get(number)
-        return 0 if group is None else group.vertices
+        return self._kinds[index].groups.get(number)
 
 
 def tables_of(
@@ -211,12 +207,12 @@ def divide_attributes(rules: JudgeRules, kind: Kind, parts: Collection[str]) -> 
         stated = max(1, sum(there))
     if isinstance(stated, tuple):
         parted = [
-            {own: index for own, index in places.items() if rules.sensitive[index].keys in table}
+            {keys: index for keys, index in places.items() if rules.sensitive[index].keys in table}
             for table in stated
         ]
         return [table for table in parted if table]
     if stated is None or stated >= len(places):
-        return [{own: index} for own, index in places.items()]
+        return [{keys: index} for keys, index in places.items()]
     return [places] * stated
 
 

@@ -41,10 +41,10 @@ class RowsOfTable:
 
     def counts(self, group: int, attribute: int) -> Counter[int]:
         """Count the values of an attribute in a group, missing ones as -1."""
-        at = self.attributes.index(attribute)
+        column = self.attributes.index(attribute)
         counted: Counter[int] = Counter()
         for row, count in self.groups[group].items():
-            counted[row[at]] += count
+            counted[row[column]] += count
         return counted
 
 
@@ -64,7 +64,7 @@ class KnownValue:
         self._table_of = table_of
         self._counted: dict[Pair, Counter[int]] = {}
         self._most: dict[Pair, Fraction] = {}
-        self.best = {own: Fraction(0) for own in table_of}
+        self.best = {attribute: Fraction(0) for attribute in table_of}
 
     def add(self, records: Mapping[Ids, int]) -> None:
         """Add a class: how many of its records have each combination of ids."""
@@ -81,29 +81,29 @@ class KnownValue:
         return any(self._largest(ids[table], guessed) > self.best[guessed] for ids in records)
 
     def _largest(self, group: int, attribute: int) -> Fraction:
-        found = self._most.get((group, attribute))
-        if found is None:
+        share = self._most.get((group, attribute))
+        if share is None:
             counts = self._counts(group, attribute)
             most = max((count for code, count in counts.items() if code >= 0), default=0)
-            found = self._most[group, attribute] = Fraction(most, max(1, counts.total()))
-        return found
+            share = self._most[group, attribute] = Fraction(most, max(1, counts.total()))
+        return share
 
     def _counts(self, group: int, attribute: int) -> Counter[int]:
-        found = self._counted.get((group, attribute))
-        if found is None:
+        counts = self._counted.get((group, attribute))
+        if counts is None:
             table = self._tables[self._table_of[attribute]]
-            found = self._counted[group, attribute] = table.counts(group, attribute)
-        return found
+            counts = self._counted[group, attribute] = table.counts(group, attribute)
+        return counts
 
     def _compare(self, guessed: int, known: int, records: Mapping[Ids, int]) -> None:
-        """Raise the largest share of ``guessed`` by what a class shows to who knows ``known``."""
+        """Raise the largest share of ``guessed`` by what a class shows to somebody who knows ``known``."""
         pairs, weight = Counter[Pair](), Counter[int]()
-        for (given, value), count in self._joint(guessed, known, records).items():
-            weight[given] += count
+        for (known_value, value), count in self._joint(guessed, known, records).items():
+            weight[known_value] += count
             if value >= 0:
-                pairs[given, value] = count
-        for (given, _), count in pairs.items():
-            self.best[guessed] = max(self.best[guessed], Fraction(count, weight[given]))
+                pairs[known_value, value] = count
+        for (known_value, _), count in pairs.items():
+            self.best[guessed] = max(self.best[guessed], Fraction(count, weight[known_value]))
 
     def _joint(self, guessed: int, known: int, records: Mapping[Ids, int]) -> Counter[Pair]:
         """Weigh each pair of a known and a guessed value over the records of a class, in integers."""
@@ -136,10 +136,8 @@ class KnownValue:
 
     def _all_pairs(self, groups: Pair, known: int, guessed: int) -> Counter[Pair]:
         """Count the pairs of a value of one group and one of another: any of them may be of one person."""
-        left, right = self._counts(groups[0], known), self._counts(groups[1], guessed)
-        return Counter(
-            {(a, b): count * held for (a, count), (b, held) in product(left.items(), right.items())}
-        )
+        pairs = product(self._counts(groups[0], known).items(), self._counts(groups[1], guessed).items())
+        return Counter({(value, other): count * times for (value, count), (other, times) in pairs})
 
 
 def judge_tables(
@@ -179,27 +177,23 @@ def judge_tables(
     table_of = {index: number for number, table in enumerate(tables.values()) for index in table.shown}
     known = KnownValue([table.rows for table in tables.values()], table_of)
     classes = forms.classes.values()
-    for ordinal, own in enumerate(classes):
-        mixture = PlaceContent(_mix_groups(own, tuple(tables.values())))
-        checks.check_class(ordinal, own.records, [mixture], None, own.population)
-        known.add(own.ids)
+    for ordinal, class_ in enumerate(classes):
+        mixture = PlaceContent(_mix_groups(class_.ids, tuple(tables.values())))
+        checks.check_class(ordinal, class_.records, [mixture], None, class_.population)
+        known.add(class_.ids)
     groups = [(table, group) for table in tables.values() for group in table.kind.groups.values()]
     for ordinal, (table, group) in enumerate(groups, len(classes)):
         checks.check_group(ordinal, group.persons, group.tally, table.places.values())
-    verdict = checks.verdict([own.records for own in classes], walk.found, malformed)
-    paths = [rule.path for rule in rules.sensitive]
+    verdict = checks.verdict([class_.records for class_ in classes], walk.found, malformed)
+    best = known.best if len(known.best) > 1 else {}
     return replace(
         verdict,
         k_raw=min(forms.written.values(), default=0),
         k_exempt=min(forms.bare.values(), default=0) if rules.pardoned_paths else None,
         tables=paths_by_part(tables, rules),
         group_ids=GroupIdRisk(
-            min((min(own.ids.values()) for own in classes), default=0),
-            {
-                path: known.best[index]
-                for index, path in enumerate(paths)
-                if index in known.best and len(known.best) > 1
-            },
+            min((min(class_.ids.values()) for class_ in classes), default=0),
+            {rule.path: best[index] for index, rule in enumerate(rules.sensitive) if index in best},
         ),
     )
 
@@ -242,39 +236,37 @@ class _FormsWithoutIds:
     def add(self, record: Document, times: int) -> None:
         """Count a record that occurs ``times`` times."""
         form, raw, codes, _ = self._reader.read(record)
-        own = self.classes.get(form)
-        if own is None:
-            own = self.classes[form] = _ClassWithIds(population_of(record, self._rules))
-        own.records += times
+        class_ = self.classes.get(form)
+        if class_ is None:
+            class_ = self.classes[form] = _ClassWithIds(population_of(record, self._rules))
+        class_.records += times
         ids = [-1] * self._count  # a record without an id is malformed
         for code in codes:
             ids[code % self._count] = code // self._count
-        own.ids[tuple(ids)] += times
+        class_.ids[tuple(ids)] += times
         self.written[raw] += times
         if self._unpardoned is not None:
             self.bare[self._unpardoned.read(record)[0]] += times
 
 
-def _mix_groups(own: _ClassWithIds, tables: tuple[RowTable, ...]) -> dict[int, int]:
+def _mix_groups(records: Mapping[Ids, int], tables: tuple[RowTable, ...]) -> dict[int, int]:
     """Return the mixture of the groups of a class's records: each record counts with its group's shares.
 
     The counts are integers: a group of s persons is multiplied by the least common multiple of all sizes,
     over s. They are divided by their greatest common divisor, attribute tables one by one.
     """
     mixture: dict[int, int] = {}
-    for at, table in enumerate(tables):
+    for position, table in enumerate(tables):
         members: Counter[int] = Counter()
-        for ids, times in own.ids.items():
-            members[ids[at]] += times
-        groups = {number: table.kind.groups.get(number) for number in members}
-        sizes = {number: group.persons for number, group in groups.items() if group and group.persons}
-        common = lcm(*sizes.values())
+        for ids, times in records.items():
+            members[ids[position]] += times
+        groups = table.kind.groups
+        shared = {number: groups[number] for number in members if number in groups and groups[number].persons}
+        common = lcm(*(group.persons for group in shared.values()))
         mixed: Counter[int] = Counter()
-        for number, size in sizes.items():
-            group = groups[number]
-            assert group is not None
+        for number, group in shared.items():
             for joint, count in group.tally.items():
-                mixed[joint] += members[number] * count * (common // size)
+                mixed[joint] += members[number] * count * (common // group.persons)
         divisor = gcd(*mixed.values()) or 1
         mixture |= {joint: count // divisor for joint, count in mixed.items()}
     return mixture

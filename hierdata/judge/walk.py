@@ -167,8 +167,8 @@ class Walk:
     def _walk_content(self, key: str, value: dict[str, Value] | list[Value], rule: RuleNode) -> Walked:
         inner = self._items(key, value, rule) if isinstance(value, list) else self.vertex(value, rule.below)
         form, raw, codes, children = inner
-        own: Children = [((key, form), codes, children)] if codes or children else []
-        return form or _ITEM, raw or _ITEM, [], own
+        vertex: Children = [((key, form), codes, children)] if codes or children else []
+        return form or _ITEM, raw or _ITEM, [], vertex
 
     def _items(self, key: str, values: list[Value], rule: RuleNode) -> Walked:
         """Walk the items of an array, or elements of one name: in canonical and in document order."""
