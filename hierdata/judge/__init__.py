@@ -83,7 +83,7 @@ def judge_counted(
     mixed, check = MixedReader(rules), DerivedCheck(rules)
     opened = check.strip_counted(mixed.open_counted(documents))
     verdict = _judge_stripped(opened, rules, check.strip_parts(beside or {}))
-    forbidden = {**mixed.found, **check.found}
+    forbidden = {**mixed.findings, **check.findings}
     if not forbidden:
         return verdict
     return replace(verdict, passed=False, forbidden=dict(sorted({**verdict.forbidden, **forbidden}.items())))
@@ -111,7 +111,7 @@ def _judge_stripped(
         for record in reading.read_documents(documents):
             translation.learn(*reading.facts.take())
             classes.add((record,), None, translation.shown)
-        reading.found.update(reading.facts.found)
+        reading.findings.update(reading.facts.findings)
         classes.knowledge.learn_spellings(reading.facts.spellings())
-    reading.found.update(count_wrong_pseudonyms(reading.pseudonyms.take_buckets(1)))
-    return classes.verdict(reading.found, reading.malformed)
+    reading.findings.update(count_wrong_pseudonyms(reading.pseudonyms.take_buckets(1)))
+    return classes.verdict(reading.findings, reading.malformed)

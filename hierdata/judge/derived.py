@@ -22,13 +22,13 @@ _Counted = TypeVar("_Counted")
 
 
 class DerivedCheck:
-    """Checks the labels of documents; ``found`` counts by path those that do not follow from the source."""
+    """Checks the labels of documents; ``findings`` counts by path those that do not follow from a source."""
 
     def __init__(self, rules: JudgeRules) -> None:
-        self.found: Counter[str] = Counter()
+        self.findings: Counter[str] = Counter()
         base = ("representative",) if rules.recoding == "representatives" else ()
-        self._within = [_LabelCheck(rule, base, self.found) for rule in rules.derived if not rule.apart]
-        self._apart = [(rule, _LabelCheck(rule, None, self.found)) for rule in rules.derived if rule.apart]
+        self._within = [_LabelCheck(rule, base, self.findings) for rule in rules.derived if not rule.apart]
+        self._apart = [(rule, _LabelCheck(rule, None, self.findings)) for rule in rules.derived if rule.apart]
 
     def strip_counted(
         self, documents: Iterable[tuple[Document, _Counted]]
@@ -64,9 +64,9 @@ def _is_table_of(part: str, vertex: Keys) -> bool:
 class _LabelCheck:
     """The labels of one field; ``base`` leads to the record in a document, None if documents are rows."""
 
-    def __init__(self, rule: DerivedRule, base: Keys | None, found: Counter[str]) -> None:
+    def __init__(self, rule: DerivedRule, base: Keys | None, findings: Counter[str]) -> None:
         self._path = rule.path
-        self._found = found
+        self._findings = findings
         self._map = None if rule.pairs is None else LabelMap(rule.labels, rule.pairs, sets=rule.sets)
         if base is None:
             self.shared: Keys = ()
@@ -89,7 +89,7 @@ class _LabelCheck:
             if keys[0] in value:
                 return {**value, keys[0]: self.strip(value[keys[0]], keys[1:])}
         elif isinstance(value, str) and not keys and self._label == (TEXT,) and value:
-            self._found[self._path] += 1  # an element with its label alone
+            self._findings[self._path] += 1  # an element with its label alone
             return ""
         return value
 
@@ -100,7 +100,7 @@ class _LabelCheck:
             source = _find(item, self._source)
             expected = None if isinstance(source, dict | list) else self._map.find(source)
             if isinstance(label, dict | list) or not _are_equal(label, expected):
-                self._found[self._path] += 1
+                self._findings[self._path] += 1
         return item if label is None else _without(item, self._label)
 
 

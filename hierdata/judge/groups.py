@@ -110,16 +110,16 @@ class SensitiveTable:
         self.shown: set[int] = set()
         self._spelling = GroupSpelling()
 
-    def add_row(self, row: Document, attributes: tuple[SensitiveValues, ...], found: Counter[str]) -> bool:
+    def add_row(self, row: Document, attributes: tuple[SensitiveValues, ...], findings: Counter[str]) -> bool:
         """Add the values of one row to its group; return False if the row is malformed.
 
-        ``found`` counts fields that no row may have.
+        ``findings`` counts fields that no row may have.
         """
         values = dict(_scalars(row, (), self.places))
         number = self._spelling.number(values.pop((GROUP,), None))
         count = whole(values.pop((COUNT,), None))
         if unlisted := values.keys() - self.places.keys():
-            found[UNLISTED] += len(unlisted)
+            findings[UNLISTED] += len(unlisted)
         if number is None or not count:
             return False
         self.held[number] += count
@@ -145,7 +145,7 @@ def read_tables(
     beside: Mapping[str, Iterable[Document]],
     tables: Mapping[str, SensitiveTable],
     attributes: tuple[SensitiveValues, ...],
-    found: Counter[str],
+    findings: Counter[str],
 ) -> int:
     """Read all separate parts; return the number of misfits: unknown parts, rows, groups in a table."""
     malformed = 0
@@ -155,7 +155,7 @@ def read_tables(
             malformed += 1
             continue
         for row in rows:
-            malformed += not table.add_row(row, attributes, found)
+            malformed += not table.add_row(row, attributes, findings)
     return malformed + sum(table.count_wrong_groups() for table in tables.values())
 
 
@@ -174,7 +174,7 @@ class GroupWalk:
     def __init__(self, rules: JudgeRules, kinds: Iterable[Kind]) -> None:
         self.malformed = 0
         self._tree = RuleTree(rules)
-        self.found = self._tree.found
+        self.findings = self._tree.findings
         self._kinds: dict[RuleNode, list[Kind]] = {}
         self._met: set[tuple[Keys, str, int]] = set()
         self._pseudonyms = Pseudonyms()
@@ -198,7 +198,7 @@ class GroupWalk:
 
     def close(self) -> None:
         """Count what depends on all records together."""
-        self.found.update(count_wrong_pseudonyms(self._pseudonyms.take_buckets(1)))
+        self.findings.update(count_wrong_pseudonyms(self._pseudonyms.take_buckets(1)))
 
     def _item(self, item: Value, node: RuleNode) -> None:
         if isinstance(item, list):
@@ -288,11 +288,11 @@ def judge_groups(
         walk.record(document, times)
     tables = {sensitive_part(keys): SensitiveTable(kind, kind.places) for keys, kind in kinds.items()}
     walk.close()
-    malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
+    malformed = walk.malformed + read_tables(beside, tables, attributes, walk.findings)
     checks = ModelChecks(rules, attributes)
     groups = [(kind, group) for kind in kinds.values() for group in kind.groups.values()]
     for ordinal, (kind, group) in enumerate(groups):
         place, whole = PlaceContent(group.tally), RecordContent(group.tally)
         checks.check_class(ordinal, group.persons, [place], whole, attributes=tuple(kind.places.values()))
-    verdict = checks.verdict([group.persons for _, group in groups], walk.found, malformed)
+    verdict = checks.verdict([group.persons for _, group in groups], walk.findings, malformed)
     return replace(verdict, records=records, tables=paths_by_part(tables, rules))

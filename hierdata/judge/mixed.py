@@ -24,10 +24,10 @@ _NAME = "a field with the name of a filter"
 
 
 class MixedReader:
-    """Tells the vertex types of a key apart; ``found`` counts by path what must not be published."""
+    """Tells the vertex types of a key apart; ``findings`` counts by path what must not be published."""
 
     def __init__(self, rules: JudgeRules) -> None:
-        self.found: Counter[str] = Counter()
+        self.findings: Counter[str] = Counter()
         base = ("representative",) if rules.recoding == "representatives" else ()
         # An outer list first: the keys of an inner one begin with the key of a filter.
         outer_first = sorted(rules.mixed, key=lambda rule: len(rule.holder))
@@ -98,7 +98,7 @@ class MixedReader:
         return selecting[0]
 
     def _count(self, mixed: MixedRule, problem: str) -> None:
-        self.found[f"{mixed.path}: {problem}"] += 1
+        self.findings[f"{mixed.path}: {problem}"] += 1
 
 
 def _find(item: Value, keys: Keys) -> Value:

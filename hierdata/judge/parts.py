@@ -56,9 +56,9 @@ class JudgeWalk:
                 yield from self._pieces(buckets, reading, _news(attributes, sent))
                 held = 0
         for attribute in attributes:
-            reading.found.update(attribute.find_respelled())
-        reading.found.update(labels.found)
-        reading.found.update(mixed.found)
+            reading.findings.update(attribute.find_respelled())
+        reading.findings.update(labels.findings)
+        reading.findings.update(mixed.findings)
         yield from self._pieces(buckets, reading, _news(attributes, sent))
 
     def _pieces(
@@ -72,19 +72,19 @@ class JudgeWalk:
         labels, shown = ([], []) if facts is None else facts.take()
         plain_labels = [(index, _plain(value)) for index, value in labels]
         if facts is not None:
-            reading.found.update(facts.found)
-            facts.found.clear()
+            reading.findings.update(facts.findings)
+            facts.findings.clear()
         for bucket, records in enumerate(buckets):
-            found = {} if bucket else dict(reading.found)
+            findings = {} if bucket else dict(reading.findings)
             malformed = 0 if bucket else reading.malformed
             knowledge = None
             if facts is not None:
                 knowledge = plain_labels, shown, {} if bucket else facts.spellings(), first
-            if news or records or found or malformed or any(marks[bucket]) or knowledge:
-                piece = (news, records, found, malformed, marks[bucket], knowledge)
+            if news or records or findings or malformed or any(marks[bucket]) or knowledge:
+                piece = (news, records, findings, malformed, marks[bucket], knowledge)
                 yield bucket, marshal.dumps(piece)
             records.clear()
-        reading.found.clear()
+        reading.findings.clear()
         reading.malformed = 0
 
 
@@ -106,7 +106,7 @@ class JudgeHear:
         facts: FactTranslation | None = None
         for piece in pieces:
             # Made by a walk of ours.
-            news, records, found, wrong, marks, known = marshal.loads(piece)  # noqa: S302
+            news, records, findings, wrong, marks, known = marshal.loads(piece)  # noqa: S302
             for foreign, value in news.items():  # a walk sends values before it uses their codes
                 our_codes[foreign] = _code(attributes, foreign, value)
             if known is not None and knowledge is not None:
@@ -116,7 +116,7 @@ class JudgeHear:
                 facts.learn([(index, _value(plain)) for index, plain in labels], shown)
                 knowledge.learn_spellings(spelled)
             classes.add(records, our_codes, None if facts is None else facts.shown)
-            forbidden.update(found)
+            forbidden.update(findings)
             malformed += wrong
             pseudonyms.append(marks)
         forbidden.update(count_wrong_pseudonyms(pseudonyms))

@@ -82,9 +82,9 @@ class RecordReader:
 
     def _first(self, record: Document, columns: _Columns, shown: object) -> ReadRecord:
         """Walk a record and cache its digests, unless the walk found something that must be counted again."""
-        findings = self._tree.found.total()
+        before = self._tree.findings.total()
         read = self._walk_record(record)
-        if self._room and self._tree.found.total() == findings:
+        if self._room and self._tree.findings.total() == before:
             self._room -= 1
             columns.known[shown] = read[:2]
         return read
@@ -128,7 +128,7 @@ is that of its root vector, with all vertices of a type in one place.
 
 
 class Reading:
-    """Reads documents one after the other; ``found`` and ``malformed`` count what must not occur.
+    """Reads documents one after the other; ``findings`` and ``malformed`` count what must not occur.
 
     ``pseudonyms`` are those that two records must not share, identities and references.
     """
@@ -140,7 +140,7 @@ class Reading:
         unpardoned = rules.without_pardons
         self._unpardoned = None if unpardoned is None else RecordReader(Walk(unpardoned, attributes))
         self._fitting: dict[bytes, int | None] = {}
-        self.found = self._walk.tree.found
+        self.findings = self._walk.tree.findings
         self.pseudonyms = Pseudonyms()
         self.malformed = 0
         model = rules.knowledge

@@ -103,14 +103,14 @@ class RuleNode:
 class RuleTree:
     """The rules by path, and what was found of content that breaks them.
 
-    ``found`` counts by name what must not be published; a record counts ``times`` times. ``tokens`` and
+    ``findings`` counts by name what must not be published; a record counts ``times`` times. ``tokens`` and
     ``links`` collect the pseudonyms until the caller empties them. ``events`` grows with each of these.
     """
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...] = ()) -> None:
         """Read the rules; ``attributes`` are those whose values the records themselves show."""
         self.root = RuleNode("")
-        self.found: Counter[str] = Counter()
+        self.findings: Counter[str] = Counter()
         self.tokens: set[tuple[str, str]] = set()
         self.links: set[tuple[str, bool, str]] = set()
         self.times = 1
@@ -176,7 +176,7 @@ class RuleTree:
 
     def count(self, name: str) -> None:
         """Count something that must not be published."""
-        self.found[name] += self.times
+        self.findings[name] += self.times
         self.events += 1
 
     def meet_unlisted(self) -> RuleNode:

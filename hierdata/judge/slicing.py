@@ -53,7 +53,7 @@ def judge_slices(
         forms.add(document, times)
     tables = dict(tables_of(rules, kinds, beside))
     walk.close()
-    malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
+    malformed = walk.malformed + read_tables(beside, tables, attributes, walk.findings)
     malformed += count_repeated_attributes(tables.values())
     groups = _Groups(tuple(kinds.values()))
     classes = forms.classes.values()
@@ -67,7 +67,7 @@ def judge_slices(
     for ordinal, union in enumerate(forms.unions.values(), len(classes)):
         if pools := groups.pools(union):
             checks.check_class(ordinal, union.records, pools, None, union.population)
-    verdict = checks.verdict([class_.records for class_ in classes], walk.found, malformed)
+    verdict = checks.verdict([class_.records for class_ in classes], walk.findings, malformed)
     return replace(
         verdict,
         k_raw=min(forms.written.values(), default=0),

@@ -170,7 +170,7 @@ def judge_tables(
         walk.record(document, times)
         forms.add(document, times)
     walk.close()
-    malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
+    malformed = walk.malformed + read_tables(beside, tables, attributes, walk.findings)
     malformed += count_repeated_attributes(tables.values())
     malformed += len(kinds)  # values below the records have no table
     checks = ModelChecks(rules, attributes)
@@ -184,7 +184,7 @@ def judge_tables(
     groups = [(table, group) for table in tables.values() for group in table.kind.groups.values()]
     for ordinal, (table, group) in enumerate(groups, len(classes)):
         checks.check_group(ordinal, group.persons, group.tally, table.places.values())
-    verdict = checks.verdict([class_.records for class_ in classes], walk.found, malformed)
+    verdict = checks.verdict([class_.records for class_ in classes], walk.findings, malformed)
     best = known.best if len(known.best) > 1 else {}
     return replace(
         verdict,

@@ -13,7 +13,7 @@ from heapq import nsmallest
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
-from hierdata.judge.rules import KNOWN_MORE, MOST_SAMPLED
+from hierdata.judge.rules import MOST_SAMPLED
 
 Path: TypeAlias = tuple[int, ...]
 """The ancestors of a vertex and the vertex itself, the root left out."""
@@ -21,7 +21,7 @@ Fact: TypeAlias = tuple[str, Path]
 """What a fact shows, and where."""
 Words: TypeAlias = tuple[str, tuple[str, ...], tuple[bool, ...]]
 """What a vertex shows in words: all together, each of its facts, and whether each shows a value."""
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 _KEPT = 256
 """The facts for which the records that show them are remembered."""
 
@@ -38,14 +38,14 @@ class ShownRecord:
         vertices: Sequence[int],
         counts: tuple[int, ...],
         times: int,
-        told: Callable[[int], Words],
+        words_of: Callable[[int], Words],
         first: int,
     ) -> None:
         self.digest = digest
         self.counts = counts
         self.times = times
         self._vertices = vertices
-        self._told = told
+        self._words_of = words_of
         self._first = first
 
     @cached_property
@@ -53,57 +53,58 @@ class ShownRecord:
         """The facts in an order that only their content decides, and whether each shows something."""
         parents, shown = self._vertices[::2], self._vertices[1::2]
         below: list[list[int]] = [[] for _ in shown]
-        for at, parent in enumerate(parents):
+        for vertex, parent in enumerate(parents):
             if parent >= 0:
-                below[parent].append(at)
+                below[parent].append(vertex)
         spelled: list[str] = [""] * len(shown)
-        for at in range(len(shown) - 1, -1, -1):  # children come after their parents
-            below[at].sort(key=lambda child: spelled[child])
-            spelled[at] = f"({self._told(shown[at])[0]}{''.join(spelled[child] for child in below[at])})"
-        found: list[tuple[str, Path, bool]] = []
+        for vertex in range(len(shown) - 1, -1, -1):  # children come after their parents
+            below[vertex].sort(key=lambda child: spelled[child])
+            children = "".join(spelled[child] for child in below[vertex])
+            spelled[vertex] = f"({self._words_of(shown[vertex])[0]}{children})"
+        facts: list[tuple[str, Path, bool]] = []
 
-        def visit(at: int, path: Path) -> None:
-            _, labels, values = self._told(shown[at])
-            own = [*zip(labels, values, strict=True)][0 if path else self._first :]
-            found.extend((label, path, value) for label, value in own)
-            for child in below[at]:
+        def visit(vertex: int, path: Path) -> None:
+            _, labels, values = self._words_of(shown[vertex])
+            known = [*zip(labels, values, strict=True)][0 if path else self._first :]
+            facts.extend((label, path, value) for label, value in known)
+            for child in below[vertex]:
                 visit(child, (*path, child))
 
         visit(0, ())
-        return found
+        return facts
 
     @property
     def codes(self) -> set[int]:
         """The codes of what its vertices show, that of the root only if some of that are facts."""
-        root = len(self._told(self._vertices[1])[1]) > self._first
+        root = len(self._words_of(self._vertices[1])[1]) > self._first
         return set(self._vertices[1 if root else 3 :: 2])
 
     @cached_property
     def places(self) -> dict[str, list[Path]]:
         """The places of each fact."""
-        found: dict[str, list[Path]] = {}
+        places: dict[str, list[Path]] = {}
         for label, path, _ in self.facts:
-            found.setdefault(label, []).append(path)
-        return found
+            places.setdefault(label, []).append(path)
+        return places
 
 
 def sample_persons(records: Sequence[ShownRecord]) -> list[tuple[int, ShownRecord]]:
     """Return the persons in the sample, by the hash of each."""
     marks = (
-        (int.from_bytes(blake2b(b"%d" % copy, key=record.digest[:64], digest_size=8).digest()), at)
-        for at, record in enumerate(records)
+        (int.from_bytes(blake2b(b"%d" % copy, key=record.digest[:64], digest_size=8).digest()), number)
+        for number, record in enumerate(records)
         for copy in range(min(record.times, MOST_SAMPLED))
     )
-    return [(mark, records[at]) for mark, at in nsmallest(MOST_SAMPLED, marks)]
+    return [(mark, records[number]) for mark, number in nsmallest(MOST_SAMPLED, marks)]
 
 
 class RecordsOfRoot:
     """The records among which a person may be found: those with her root values.
 
-    ``told`` says of each code what a vertex shows, as in ``ShownRecord``.
+    ``words_of`` says of each code what a vertex shows, as in ``ShownRecord``.
     """
 
-    def __init__(self, records: Sequence[ShownRecord], told: Callable[[int], Words]) -> None:
+    def __init__(self, records: Sequence[ShownRecord], words_of: Callable[[int], Words]) -> None:
         self._records = records
         with_code: dict[int, list[int]] = {}
         with_counts: dict[tuple[int, ...], list[int]] = {}
@@ -114,14 +115,12 @@ class RecordsOfRoot:
         self._with_counts = with_counts
         self._with_label: dict[str, list[list[int]]] = {}
         for code, numbers in with_code.items():
-            for label in set(told(code)[1]):
+            for label in set(words_of(code)[1]):
                 self._with_label.setdefault(label, []).append(numbers)
         self._showing = lru_cache(_KEPT)(self._find_showing)
 
     def tell_apart(self, mark: int, person: ShownRecord, m: int) -> tuple[bool, ...]:
-        """Return whether the person is told apart by each kind of knowledge of ``KNOWN_MORE``."""
-        if person.times > 1:
-            return (False,) * len(KNOWN_MORE)
+        """Return whether the person, who occurs once, is told apart by each kind of knowledge."""
         drawn = list(_draw(mark, [fact for fact in person.facts if fact[2]] or person.facts, m + 2))
         facts: list[Fact] = [(label, path) for label, path, _ in drawn]
         alike = self._bits_of([self._with_counts[person.counts]])
@@ -169,35 +168,34 @@ class RecordsOfRoot:
 
 def _fits(record: ShownRecord, facts: Sequence[Fact], taken: tuple[Path, ...]) -> bool:
     """Return whether the facts, of which the first have their places already, have others in a record."""
-    at = len(taken)
-    if at == len(facts):
+    if len(taken) == len(facts):
         return True
-    label, path = facts[at]
+    label, path = facts[len(taken)]
+    placed = list(zip(facts, taken, strict=False))
     for place in record.places.get(label, ()):
-        used = any(place == other and facts[before][0] == label for before, other in enumerate(taken))
+        used = any(place == other and label == known for (known, _), other in placed)
         if used:
             continue
-        if all(
-            _common(place, other) == _common(path, facts[before][1]) for before, other in enumerate(taken)
-        ) and _fits(record, facts, (*taken, place)):
+        alike = all(_common(place, other) == _common(path, known) for (_, known), other in placed)
+        if alike and _fits(record, facts, (*taken, place)):
             return True
     return False
 
 
-def _common(one: Path, other: Path) -> int:
+def _common(path: Path, other: Path) -> int:
     depth = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
+    for vertex, other_vertex in zip(path, other, strict=False):
+        if vertex != other_vertex:
             break
         depth += 1
     return depth
 
 
-def _draw(mark: int, things: Sequence[Thing], number: int) -> Iterator[Thing]:
-    """Yield some different things, drawn by a hash."""
-    places = list(range(len(things)))
-    for at in range(min(number, len(places))):
-        drawn = blake2b(b"%d %d" % (mark, at), digest_size=8).digest()
-        chosen = at + int.from_bytes(drawn) % (len(places) - at)
-        places[at], places[chosen] = places[chosen], places[at]
-        yield things[places[at]]
+def _draw(mark: int, items: Sequence[Item], number: int) -> Iterator[Item]:
+    """Yield some different items, drawn by a hash."""
+    order = list(range(len(items)))
+    for position in range(min(number, len(order))):
+        drawn = blake2b(b"%d %d" % (mark, position), digest_size=8).digest()
+        chosen = position + int.from_bytes(drawn) % (len(order) - position)
+        order[position], order[chosen] = order[chosen], order[position]
+        yield items[order[position]]

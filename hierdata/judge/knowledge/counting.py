@@ -35,9 +35,9 @@ class Least:
         """Take the number of records of some patterns, and the group of each."""
         if not len(counts):
             return
-        own = int(counts.min())
-        self.least = own if self.least < 0 else min(self.least, own)
-        if own < self.k:
+        fewest = int(counts.min())
+        self.least = fewest if self.least < 0 else min(self.least, fewest)
+        if fewest < self.k:
             self.failing.update(map(int, np.unique(groups[counts < self.k])))
 
 
@@ -60,8 +60,8 @@ def count_chosen(facts: RecordFacts, taken: int, least: Least) -> None:
         code = code_of(facts, part, taken)
         tally = _PatternTally(facts, part, code)
         for batch in batches_of(facts, part, taken):
-            for first, chosen, one, other in choices(batch, part, taken):
-                keys = keys_of(batch, first, chosen, one, other, facts, code)
+            for first, chosen, second, third in choices(batch, part, taken):
+                keys = keys_of(batch, first, chosen, second, third, facts, code)
                 keys <<= code.record_bits
                 keys |= batch.records[chosen] - part.begin
                 tally.add(keys.ravel())

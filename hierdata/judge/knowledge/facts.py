@@ -37,23 +37,23 @@ class VertexTypes:
     def of(cls, rules: JudgeRules) -> VertexTypes:
         """Return the types that the rules' vertices make."""
         types = ((), *sorted(rules.vertices - {()}, key=lambda keys: (len(keys), keys)))
-        number = {keys: at for at, keys in enumerate(types)}
+        number_of = {keys: number for number, keys in enumerate(types)}
 
         def innermost(keys: Keys) -> int:
-            return next(number[keys[:end]] for end in range(len(keys), -1, -1) if keys[:end] in number)
+            return next(number_of[keys[:end]] for end in range(len(keys), -1, -1) if keys[:end] in number_of)
 
-        def list_by_type(own: Iterable[Keys]) -> tuple[tuple[int, ...], ...]:
-            found: list[list[int]] = [[] for _ in types]
-            for index, keys in enumerate(own):
-                found[innermost(keys)].append(index)
-            return tuple(map(tuple, found))
+        def list_by_type(fields: Iterable[Keys]) -> tuple[tuple[int, ...], ...]:
+            by_type: list[list[int]] = [[] for _ in types]
+            for index, keys in enumerate(fields):
+                by_type[innermost(keys)].append(index)
+            return tuple(map(tuple, by_type))
 
-        known = tuple(at for at, rule in enumerate(rules.sensitive) if rule.keys in rules.known_values)
+        known = tuple(index for index, rule in enumerate(rules.sensitive) if rule.keys in rules.known_values)
         quasi = [rule.keys for rule in rules.quasi]
         return cls(
             types,
             (-1, *(innermost(keys[:-1]) for keys in types[1:])),
-            list_by_type([*quasi, *(rules.sensitive[at].keys for at in known)]),
+            list_by_type([*quasi, *(rules.sensitive[index].keys for index in known)]),
             list_by_type(rule.keys for rule in rules.sensitive),
             known,
             sum(innermost(keys) == 0 for keys in quasi),
@@ -63,11 +63,11 @@ class VertexTypes:
         """Return from which field of the record itself on values are facts; ``counted``: all are."""
         return 0 if counted else self.root_width
 
-    def is_above(self, one: int, other: int) -> bool:
+    def is_above(self, upper: int, kind: int) -> bool:
         """Return whether a type is another one, or an ancestor of it."""
-        while other > one:
-            other = self.parents[other]
-        return one == other
+        while kind > upper:
+            kind = self.parents[kind]
+        return upper == kind
 
     def depth(self, kind: int) -> int:
         """Return how many types are above one."""
@@ -95,9 +95,9 @@ MISPLACED = " (a list, where the policy has a single value: mark it with [*] or 
 class FactReader:
     """Reads what the vertices of records show.
 
-    ``labels`` are the labels seen so far, by code; ``shown`` is by code what a vertex shows: its type and its
+    ``labels`` are the labels met so far, by code; ``shown`` is by code what a vertex shows: its type and its
     labels. ``content`` is a digest of what the last record shows, where sensitive values are facts, else
-    empty. ``found`` counts lists where there is a single value. Of equal siblings at most ``copies`` are
+    empty. ``findings`` counts lists where there is a single value. Of equal siblings at most ``copies`` are
     kept, since nobody is asked about more facts; None keeps all, with their sensitive values.
     """
 
@@ -111,7 +111,7 @@ class FactReader:
     ) -> None:
         self.labels: list[Label] = []
         self.shown: list[tuple[int, tuple[int, ...]]] = []
-        self.found: Counter[str] = Counter()
+        self.findings: Counter[str] = Counter()
         self._types = types
         self._attributes = attributes
         self._copies = copies
@@ -126,10 +126,10 @@ class FactReader:
         self._absent = [self._code((index, None)) for index in range(fields)]
         self._words: dict[int, str] = {}
         self.content = b""
-        self._nothing = [[self._absent[index] for index in own] for own in types.quasi]
+        self._nothing = [[self._absent[index] for index in quasi] for quasi in types.quasi]
         self._present = [
-            () if own or not kind else (self._code((-1 - kind, None)),)
-            for kind, own in enumerate(types.quasi)
+            () if quasi or not kind else (self._code((-1 - kind, None)),)
+            for kind, quasi in enumerate(types.quasi)
         ]
         self._bins = [*self._plan_bins(rules)]
 
@@ -181,32 +181,29 @@ class FactReader:
         self._counts = [0] * len(self._types.types)
         form = self._vertex(0, self._root, record)
         labels = self.shown[form[0]][1]
-        told = self._tell(labels[: self._types.root_width])
+        root = _digest(self._spell_labels(labels[: self._types.root_width]))
         if self._types.known:
             self.content = _digest(self._spell(form))
         for kind, slot, edges, path in self._bins:
-            if self._label_of(labels[slot])[1] != label_count(self._counts[kind], edges):
-                self.found[f"{path}{MISCOUNTED}"] += 1
+            if self.labels[labels[slot]][1] != label_count(self._counts[kind], edges):
+                self.findings[f"{path}{MISCOUNTED}"] += 1
         vertices: list[int] = []
         values: list[int] = []
         _flatten(form, -1, vertices, values)
-        return _digest(told), vertices, values, self._counts
+        return root, vertices, values, self._counts
 
-    def _tell(self, labels: Iterable[int]) -> str:
+    def _spell_labels(self, codes: Iterable[int]) -> str:
         """Return some labels as one text."""
-        told = map(self._label_of, labels)
-        return "\0".join(f"{index}\1{type(value).__name__}\1{value}" for index, value in told)
+        labels = (self.labels[code] for code in codes)
+        return "\0".join(f"{index}\1{type(value).__name__}\1{value}" for index, value in labels)
 
     def _spell(self, form: Form) -> str:
         """Return what a vertex and all below it show as one text, whatever the order of siblings."""
         code, _, children = form
         if code not in self._words:
             kind, labels = self.shown[code]
-            self._words[code] = f"{kind}\2{self._tell(labels)}"
+            self._words[code] = f"{kind}\2{self._spell_labels(labels)}"
         return f"{self._words[code]}\3{''.join(sorted(map(self._spell, children)))}\4"
-
-    def _label_of(self, label: int) -> Label:
-        return self.labels[label]
 
     def take(self) -> tuple[list[Label], list[tuple[int, tuple[int, ...]]]]:
         """Return the labels, and what vertices show, that are new since the last call."""
@@ -217,30 +214,30 @@ class FactReader:
     def spellings(self) -> dict[str, list[str]]:
         """Return by path how what is absent there was spelled so far."""
         lists = {node: name.removesuffix("[*]") for node, name in self._names.items()}
-        found = {name: sorted(node.spelled) for node, name in lists.items()}
+        spelled = {name: sorted(node.spelled) for node, name in lists.items()}
         # A list that is absent and an item that shows nothing are two things.
-        found |= {f"{name}[*]": sorted(node.spelled_items) for node, name in lists.items()}
-        return {name: texts for name, texts in found.items() if texts}
+        spelled |= {f"{name}[*]": sorted(node.spelled_items) for node, name in lists.items()}
+        return {name: texts for name, texts in spelled.items() if texts}
 
-    def _vertex(self, kind: int, place: RuleNode, value: Value) -> Form:
-        """Return the form of one vertex; ``place`` is that of its type."""
+    def _vertex(self, kind: int, node: RuleNode, value: Value) -> Form:
+        """Return the form of one vertex; ``node`` is that of its type."""
         self._counts[kind] += 1
         labels = self._nothing[kind].copy()
         codes: list[int] = []
         children: list[Form] = []
         if isinstance(value, dict):
             if not value:
-                place.spelled_items.add(_EMPTY)
-            self._fill(value, place, labels, codes, children)
+                node.spelled_items.add(_EMPTY)
+            self._fill(value, node, labels, codes, children)
         elif isinstance(value, list):  # a list in a list
-            self._fill({LIST_IN_ITEM: value}, place, labels, codes, children)
-        elif place.facts and isinstance(value, str) and not isinstance(value, bool):  # an XML element
-            self._fill({TEXT: value} if value else {}, place, labels, codes, children)
-        elif place.facts and value is None:
-            place.spelled_items.add(_NULL)
-            self._fill({}, place, labels, codes, children)
+            self._fill({LIST_IN_ITEM: value}, node, labels, codes, children)
+        elif node.facts and isinstance(value, str) and not isinstance(value, bool):  # an XML element
+            self._fill({TEXT: value} if value else {}, node, labels, codes, children)
+        elif node.facts and value is None:
+            node.spelled_items.add(_NULL)
+            self._fill({}, node, labels, codes, children)
         else:
-            self._scalar(value, place, labels, codes, place.spelled_items)
+            self._scalar(value, node, labels, codes, node.spelled_items)
         mark = kind, (*labels, *self._present[kind])
         code = self._shown_codes.get(mark)
         if code is None:
@@ -253,13 +250,13 @@ class FactReader:
     def _fill(
         self,
         content: dict[str, Value],
-        place: RuleNode,
+        node: RuleNode,
         labels: list[int],
         codes: list[int],
         children: list[Form],
     ) -> None:
         """Read the fields of a vertex, through the objects that are no vertices of their own."""
-        for key, below in place.facts.items():
+        for key, below in node.facts.items():
             value: Any = content.get(key, _NOT_THERE)
             if below.vertex_type >= 0:
                 items = value if isinstance(value, list) else [value]
@@ -270,7 +267,7 @@ class FactReader:
                 continue
             if isinstance(value, list):
                 if len(value) != 1 or not isinstance(value, Siblings):
-                    self.found[f"{self._names[below]}{MISPLACED}"] += 1
+                    self.findings[f"{self._names[below]}{MISPLACED}"] += 1
                     continue
                 value = value[0]
             if below.facts:
@@ -279,73 +276,73 @@ class FactReader:
                 self._scalar(value, below, labels, codes, below.spelled)
 
     def _container(
-        self, value: Any, place: RuleNode, labels: list[int], codes: list[int], children: list[Form]
+        self, value: Any, node: RuleNode, labels: list[int], codes: list[int], children: list[Form]
     ) -> None:
         if isinstance(value, dict):
             if not value:
-                place.spelled.add(_EMPTY)
+                node.spelled.add(_EMPTY)
         elif value is _NOT_THERE or value is None or value == "":
-            place.spelled.add(_spell_nothing(value))
+            node.spelled.add(_spell_nothing(value))
             value = {}
-        elif place.quasi >= 0 or place.sensitive >= 0:
-            self._scalar(value, place, labels, codes, place.spelled)
+        elif node.quasi >= 0 or node.sensitive >= 0:
+            self._scalar(value, node, labels, codes, node.spelled)
             value = {}
         else:  # the text of an element without attributes
             value = {TEXT: value}
-        self._fill(value, place, labels, codes, children)
+        self._fill(value, node, labels, codes, children)
 
     def _scalar(
-        self, value: Any, place: RuleNode, labels: list[int], codes: list[int], spelled: set[str]
+        self, value: Any, node: RuleNode, labels: list[int], codes: list[int], spelled: set[str]
     ) -> None:
         """Read a value at the place of a quasi-identifier or sensitive attribute.
 
         ``spelled`` takes the spelling of an absent one.
         """
-        if place.sensitive >= 0:
-            self._value(value, place, labels, codes, spelled)
-        elif place.quasi >= 0:
-            code = place.codes.get(value) if value.__class__ is str else None
+        if node.sensitive >= 0:
+            self._value(value, node, labels, codes, spelled)
+        elif node.quasi >= 0:
+            code = node.codes.get(value) if value.__class__ is str else None
             if code is None:
-                code = self._label(value, place, spelled)
-            labels[place.slot] = code
+                code = self._label(value, node, spelled)
+            labels[node.slot] = code
 
     def _value(
-        self, value: Any, place: RuleNode, labels: list[int], codes: list[int], spelled: set[str]
+        self, value: Any, node: RuleNode, labels: list[int], codes: list[int], spelled: set[str]
     ) -> None:
         """Read a sensitive value; it makes a label too where it may be known."""
-        if self._copies is not None and place.quasi < 0:
+        if self._copies is not None and node.quasi < 0:
             return
-        code = -1 if value is _NOT_THERE else self._attributes[place.sensitive].code(value)
+        code = -1 if value is _NOT_THERE else self._attributes[node.sensitive].code(value)
         if code >= 0 and self._copies is None:
-            codes.append(code * self._step + place.sensitive)
-        if place.quasi < 0:
+            codes.append(code * self._step + node.sensitive)
+        if node.quasi < 0:
             return
         if code < 0:
             nothing = value is _NOT_THERE or value is None
             spelled.add(_spell_nothing(value) if nothing else f"{type(value).__name__} {value}")
             return
-        label = place.codes.get(code)
+        label = node.codes.get(code)
         if label is None:
-            own = self._attributes[place.sensitive].label_of(code)
-            label = place.codes[code] = self._code((place.quasi, own))
-        labels[place.slot] = label
+            published = self._attributes[node.sensitive].label_of(code)
+            label = node.codes[code] = self._code((node.quasi, published))
+        labels[node.slot] = label
 
-    def _label(self, value: Any, place: RuleNode, spelled: set[str]) -> int:
+    def _label(self, value: Any, node: RuleNode, spelled: set[str]) -> int:
         """Return the code of a published value; absent ones have one code, and their spelling is noted."""
         if value is _NOT_THERE or value is None:
             spelled.add(_spell_nothing(value))
-            return self._absent[place.quasi]
+            return self._absent[node.quasi]
         if isinstance(value, dict | list):  # forbidden there, as the walk finds
-            return self._absent[place.quasi]
+            return self._absent[node.quasi]
         text = str(value)
-        if text in place.missing or value in ("", ROOT_LABEL):
+        if text in node.missing or value in ("", ROOT_LABEL):
             spelled.add(f"{type(value).__name__} {text}")
-            return self._absent[place.quasi]
+            return self._absent[node.quasi]
         # Numbers that are equal but spelled differently are two labels, which then stand for one value.
         key = value if value.__class__ is str else (value.__class__, text)
-        code = place.codes.get(key)
+        code = node.codes.get(key)
         if code is None:
-            code = place.codes[key] = self._code((place.quasi, value))
+            code = node.codes[key] = self._code((node.quasi, value))
         return code
 
     def _code(self, label: Label) -> int:
@@ -359,8 +356,8 @@ def _digest(text: str) -> bytes:
 
 def _at_most(forms: list[Form], copies: int) -> Iterator[Form]:
     """Yield sorted forms, each at most so many times."""
-    for at, form in enumerate(forms):
-        if at < copies or forms[at - copies] != form:
+    for position, form in enumerate(forms):
+        if position < copies or forms[position - copies] != form:
             yield form
 
 
@@ -371,10 +368,10 @@ def _spell_nothing(value: object) -> str:
 
 def _flatten(form: Form, parent: int, vertices: list[int], values: list[int]) -> None:
     """Append a vertex and all below it, and their sensitive values."""
-    code, own, children = form
-    at = len(vertices) // 2
+    code, values_there, children = form
+    vertex = len(vertices) // 2
     vertices += (parent, code)
-    for value in own:
-        values += (at, value)
+    for value in values_there:
+        values += (vertex, value)
     for child in children:
-        _flatten(child, at, vertices, values)
+        _flatten(child, vertex, vertices, values)

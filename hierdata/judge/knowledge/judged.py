@@ -107,17 +107,20 @@ class JudgedKnowledge:
             self.spelled.setdefault(path, set()).update(texts)
 
     def add(
-        self, root: bytes, told: ReadFacts, times: int, shown: Sequence[int], own: Mapping[int, int] | None
+        self,
+        root: bytes,
+        facts: ReadFacts,
+        times: int,
+        shown: Sequence[int],
+        our_codes: Mapping[int, int] | None,
     ) -> None:
-        """Add a record. ``shown`` are our codes of what vertices show, ``own`` those of sensitive values."""
-        whole, numbers, sensitive, counts = told
+        """Add a record. ``shown`` has our codes of what vertices show, ``our_codes`` of sensitive values."""
+        whole, numbers, sensitive, counts = facts
         vertices = array("i", numbers)
-        for at in range(1, len(vertices), 2):
-            vertices[at] = shown[vertices[at]]
+        vertices[1::2] = array("i", map(shown.__getitem__, vertices[1::2]))
         values = array("q", sensitive)
-        if own is not None:
-            for at in range(1, len(values), 2):
-                values[at] = own[values[at]]
+        if our_codes is not None:
+            values[1::2] = array("q", map(our_codes.__getitem__, values[1::2]))
         layout = vertices.tobytes()
         if (root, whole) not in self._shape:
             self._shape[root, whole] = layout, tuple(counts)
@@ -127,17 +130,15 @@ class JudgedKnowledge:
 
     def findings(self) -> dict[str, int]:
         """Return what must not be published: absent values spelled apart, labels that overlap."""
-        found = {f"{path}{SPELLED_APART}": 1 for path, texts in self.spelled.items() if len(texts) > 1}
-        for path, count in self._find_overlaps().items():
-            found[f"{path}{OVERLAPPING}"] = count
-        return found
+        apart = {f"{path}{SPELLED_APART}": 1 for path, texts in self.spelled.items() if len(texts) > 1}
+        return apart | {f"{path}{OVERLAPPING}": count for path, count in self._find_overlaps().items()}
 
     def _find_overlaps(self) -> Counter[str]:
         """Count by path the root vectors with labels that overlap, unless k records are equal to each."""
         fewest: dict[bytes, int] = {}
         for (root, _), times in self._whole.items():
             fewest[root] = min(times, fewest.get(root, times))
-        found: Counter[str] = Counter()
+        overlaps: Counter[str] = Counter()
         known: dict[tuple[int, frozenset[int]], bool] = {}
         for root, forms in groupby(sorted(self._shape), key=itemgetter(0)):
             if fewest[root] >= self._model.k:
@@ -154,12 +155,10 @@ class JudgedKnowledge:
             for index, labels in by_index.items():
                 case = index, frozenset(labels)
                 if case not in known:
-                    known[case] = overlap(self._values_of(labels), self._rules.quasi[index].labels)
-                found[self._rules.quasi[index].path] += known[case]
-        return +found
-
-    def _values_of(self, labels: Iterable[int]) -> list[Scalar]:
-        return [self.labels[label][1] for label in labels]
+                    values = (self.labels[label][1] for label in labels)
+                    known[case] = overlap(values, self._rules.quasi[index].labels)
+                overlaps[self._rules.quasi[index].path] += known[case]
+        return +overlaps
 
     def judgement(self) -> Judgement:
         """Return the judgement on all records. Raises PolicyError for work beyond the bound."""
@@ -192,8 +191,8 @@ class JudgedKnowledge:
         if whole is not None:
             smallest["k_vertex"] = Least(model.k)
             count_single(whole, smallest["k_vertex"])
-        achieved = {letter: Fraction(own.least) for letter, own in smallest.items() if own.least >= 0}
-        failing = set().union(*(own.failing for own in smallest.values()))
+        achieved = {letter: Fraction(least.least) for letter, least in smallest.items() if least.least >= 0}
+        failing = set().union(*(least.failing for least in smallest.values()))
         if model.alpha is not None:
             self._judge_shares(model.alpha, forms, facts, whole, achieved, failing)
         return Judgement(model.kind, None, not failing, achieved, len(failing), resolved=resolved)
@@ -206,35 +205,33 @@ class JudgedKnowledge:
     def tell_apart(self) -> ToldApart:
         """Return what more knowledge than is promised tells of sampled persons."""
         counted = self._model.root == "counted"
-        told = lru_cache(None)(self._tell)
+        words_of = lru_cache(None)(self._words_of)
         first = self._types.root_facts(counted)
         crowds: dict[bytes, list[ShownRecord]] = {}
         persons = []
         for (root, whole), (vertices, counts) in sorted(self._shape.items()):
-            own = ShownRecord(
-                root + whole, array("i", vertices), counts, self._whole[root, whole], told, first
-            )
-            persons.append(own)
-            crowds.setdefault(b"" if counted else root, []).append(own)
-        found = []
+            times = self._whole[root, whole]
+            record = ShownRecord(root + whole, array("i", vertices), counts, times, words_of, first)
+            persons.append(record)
+            crowds.setdefault(b"" if counted else root, []).append(record)
+        answers: list[tuple[int, tuple[bool, ...]]] = []
         asked: dict[bytes, RecordsOfRoot] = {}
         for mark, person in sample_persons(persons):
             root = b"" if counted else person.digest[:ROOT_DIGEST]
-            if person.times == 1 and root not in asked:
-                asked[root] = RecordsOfRoot(crowds[root], told)
-            crowd = asked.get(root)
-            answers = (
-                (False,) * len(KNOWN_MORE) if crowd is None else crowd.tell_apart(mark, person, self._model.m)
-            )
-            found.append((mark, answers))
-        return ToldApart(tuple(found))
+            if person.times > 1:  # looks like another one, whatever is known
+                answers.append((mark, (False,) * len(KNOWN_MORE)))
+                continue
+            if root not in asked:
+                asked[root] = RecordsOfRoot(crowds[root], words_of)
+            answers.append((mark, asked[root].tell_apart(mark, person, self._model.m)))
+        return ToldApart(tuple(answers))
 
-    def _tell(self, code: int) -> Words:
+    def _words_of(self, code: int) -> Words:
         """Return what a vertex shows in words."""
-        kind, labels = self.shown[code]
-        own = [self.labels[label] for label in labels]
-        spelled = tuple(f"{index}={type(value).__name__}:{value}" for index, value in own)
-        return f"{kind}{spelled}", spelled, tuple(index < 0 or value is not None for index, value in own)
+        kind, codes = self.shown[code]
+        labels = [self.labels[label] for label in codes]
+        spelled = tuple(f"{index}={type(value).__name__}:{value}" for index, value in labels)
+        return f"{kind}{spelled}", spelled, tuple(index < 0 or value is not None for index, value in labels)
 
     def _check_work(self, facts: RecordFacts) -> None:
         """Raise PolicyError if counting would take too long; told before it begins."""
@@ -261,14 +258,16 @@ class JudgedKnowledge:
         from hierdata.judge.knowledge.shares import Largest, ShareCount
 
         trees = facts.trees
-        watched = [one for one in map(self._watch, range(len(self._attributes))) if one is not None]
+        attributes = map(self._watch, range(len(self._attributes)))
+        watched = [attribute for attribute in attributes if attribute is not None]
         if not watched:
             return
         sizes = np.array([len(values) // 16 for *_, values in forms], np.int64)
         flat = np.frombuffer(b"".join(values for *_, values in forms), np.int64).reshape(-1, 2)
         vertex = flat[:, 0] + np.repeat(trees.first, sizes)
         code, index = np.divmod(flat[:, 1], len(self._attributes))
-        values = [np.stack((vertex, code), axis=1)[index == one.number] for one in watched]
+        pairs = np.stack((vertex, code), axis=1)
+        values = [pairs[index == attribute.number] for attribute in watched]
         kinds = np.array([kind for kind, _ in self.shown], np.int64)[trees.shown]
         largest = Largest(alpha)
         shares = ShareCount(facts, kinds, values, watched, largest)
@@ -292,9 +291,9 @@ class JudgedKnowledge:
             return None
         domain = self._attributes[number].domain()
         codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[rule.keys])
-        own = next(kind for kind, held in enumerate(types.sensitive) if number in held)
+        home = next(kind for kind, numbers in enumerate(types.sensitive) if number in numbers)
         source = tuple(
-            -1 if types.is_above(kind, own) else types.depth(own) if types.is_above(own, kind) else -2
+            -1 if types.is_above(kind, home) else types.depth(home) if types.is_above(home, kind) else -2
             for kind in range(len(types.types))
         )
         presence = rule.reading.asks == "presence"
@@ -311,10 +310,10 @@ class JudgedKnowledge:
         index = len(self._rules.quasi) + self._types.known.index(number)
         attribute = self._attributes[number]
         spelled = [attribute.label_of(code) for code in range(len(attribute.values))]
-        codes = {(type(own), str(own)): code for code, own in enumerate(spelled)}
+        codes = {(type(label), str(label)): code for code, label in enumerate(spelled)}
         by_label = [
-            0 if own != index else 1 if value is None else codes[type(value), str(value)] + 2
-            for own, value in self.labels
+            0 if field != index else 1 if value is None else codes[type(value), str(value)] + 2
+            for field, value in self.labels
         ]
         by_shown = [max((by_label[label] for label in labels), default=0) for _, labels in self.shown]
         return np.array(by_label, np.int64), np.array(by_shown, np.int64)
@@ -345,6 +344,6 @@ class FactTranslation:
         """Take the labels, and what vertices show, that the walk met since the last time."""
         if labels:
             self._labels += self._knowledge.learn_labels(labels)
-        for kind, own in shown:
-            mine = tuple(self._labels[label] for label in own)
-            self.shown.append(self._knowledge.learn_shown(kind, mine))
+        for kind, codes in shown:
+            our_labels = tuple(self._labels[code] for code in codes)
+            self.shown.append(self._knowledge.learn_shown(kind, our_labels))

@@ -43,7 +43,7 @@ class RecordTrees:
     """
 
     def __init__(self, records: Records) -> None:
-        sizes = np.array([len(own) // 8 for own in records.vertices], np.int64)
+        sizes = np.array([len(vertices) // 8 for vertices in records.vertices], np.int64)
         flat = np.frombuffer(b"".join(records.vertices), np.int32).reshape(-1, 2).astype(np.int64)
         first = np.concatenate(([0], np.cumsum(sizes)))[:-1]
         self.first = first
@@ -57,10 +57,10 @@ class RecordTrees:
             upper = np.where(below, self.parent[upper], -1)
         self.depth = int(self.level.max(initial=0))
         self.above = np.full((len(flat), self.depth), -1, np.int64)
-        at = np.arange(len(flat))
+        vertex = np.arange(len(flat))
         for depth in range(self.depth, 0, -1):
-            at = np.where(self.level[at] > depth, self.parent[at], at)
-            self.above[:, depth - 1] = np.where(self.level[at] == depth, at, -1)
+            vertex = np.where(self.level[vertex] > depth, self.parent[vertex], vertex)
+            self.above[:, depth - 1] = np.where(self.level[vertex] == depth, vertex, -1)
 
 
 @dataclass(frozen=True)
@@ -96,28 +96,28 @@ class RecordFacts:
 
     def occurrences(self, facts: int) -> Ints:
         """Return for each record in how many ways so many of its facts can be chosen."""
-        found = np.ones_like(self.number)
+        ways = np.ones_like(self.number)
         for taken in range(facts):
-            found = found * (self.number - taken) // (taken + 1)
-        return np.maximum(found, 0)
+            ways = ways * (self.number - taken) // (taken + 1)
+        return np.maximum(ways, 0)
 
 
 def list_facts(records: Records, trees: RecordTrees, *, whole: bool = False) -> RecordFacts:
     """Return the facts of the records; with ``whole`` what each vertex below the root shows is one label."""
     groups = np.array(records.groups, np.int64)
-    own = trees.level >= (1 if whole else 0)
+    chosen = trees.level >= (1 if whole else 0)
     if whole:
-        vertex = np.flatnonzero(own)
+        vertex = np.flatnonzero(chosen)
         label = trees.shown[vertex]
     else:
         sizes = np.array([len(labels) for labels in records.labels], np.int64)
         begin = np.concatenate(([0], np.cumsum(sizes)))[:-1]
         every = np.fromiter(chain.from_iterable(records.labels), np.int64, int(sizes.sum()))
-        held = np.where(own, sizes[trees.shown], 0)
-        vertex = np.repeat(np.arange(len(held)), held)
-        ends = np.cumsum(held)
-        place = np.arange(len(vertex)) - np.repeat(ends - held, held)
-        label = every[begin[trees.shown[vertex]] + place]
+        widths = np.where(chosen, sizes[trees.shown], 0)
+        vertex = np.repeat(np.arange(len(widths)), widths)
+        ends = np.cumsum(widths)
+        position = np.arange(len(vertex)) - np.repeat(ends - widths, widths)
+        label = every[begin[trees.shown[vertex]] + position]
     record = trees.record[vertex]
     most = int(label.max(initial=0)) + 1
     marks, local = np.unique(groups[record] * most + label, return_inverse=True)
@@ -183,8 +183,8 @@ def pairs_of(number: int) -> tuple[Ints, Ints]:
 
 
 def _make_pairs(number: int) -> tuple[Ints, Ints]:
-    one, other = np.triu_indices(number, 1)
-    return one, other
+    first, second = np.triu_indices(number, 1)
+    return first, second
 
 
 _pairs_of_few = lru_cache(64)(_make_pairs)
@@ -198,11 +198,10 @@ def order_depths(levels: int) -> Ints:
     ``equal`` says that the two labels are. ``levels`` is the number of depths.
     """
     span = 2 * levels
-    found = np.zeros((span, span, span), np.int64)
+    shape = (span, span, span)
     depth, equal = np.divmod(np.arange(span), 2)
     one, two, three = depth[:, None, None], depth[None, :, None], depth[None, None, :]
     first, last = equal[:, None, None] == 1, equal[None, None, :] == 1
-    shape = found.shape
     one, two, three = (np.broadcast_to(part, shape) for part in (one, two, three))
     first, last = np.broadcast_to(first, shape), np.broadcast_to(last, shape)
     both = np.sort(np.stack((one, two, three)), axis=0)
@@ -283,16 +282,16 @@ def _cut_by_label(
         )
     start, stop = int(facts.first[begin]), int(facts.first[end - 1] + facts.number[end - 1])
     record = np.repeat(np.arange(begin, end), facts.number[begin:end])
-    left = facts.first[record] + facts.number[record] - np.arange(start, stop) - 1
-    later = left if taken == 2 else left * (left - 1) // 2
+    after = facts.first[record] + facts.number[record] - np.arange(start, stop) - 1
+    later = after if taken == 2 else after * (after - 1) // 2
     load = np.zeros(width, np.int64)
     np.add.at(load, facts.label[start:stop], later)
-    low, held = 0, 0
+    low, patterns = 0, 0
     for label in range(width):
-        if label > low and (held + load[label] > most or label - low >= 1 << min(room, 62)):
+        if label > low and (patterns + load[label] > most or label - low >= 1 << min(room, 62)):
             yield PatternPart(begin, end, low, label)
-            low, held = label, 0
-        held += int(load[label])
+            low, patterns = label, 0
+        patterns += int(load[label])
     yield PatternPart(begin, end, low, width)
 
 
@@ -319,8 +318,8 @@ def batches_of(facts: RecordFacts, part: PatternPart, taken: int) -> Iterator[Ba
             continue
         ways = comb(size, taken) if part.low is None else comb(size - 1, taken - 1)
         step = max(1, min(4 * _PIECE // (size * size), PART // ways))
-        for at in range(0, len(records), step):
-            yield Batch(facts, records[at : at + step], size)
+        for start in range(0, len(records), step):
+            yield Batch(facts, records[start : start + step], size)
 
 
 def choices(
@@ -343,20 +342,20 @@ def choices(
             yield first, chosen, rest, rest
             continue
         # Pairs of facts behind the first one, in pieces.
-        one, other = pairs_of(batch.number)
+        second, third = pairs_of(batch.number)
         begin = (first + 1) * (2 * batch.number - first - 2) // 2
         count = len(batch.records) if isinstance(chosen, slice) else len(chosen)
         step = max(1, _PIECE // count)
-        for at in range(begin, len(one), step):
-            yield first, chosen, one[at : at + step], other[at : at + step]
+        for start in range(begin, len(second), step):
+            yield first, chosen, second[start : start + step], third[start : start + step]
 
 
 def keys_of(
     batch: Batch,
     first: int,
     chosen: NDArray[np.intp] | slice,
-    one: Ints,
-    other: Ints,
+    second: Ints,
+    third: Ints,
     facts: RecordFacts,
     code: Coding,
 ) -> Ints:
@@ -364,20 +363,20 @@ def keys_of(
     label, pairs = batch.label[:, chosen], batch.pairs[:, :, chosen]
     group = facts.groups[batch.records[chosen]] - code.group
     head = group * code.width + label[first] - code.low
-    keys: Ints = label[one]
+    keys: Ints = label[second]
     keys += head * code.width
     if code.facts == 2:
         keys *= code.depths
-        keys += pairs[first, one] >> 1
+        keys += pairs[first, second] >> 1
         return keys
     span = 2 * (facts.trees.depth + 1)
-    place = pairs[first, one].astype(np.int64)
+    place = pairs[first, second].astype(np.int64)
     place *= span
-    place += pairs[first, other]
+    place += pairs[first, third]
     place *= span
-    place += pairs[one, other]
+    place += pairs[second, third]
     keys *= code.width
-    keys += label[other]
+    keys += label[third]
     keys *= code.depths
     keys += code.table[place]
     return keys

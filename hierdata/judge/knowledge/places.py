@@ -68,23 +68,23 @@ class Places:
         self.keys = np.empty(0, np.int64)
         self.groups = np.empty(0, np.int64)
         self._vertices = [_Marks(len(source), self._span) for source in sources]
-        widths = [0 if own is None else int(own.max(initial=0)) + 1 for own in stated]
+        widths = [0 if states is None else int(states.max(initial=0)) + 1 for states in stated]
         self._labels = [_Marks(width * MOST_STATED, self._span) for width in widths]
 
     def __len__(self) -> int:
         """Return how many pairs of a place and a vertex are held."""
-        return sum(len(own.held) for own in self._vertices)
+        return sum(len(marks.held) for marks in self._vertices)
 
     def add(self, key: Ints, group: Ints, root: Ints, above: Ints, facts: PatternFacts | None) -> None:
         """Take patterns with all their rows: the root of each, and its facts.
 
         ``above`` has by vertex the ancestor at each depth.
         """
-        own, pattern = np.unique(key, return_inverse=True)
-        group_of = np.zeros(len(own), np.int64)
+        keys, pattern = np.unique(key, return_inverse=True)
+        group_of = np.zeros(len(keys), np.int64)
         group_of[pattern] = group
         before = len(self.keys)
-        self.keys, number = np.unique(np.concatenate((self.keys, own)), return_inverse=True)
+        self.keys, number = np.unique(np.concatenate((self.keys, keys)), return_inverse=True)
         groups = np.zeros(len(self.keys), np.int64)
         groups[number] = np.concatenate((self.groups, group_of))
         self.groups = groups
@@ -94,19 +94,20 @@ class Places:
         anchors: list[tuple[int, int | None, Ints, Ints]] = [(0, None, place, root)]
         if facts is not None:
             anchors += [
-                (level + 1, at, place + 1 + rank * self._depth + level, above[vertex, level])
-                for at, (vertex, rank) in enumerate(zip(facts.vertices, facts.ranks, strict=True))
+                (level + 1, fact, place + 1 + rank * self._depth + level, above[vertex, level])
+                for fact, (vertex, rank) in enumerate(zip(facts.vertices, facts.ranks, strict=True))
                 for level in range(self._depth)
             ]
-        for held, labels, source, states in zip(
+        for vertices, labels, source, states in zip(
             self._vertices, self._labels, self._sources, self._stated, strict=True
         ):
-            read = [np.where(vertex >= 0, source[vertex], -1) for *_, vertex in anchors]
-            there = [np.flatnonzero(one >= 0) for one in read]
-            held.add([(anchors[at][2][own], read[at][own]) for at, own in enumerate(there)])
+            read_at = [np.where(vertex >= 0, source[vertex], -1) for *_, vertex in anchors]
+            rows_by_anchor = [np.flatnonzero(read >= 0) for read in read_at]
+            by_anchor = zip(anchors, read_at, rows_by_anchor, strict=True)
+            vertices.add([(place[rows], read[rows]) for (_, _, place, _), read, rows in by_anchor])
             if states is not None and facts is not None:
-                for (depth, at, own, _), rows in zip(anchors, there, strict=True):
-                    labels.add([*_list_stated(facts, states, depth, at, own, rows)])
+                for (depth, fact, place, _), rows in zip(anchors, rows_by_anchor, strict=True):
+                    labels.add([*_list_stated(facts, states, depth, fact, place, rows)])
 
     def read(self, attribute: int) -> tuple[Ints, Ints, Ints]:
         """Return the places of an attribute, ascending, with a vertex each, and the group of each."""
@@ -128,12 +129,12 @@ def _list_stated(
 
     Equal statements of one pattern are numbered.
     """
-    said = [states[label[rows]] for label in facts.labels]
-    for at, own in enumerate(said):
-        level = facts.common[at][at][rows]
-        shared = facts.common[at][anchored][rows] if anchored is not None else np.zeros(len(rows), np.int64)
+    stated = [states[label[rows]] for label in facts.labels]
+    for fact, codes in enumerate(stated):
+        level = facts.common[fact][fact][rows]
+        shared = facts.common[fact][anchored][rows] if anchored is not None else np.zeros(len(rows), np.int64)
         near = shared >= np.minimum(level, depth)
-        said[at] = np.where(near, own, 0)
-        times = sum((said[other] == said[at] for other in range(at)), np.zeros(len(rows), np.int64))
-        chosen = np.flatnonzero(said[at])
-        yield place[rows][chosen], (said[at] * MOST_STATED + times)[chosen]
+        stated[fact] = np.where(near, codes, 0)
+        times = sum((stated[other] == stated[fact] for other in range(fact)), np.zeros(len(rows), np.int64))
+        chosen = np.flatnonzero(stated[fact])
+        yield place[rows][chosen], (stated[fact] * MOST_STATED + times)[chosen]

@@ -130,8 +130,8 @@ class ShareCount:
         self._trees = facts.trees
         self._largest = largest
         self._below = [
-            (one, SensitiveValuesBelow(facts.trees, kinds, own, one))
-            for one, own in zip(watched, values, strict=True)
+            (attribute, SensitiveValuesBelow(facts.trees, kinds, own_values, attribute))
+            for attribute, own_values in zip(watched, values, strict=True)
         ]
 
     def count_roots(self) -> None:
@@ -155,13 +155,14 @@ class ShareCount:
             )
         for begin, end in pairwise(cuts):
             rows = order[begin:end]
-            vertex, own = facts.vertex[rows], record[rows]
+            vertex, records = facts.vertex[rows], record[rows]
             none = np.zeros(len(rows), np.int64)
             columns = PatternFacts(
                 [vertex], [none], [facts.names[pattern[rows]]], [[self._trees.level[vertex]]]
             )
             places = self._make_places(whole=whole)
-            places.add(pattern[rows], facts.groups[own], self._trees.first[own], self._trees.above, columns)
+            roots = self._trees.first[records]
+            places.add(pattern[rows], facts.groups[records], roots, self._trees.above, columns)
             self._share_all(places)
 
     def count_chosen(self, taken: int) -> None:
@@ -191,11 +192,11 @@ class ShareCount:
         """Add the places of some patterns, as ``_choose`` yields them."""
         key, record, *rest = map(np.concatenate, zip(*pieces, strict=True))
         vertices, labels, depths = rest[:taken], rest[2 * taken : 3 * taken], iter(rest[3 * taken :])
-        common = [[self._trees.level[own]] * taken for own in vertices]
+        common = [[self._trees.level[fact_vertices]] * taken for fact_vertices in vertices]
         for one, other in combinations(range(taken), 2):
             common[one][other] = common[other][one] = next(depths)
         group = self._facts.groups[record]
-        names = [self._facts.names[self._facts.starts[group] + own] for own in labels]
+        names = [self._facts.names[self._facts.starts[group] + label] for label in labels]
         facts = PatternFacts(vertices, rest[taken : 2 * taken], names, common)
         places.add(key, group, self._trees.first[record], self._trees.above, facts)
 
@@ -213,29 +214,27 @@ class ShareCount:
 
         Last are the common depths of each two facts.
         """
-        for first, chosen, one, other in choices(batch, part, code.facts):
-            keys = keys_of(batch, first, chosen, one, other, self._facts, code)
+        for first, chosen, second, third in choices(batch, part, code.facts):
+            keys = keys_of(batch, first, chosen, second, third, self._facts, code)
             label, vertex, pairs = batch.label[:, chosen], batch.vertex[:, chosen], batch.pairs[:, :, chosen]
-            places = (
-                [np.full_like(one, first), one] if code.facts == 2 else [np.full_like(one, first), one, other]
-            )
-            within = (label[one] >= low) & (label[one] < high)
+            facts = [np.full_like(second, first), second, third][: code.facts]
+            within = (label[second] >= low) & (label[second] < high)
             record = np.broadcast_to(batch.records[chosen], keys.shape)
-            labels = [label[own] for own in places]
-            depths = [pairs[one, other].astype(np.int64) >> 1 for one, other in combinations(places, 2)]
-            vertices = [vertex[own] for own in places]
+            labels = [label[fact] for fact in facts]
+            depths = [pairs[fact, other].astype(np.int64) >> 1 for fact, other in combinations(facts, 2)]
+            vertices = [vertex[fact] for fact in facts]
             columns = [keys, record, *vertices, *_rank(labels, depths), *labels, *depths]
             yield tuple(column[within] for column in columns)
 
     def _make_places(self, *, whole: bool = False) -> Places:
         """Return room for the places of some patterns."""
-        stated = [one.stated_whole if whole else one.stated for one, _ in self._below]
+        stated = [attribute.stated_whole if whole else attribute.stated for attribute, _ in self._below]
         return Places([below.source for _, below in self._below], stated, self._trees.depth)
 
     def _share_all(self, places: Places) -> None:
         """Find the shares of all attributes at places that have all their rows."""
-        for at, (watched, below) in enumerate(self._below):
-            self._share(watched, below, places.read(at), places.read_stated(at))
+        for number, (watched, below) in enumerate(self._below):
+            self._share(watched, below, places.read(number), places.read_stated(number))
 
     def _share(
         self,
@@ -249,49 +248,48 @@ class ShareCount:
         if not len(place):
             return
         record = self._trees.record[source]
-        times = self._facts.times[record]
         # The rows of one record at one place, and those of one place, are consecutive.
-        persons = np.flatnonzero(
-            np.concatenate(([True], (place[1:] != place[:-1]) | (record[1:] != record[:-1])))
-        )
+        differs = (place[1:] != place[:-1]) | (record[1:] != record[:-1])
+        persons = np.flatnonzero(np.concatenate(([True], differs)))
+        times = self._facts.times[record[persons]]
         sizes = np.diff(np.append(persons, len(place)))
         person = np.repeat(np.arange(len(persons)), sizes)
-        times = times[persons]
         firsts = first_places(place)
-        at = np.zeros(len(place), np.int64)
-        at[firsts[1:]] = 1
-        at = np.cumsum(at)[persons]
+        place_of = np.zeros(len(place), np.int64)
+        place_of[firsts[1:]] = 1
+        place_of = np.cumsum(place_of)[persons]
         kept = np.isin(stated[0], place[firsts])
-        said, what = np.searchsorted(place[firsts], stated[0][kept]), stated[1][kept]
-        taken = np.bincount(said[what >= 0], minlength=len(firsts))
-        missed = np.bincount(said[what < 0], minlength=len(firsts))
-        absent = np.add.reduceat(below.absent[source], persons) - sizes * missed[at]
-        held = np.add.reduceat(below.number[source], persons) - sizes * taken[at] + absent
+        stated_at, stated_code = np.searchsorted(place[firsts], stated[0][kept]), stated[1][kept]
+        taken = np.bincount(stated_at[stated_code >= 0], minlength=len(firsts))
+        missed = np.bincount(stated_at[stated_code < 0], minlength=len(firsts))
+        absent = np.add.reduceat(below.absent[source], persons) - sizes * missed[place_of]
+        held = np.add.reduceat(below.number[source], persons) - sizes * taken[place_of] + absent
         showing = np.zeros(len(firsts), np.int64)
-        np.add.at(showing, at, np.where(held > 0, times, 0))
+        np.add.at(showing, place_of, np.where(held > 0, times, 0))
         row, value, count = below.list_bounded(source)
         owner = person[row]
-        bounded = np.isin(what, np.fromiter(watched.bounded, np.int64, len(watched.bounded)))
-        said, what, most = said[bounded], what[bounded], below.most
-        left = np.ones(len(firsts), np.bool_)
+        bounded = np.isin(stated_code, np.fromiter(watched.bounded, np.int64, len(watched.bounded)))
+        stated_at, stated_code, most = stated_at[bounded], stated_code[bounded], below.most
+        remains = np.ones(len(firsts), np.bool_)
         if watched.presence:
-            asked = ~np.isin(at[owner] * most + value, said * most + what) & (absent[owner] == 0)
+            is_stated = np.isin(place_of[owner] * most + value, stated_at * most + stated_code)
+            asked = ~is_stated & (absent[owner] == 0)
             pairs = np.unique(owner[asked] * most + value[asked])
             owner, value = np.divmod(pairs, most)
             parts, hidden, whole = np.ones(len(owner), np.int64), np.where(absent > 0, 1, 0), 1
             if watched.named is not None:
-                different = np.unique(said * most + what) // most
-                left = np.bincount(different, minlength=len(firsts)) < watched.named
+                different = np.unique(stated_at * most + stated_code) // most
+                remains = np.bincount(different, minlength=len(firsts)) < watched.named
         else:
-            extra, taken_out = _take_out(at, said, what)
+            extra, taken_out = _take_out(place_of, stated_at, stated_code)
             owner, value = np.concatenate((owner, extra)), np.concatenate((value, taken_out))
             count = np.concatenate((count, -sizes[extra]))
             parts, hidden, whole = _divide(owner, count, absent, held, int(showing.max()))
         parts, hidden = parts * times[owner], hidden * times
         common = np.zeros(len(firsts), hidden.dtype)
-        np.add.at(common, at, hidden)
-        sums, places = _sum_up(at[owner] * most + value, parts, common, most)
-        alone = np.flatnonzero(left & (common > 0))  # a bounded value that nobody shows there
+        np.add.at(common, place_of, hidden)
+        sums, places = _sum_up(place_of[owner] * most + value, parts, common, most)
+        alone = np.flatnonzero(remains & (common > 0))  # a bounded value that nobody shows there
         sums, places = np.concatenate((sums, common[alone])), np.concatenate((places, alone))
         shown = np.flatnonzero(sums > 0)  # of a value that is stated there nothing may be left
         if len(shown):
@@ -310,22 +308,22 @@ class ShareCount:
         )
         largest.share = best if largest.share is None else max(best, largest.share)
         limit = float(alpha) * whole
-        for at in np.flatnonzero(rounded >= limit * (1 - 1e-9)):
-            if int(sums[at]) * alpha.denominator > alpha.numerator * int(showing[at]) * whole:
-                largest.failing.add(int(group[at]))
+        for index in np.flatnonzero(rounded >= limit * (1 - 1e-9)):
+            if int(sums[index]) * alpha.denominator > alpha.numerator * int(showing[index]) * whole:
+                largest.failing.add(int(group[index]))
 
 
-def _take_out(at: Ints, said: Ints, what: Ints) -> tuple[Ints, Ints]:
-    """Return the persons, by the places ``at`` which they are, with each value that patterns state there.
+def _take_out(place_of: Ints, stated_at: Ints, stated_code: Ints) -> tuple[Ints, Ints]:
+    """Return persons, each once for each value that patterns state at their place, and these values.
 
-    ``said`` are the places at which patterns state ``what``.
+    ``place_of`` has the place of each person, ``stated_at`` the places where patterns state ``stated_code``.
     """
-    order = np.argsort(said, kind="stable")
-    begin = np.searchsorted(said[order], at)
-    many = np.searchsorted(said[order], at, "right") - begin
-    person = np.repeat(np.arange(len(at)), many)
-    index = np.arange(len(person)) - np.repeat(np.cumsum(many) - many, many) + begin[person]
-    return person, what[order][index]
+    order = np.argsort(stated_at, kind="stable")
+    begin = np.searchsorted(stated_at[order], place_of)
+    count = np.searchsorted(stated_at[order], place_of, "right") - begin
+    person = np.repeat(np.arange(len(place_of)), count)
+    index = np.arange(len(person)) - np.repeat(np.cumsum(count) - count, count) + begin[person]
+    return person, stated_code[order][index]
 
 
 def _divide(owner: Ints, count: Ints, absent: Ints, held: Ints, most: int) -> tuple[Ints, Ints, int]:
@@ -336,7 +334,7 @@ def _divide(owner: Ints, count: Ints, absent: Ints, held: Ints, most: int) -> tu
     divisors = np.unique(held[held > 0])
     whole = lcm(*map(int, divisors)) if len(divisors) else 1
     if whole * most >= _EXACT:
-        count, absent, held = (one.astype(object) for one in (count, absent, held))
+        count, absent, held = (numbers.astype(object) for numbers in (count, absent, held))
     shares = whole // np.maximum(held, 1)
     return count * shares[owner], absent * shares, whole
 
@@ -360,13 +358,13 @@ def _rank(labels: Sequence[Ints], depths: Sequence[Ints]) -> list[Ints]:
     """
     taken = len(labels)
     pairs = list(zip(combinations(range(taken), 2), depths, strict=True))
-    sums = [sum(depth for pair, depth in pairs if at in pair) for at in range(taken)]
+    sums = [sum(depth for pair, depth in pairs if fact in pair) for fact in range(taken)]
     ranks = []
-    for at in range(taken):
-        rank = np.zeros(labels[at].shape, np.int64)
+    for fact in range(taken):
+        rank = np.zeros(labels[fact].shape, np.int64)
         for other in range(taken):
-            if other != at:
-                rank += labels[other] < labels[at]
-                rank += (labels[other] == labels[at]) & (sums[other] < sums[at])
+            if other != fact:
+                rank += labels[other] < labels[fact]
+                rank += (labels[other] == labels[fact]) & (sums[other] < sums[fact])
         ranks.append(rank)
     return ranks
