@@ -207,7 +207,7 @@ class Publishing:
     def publish(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
         """Write all parts and their XSD, and count what the report needs."""
         written, tallies = self._publish_blocks(classes)
-        xsd = description(written.files, self.prepared.policy)
+        xsd = description(written.files, self.prepared.policy) if self.form.format.has_elements else None
         if xsd is not None:
             with write_stream(self.folder / "public" / XSD_FILE) as stream:
                 stream.write(xsd)

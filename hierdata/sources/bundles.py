@@ -19,6 +19,7 @@ from hierdata.policy.policy import Policy
 from hierdata.records.flatten import split
 from hierdata.records.joining import JoinTally, join_rows
 from hierdata.records.keyed import Table, read_row
+from hierdata.sources.closed_ids import is_row_number
 from hierdata.sources.columns import TableForm, input_format
 from hierdata.sources.files import file_form
 from hierdata.sources.folders import split_files
@@ -78,7 +79,7 @@ class BundlesForm(Form):
 
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
         """Join the resources of each Bundle (see Form.read)."""
-        return self.open_bundles(self.inner.read(path, element, alone=alone))
+        return self.open_bundles(self.inner.read(path, element, alone=alone), True)
 
     def read_for_store(self, path: Path, element: str | None = None) -> Iterator[Document]:
         """Return the Bundles (see Form.read_for_store)."""
@@ -88,21 +89,25 @@ class BundlesForm(Form):
         self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
     ) -> Sequence[InputSplit]:
         """Return the parts of the file (see Form.splits)."""
-        return [
-            BundleSplit(self, inner) for inner in self.inner.splits(path, element, alone=alone, size=size)
-        ]
+        parts = self.inner.splits(path, element, alone=alone, size=size)
+        return [BundleSplit(self, inner, number == 0) for number, inner in enumerate(parts)]
 
-    def open_bundles(self, bundles: Iterable[Document]) -> Iterator[Document]:
-        """Yield the record of each published Bundle. Raises VerificationError for what no release has."""
-        return self.resources.from_rows(map(self._join, bundles))
+    def open_bundles(self, bundles: Iterable[Document], is_first: bool) -> Iterator[Document]:
+        """Yield the record of each published Bundle. Raises VerificationError for what no release has.
 
-    def _join(self, bundle: Document) -> Document:
+        Ids are numbers that ascend by one, by type; ``is_first`` says that they begin with 1.
+        """
+        last = dict.fromkeys((table.name for table in self.tables), 0) if is_first else {}
+        return self.resources.from_rows(self._join(bundle, last) for bundle in bundles)
+
+    def _join(self, bundle: Document, last: dict[str, int]) -> Document:
         tables = {table.name: table for table in self.tables}
         rows = []
         for number, resource in enumerate(_published_entries(bundle), 1):
             name = resource.get(TYPE)
             if not isinstance(name, str) or name not in tables:
                 raise VerificationError("a Bundle has a resource of a type that the policy does not publish")
+            last[name] = _check_id(name, resource, last.get(name))
             row = {key: value for key, value in resource.items() if key != TYPE}
             rows.append(read_row(tables[name], (0, number), number, row))
         tally = JoinTally()
@@ -119,14 +124,25 @@ class BundleSplit(InputSplit):
 
     form: BundlesForm
     inner: InputSplit
+    is_first: bool
 
     def documents(self) -> Iterator[Document]:
         """Return the record of each Bundle (see InputSplit.documents)."""
-        return self.form.open_bundles(self.inner.documents())
+        return self.form.open_bundles(self.inner.documents(), self.is_first)
 
 
 def _bundle_of(entries: list[Value]) -> Document:
     return {TYPE: BUNDLE, "type": "collection", "entry": entries}
+
+
+def _check_id(name: str, resource: Document, last: int | None) -> int:
+    """Return the number that is a resource's id. Raises VerificationError for one that does not follow."""
+    stated = resource.get("id")
+    if not isinstance(stated, str) or not is_row_number(stated) or last not in (None, int(stated) - 1):
+        raise VerificationError(
+            f"the type {name}: its ids must be the numbers of its resources; others could name people"
+        )
+    return int(stated)
 
 
 def _published_entries(bundle: Document) -> Iterator[Document]:

@@ -22,6 +22,11 @@ _HELD = "#id"
 _NUMBER = re.compile(r"[1-9][0-9]{0,14}")
 
 
+def is_row_number(text: str) -> bool:
+    """Return whether a text is an id as releases have them."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 @dataclass(frozen=True)
 class ClosedIds:
     """Writes and reads the ids of resources that others refer to. ``root`` is the type of records."""
@@ -99,7 +104,7 @@ def _read_field(document: Document, field: RowLink, before: str) -> None:
         value = holder.get(key)
         if isinstance(value, str):
             number = value.removeprefix(before) if value.startswith(before) else ""
-            holder[key] = number.rjust(field.length, "0") if _NUMBER.fullmatch(number) else f"#{value}"
+            holder[key] = number.rjust(field.length, "0") if is_row_number(number) else f"#{value}"
 
 
 def point_inside(value: Value, named: dict[str, str]) -> None:

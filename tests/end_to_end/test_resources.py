@@ -144,6 +144,29 @@ def test_a_changed_release_is_refused(from_ndjson: tuple[Path, Release], tmp_pat
         assert error.exit_code in (4, 5)  # noqa: PT017  (any of them is a refusal)
 
 
+def test_an_id_that_numbers_nothing_is_refused_in_a_file_alone(tmp_path: Path) -> None:
+    """No other resource refers to some of them, so that they could say whose the record is."""
+    policy = from_data({**POLICY, "models": [{"kind": "k-anonymity", "k": 3}]})
+    hierdata.anonymize(write_bundles(tmp_path / "in"), policy, seed=SEED, out=tmp_path / "out")
+    records = (tmp_path / "out" / "public" / "records.ndjson").read_text()
+    file = tmp_path / "alone.ndjson"
+    file.write_text(records)
+    hierdata.verify(file, policy)
+    for kind, stated, other in (
+        ("Encounter", "1", f'"{CANARY}"'),
+        ("Encounter", "2", '"7"'),
+        ("Observation", "1", '"0"'),
+        ("Observation", "1", "null"),
+        ("Patient", "1", '"01"'),
+    ):
+        changed = records.replace(f'"{kind}","id":"{stated}"', f'"{kind}","id":{other}', 1)
+        assert changed != records
+        file.write_text(changed)
+        with pytest.raises(HierdataError, match="its ids must be the numbers of its resources") as caught:
+            hierdata.verify(file, policy)
+        assert CANARY not in str(caught.value)
+
+
 def broken(change: str) -> list[dict[str, Any]]:
     found = resources()
     by_kind = {kind: [one for one in found if one["resourceType"] == kind] for kind in POLICY["tables"]}
