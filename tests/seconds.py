@@ -1,5 +1,7 @@
 """CPU seconds by test file, printed after a run in CI or with ``--seconds``; nothing fails by them.
 
+Files that take long run first.
+
 Counted is what the test process and the processes that it waited for take, so other load on the machine
 matters little. What several files share, such as compiled kernels, is counted where it is first used.
 """
@@ -34,7 +36,7 @@ REASONS: dict[str, str] = {
     "tests/engines/test_specialize_alpha.py": "compiles kernels of bounded shares",
     "tests/test_wheel.py": "a wheel is built, compiled and installed",
     "tests/end_to_end/test_digests.py": "149 releases, six of them with processes",
-    "tests/end_to_end/test_spark_cluster.py": "a cluster of two workers, two releases by it",
+    "tests/end_to_end/test_spark_cluster.py": "a cluster of two workers, a release by it",
     "tests/end_to_end/test_contracts.py": "every engine under every recoding, written and verified",
     "tests/executors/test_spark.py": "applications of Spark's own",
     "tests/redteam/test_containers.py": "compiles everything twice, for users without a home",
@@ -46,6 +48,8 @@ REASONS: dict[str, str] = {
     "tests/privacy/test_contract.py": "every model against a slow twin",
 }
 """Files above the limit, and why they are not cheaper."""
+WAITING = ("tests/stores/test_lost_servers.py", "tests/reproduction/test_pages.py")
+"""Files that take long by the clock, most of it waiting or in one test."""
 COLLECTING = "(collecting)"
 WORKERS = "(kept workers)"
 _SHOWN = 25
@@ -68,6 +72,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.suffix != ".py" or config.rootpath / "hierdata" not in collection_path.parents:
         return None
     return True if b">>> " not in collection_path.read_bytes() else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that several processes end at about the same time."""
+    order = {file: place for place, file in enumerate((*WAITING, *REASONS))}
+    items.sort(key=lambda item: order.get(item.nodeid.partition("::")[0], len(order)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
