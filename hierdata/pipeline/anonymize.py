@@ -143,9 +143,9 @@ def _release_records(
 def _check_control(looked: LookedOver, policy: Policy) -> None:
     """Raise InputError where risks are measured and the control of the policy is too small for it."""
     if looked.held_out is not None and measures_risks(policy):
-        from hierdata.pipeline.risks import require_held_out
+        from hierdata.pipeline.risks import require_control
 
-        require_held_out(looked.held_out)
+        require_control(len(looked.held_out.ordinals))
 
 
 def _write_control(folder: Path, looked: LookedOver) -> None:
@@ -177,8 +177,8 @@ def _attack_written(
 
     read = read_written(hand.source, hand.policy, written.parts(form), key, secret, progress or silent)
     plan = AttackPlan(GATE_FACTS, GATE_ATTACKS)
-    found = attack_release(read, plan, Resources("serial"), progress or silent)
-    return Tallies({**tallies, answer_by_attack: find_worst(found.measured)})
+    findings = attack_release(read, plan, Resources("serial"), progress or silent)
+    return Tallies({**tallies, answer_by_attack: find_worst(findings.measured)})
 
 
 def _write_report(
@@ -200,11 +200,11 @@ def _write_report(
 
     overview, prepared, _, spread, *_ = looked
     policy, verdict, splits = hand.policy, judged.verdict, written.parts(form)[0]
-    found = read_back(folder / "public", splits, policy, form.format.name, judged, spread)
+    back = read_back(folder / "public", splits, policy, form.format.name, judged, spread)
     shaped = gather_facts(policy, overview.shaped, secret)
-    told = shaped, hand.limitations, overview.content
-    report = write_files(folder, prepared, tallies, verdict, kept, found, *told)
-    seal_witness(folder, found.files, overview.content, overview.survey.records)
+    facts = shaped, hand.limitations, overview.content
+    report = write_files(folder, prepared, tallies, verdict, kept, back, *facts)
+    seal_witness(folder, back.files, overview.content, overview.survey.records)
     return report
 
 
@@ -231,7 +231,7 @@ def _judge_written(
     splits = written.parts(form)[0]
     read = read_published(splits, lambda: written.parts(form)[1], rules, Wanted.by(policy), spread)
     read.parts.release()
-    judged = Judged(rules, read, lambda own: judge_files(*written.parts(form), own, spread))
+    judged = Judged(rules, read, lambda by: judge_files(*written.parts(form), by, spread))
     if not judged.verdict.passed:
         raise VerificationError("the judge did not confirm what was written; nothing was published")
     return judged

@@ -121,7 +121,8 @@ def attack(
         control=control,
         as_data=as_data,
     )
-    require_control(read.is_control)
+    if read.is_control is not None:
+        require_control(int(read.is_control.sum()))
     plan = AttackPlan(facts, victims, counts, negative, draw)
     return _attack_read(read, other, plan, resources or Resources(), progress or silent)
 
@@ -189,27 +190,28 @@ def _attack_read(
     from hierdata.measurement.adversary.forms import Forms
 
     second = None if other is None else _read_second(other, read, progress)
-    found = attack_release(read, plan, resources, progress)
+    findings = attack_release(read, plan, resources, progress)
     whose = None if read.persons is None else read.persons.original
     others = read.is_control
-    dropped = Forms.of_original(found.original, whose, None if others is None else ~others)
+    dropped = Forms.of_original(findings.original, whose, None if others is None else ~others)
+    adversary = partial(Adversary, findings.original, dropped)
     held_out = 0 if others is None else int(others.sum())
     return Attack(
         read.original.record_count - held_out,
-        len(found.known),
+        len(findings.known),
         plan.facts,
         plan.counts,
         plan.negative,
         class_size(read.prepared.policy),
-        found.of_release,
-        found.search("attacking the original", partial(Adversary, found.original, dropped), found.known),
+        findings.of_release,
+        findings.search("attacking the original", adversary, findings.known),
         None if whose is None else len(set(whose.tolist())),
         _knows_by_facts(read),
         held_out or None,
-        found.measured.risks,
-        found.measured.isolation,
-        found.measured.not_measured,
-        None if second is None else _attack_both(read, second, found),
+        findings.measured.risks,
+        findings.measured.isolation,
+        findings.measured.not_measured,
+        None if second is None else _attack_both(read, second, findings),
     )
 
 
@@ -220,21 +222,21 @@ def _read_second(other: object, read: ReadRelease, progress: Progress) -> Rebuil
     return read_other(other, read.prepared, read.original, progress)
 
 
-def _attack_both(read: ReadRelease, second: Rebuilt, found: AttackFindings) -> tuple[Candidates, ...]:
+def _attack_both(read: ReadRelease, second: Rebuilt, findings: AttackFindings) -> tuple[Candidates, ...]:
     """Look for the victims in two releases together."""
     from hierdata.measurement.adversary.forms import Forms
     from hierdata.measurement.risks.composition import Composition, ShownRelease
     from hierdata.measurement.risks.evidence import Evidence
 
-    known = _add_known_values(second, read.prepared.constraints.facts)
-    forms = Forms.of(known.forest, known.publication, known.form)
+    shown_values = _add_known_values(second, read.prepared.constraints.facts)
+    forms = Forms.of(shown_values.forest, shown_values.publication, shown_values.form)
     evidence = [
-        Evidence.of(read.original, read.is_control, own.forest, own.publication, own.form)
-        for own in (read.rebuilt, second)
+        Evidence.of(read.original, read.is_control, rebuilt.forest, rebuilt.publication, rebuilt.form)
+        for rebuilt in (read.rebuilt, second)
     ]
-    shown = ShownRelease(found.forms, evidence[0]), ShownRelease(forms, evidence[1])
-    both = partial(Composition, found.original, *shown)
-    return found.search("attacking both releases", both, found.known).candidates
+    shown = ShownRelease(findings.forms, evidence[0]), ShownRelease(forms, evidence[1])
+    both = partial(Composition, findings.original, *shown)
+    return findings.search("attacking both releases", both, findings.known).candidates
 
 
 def _search(

@@ -157,25 +157,25 @@ def cluster_blocks(
     cluster = ClusterBlock(
         prepared, recoding, seed, heaviest, alone, inner, notice if spread.is_local else None
     )
-    found = pieces.map(cluster, watch)
+    clustered = pieces.map(cluster, watch)
     if prepared.constraints.knowledge is not None:
-        if not alone and not _stand_apart(found, prepared, heaviest):
-            found.release()
+        if not alone and not _stand_apart(clustered, prepared, heaviest):
+            clustered.release()
             return cluster_blocks(_join_blocks(blocks), prepared, recoding, seed, spread, notice)
         pieces.release()
-        return ClusteredBlocks(drop_dangling(found, prepared, heaviest), heaviest, spread)
+        return ClusteredBlocks(drop_dangling(clustered, prepared, heaviest), heaviest, spread)
     pieces.release()
     if not alone:
         firsts = [load.first for load in loads]
-        found = _unite_blocks(found, firsts, prepared, heaviest)
+        clustered = _unite_blocks(clustered, firsts, prepared, heaviest)
         guard = Guard(prepared.frame, heaviest, prepared.constraints, prepared.policy.recoding_traits)
-        mended = guard.mend(found)
+        mended = guard.mend(clustered)
         if mended is None:
-            raise PromiseError(explain_unguarded(prepared, guard.count(found, every=True)))
-        if mended is not found:  # several blocks may publish suppressed records, by one form
-            found = _unite_blocks(mended, firsts, prepared, heaviest)
-    found = drop_dangling(found, prepared, heaviest)
-    return ClusteredBlocks(found, heaviest, spread)
+            raise PromiseError(explain_unguarded(prepared, guard.count(clustered, every=True)))
+        if mended is not clustered:  # several blocks may publish suppressed records, by one form
+            clustered = _unite_blocks(mended, firsts, prepared, heaviest)
+    clustered = drop_dangling(clustered, prepared, heaviest)
+    return ClusteredBlocks(clustered, heaviest, spread)
 
 
 def _stand_apart(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> bool:

@@ -99,19 +99,19 @@ def divide(splits: Sequence[InputSplit], policy: Policy, secret: bytes | None, s
         return Divided(splits)
     listed = list(spread.executor.hold(splits).map(partial(_list_held_out, draw=draw)).collect())
     befores = accumulate((count for count, _ in listed), initial=0)
-    found = [
+    drawn = [
         (before + place, digest)
-        for before, (_, own) in zip(befores, listed, strict=False)
-        for place, digest in own
+        for before, (_, of_split) in zip(befores, listed, strict=False)
+        for place, digest in of_split
     ]
     records = sum(count for count, _ in listed)
-    left, k = records - len(found), max(class_size(policy), 1)
-    if left < k:
+    kept, k = records - len(drawn), max(class_size(policy), 1)
+    if kept < k:
         raise InputError(
-            f"control: {len(found)} of {records} individuals are held out, and the {left} that are left are "
+            f"control: {len(drawn)} of {records} individuals are held out, and the {kept} that are left are "
             f"fewer than the {k} of a class: lower the share"
         )
-    held_out = HeldOut(records, *(tuple(own) for own in zip(*found, strict=True))) if found else None
+    held_out = HeldOut(records, *map(tuple, zip(*drawn, strict=True))) if drawn else None
     return Divided(
         [HeldOutSplit(split, draw.is_held_out, False) for split in splits],
         [HeldOutSplit(split, draw.is_held_out, True) for split in splits],
@@ -121,12 +121,12 @@ def divide(splits: Sequence[InputSplit], policy: Policy, secret: bytes | None, s
 
 def _list_held_out(split: InputSplit, draw: Draw) -> tuple[int, list[tuple[int, str]]]:
     """Return the number of records of a split, and place and digest of those who are held out."""
-    found, count = [], 0
+    drawn, count = [], 0
     for place, document in enumerate(split.documents()):
         count += 1
         if draw.is_held_out(document):
-            found.append((place, draw.digest(document).hex()))
-    return count, found
+            drawn.append((place, draw.digest(document).hex()))
+    return count, drawn
 
 
 def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], policy: Policy) -> None:
@@ -144,18 +144,18 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
         always = paths if always is None else always & paths
         known.add(_digest(document, identity))
     total = repeated = 0
-    other, seen = set[Keys](), set[Keys]()
+    other, of_control = set[Keys](), set[Keys]()
     for document in _read_control(control):
         paths = frozenset(_list_paths(document))
         other |= paths - shape
-        seen |= paths
+        of_control |= paths
         total += 1
         repeated += _digest(document, identity) in known
     if not total:
         raise InputError(
             "the control has no records: give the file of individuals who are not in the release"
         )
-    lacking = (always or frozenset()) - seen
+    lacking = (always or frozenset()) - of_control
     if other or lacking:
         how, count = ("unknown there", len(other)) if other else ("missing", len(lacking))
         fields = "1 field is" if count == 1 else f"{count} fields are"
@@ -186,10 +186,10 @@ def _digest(document: Document, identity: tuple[Keys, ...] | None) -> bytes:
 def _list_paths(value: object, keys: Keys = ()) -> Iterator[Keys]:
     """Yield the keys of all values of a document, whatever list they are in."""
     if isinstance(value, dict):
-        for key, own in value.items():
-            yield from _list_paths(own, (*keys, str(key)))
+        for key, inner in value.items():
+            yield from _list_paths(inner, (*keys, str(key)))
     elif isinstance(value, list):
-        for own in value:
-            yield from _list_paths(own, keys)
+        for inner in value:
+            yield from _list_paths(inner, keys)
     else:
         yield keys

@@ -51,8 +51,8 @@ class Delivery:
                 back = replace(written, files={part: folder / form.name(part) for part in written.files})
                 for part, file in back.files.items():
                     staged.export(part, file)
-                found = judge_files(*back.parts(form), rules_of(self.prepared), self.spread)
-            if not found.passed or _figures(found, policy) != _figures(verdict, policy):
+                judged = judge_files(*back.parts(form), rules_of(self.prepared), self.spread)
+            if not judged.passed or _figures(judged, policy) != _figures(verdict, policy):
                 raise VerificationError(
                     "the content on the server differs from what was written; it was removed again"
                 )

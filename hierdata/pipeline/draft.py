@@ -164,10 +164,10 @@ def _add_dialect(source: object, stated: dict[str, Any]) -> dict[str, Any]:
     file = PathSource(Path(source))
     if not format_of(file.name, ruleless_policy(stated)).is_delimited:
         return stated
-    own = stated.get("csv", {})
+    options = stated.get("csv", {})
     with file.decode_as(stated.get("encoding")).open() as stream:
-        found = find_dialect(stream, own.get("delimiter"))
-    return {**stated, "csv": {**own, **found}} if found else stated
+        dialect = find_dialect(stream, options.get("delimiter"))
+    return {**stated, "csv": {**options, **dialect}} if dialect else stated
 
 
 def _add_place(source: object, stated: dict[str, Any]) -> dict[str, Any]:
@@ -176,8 +176,8 @@ def _add_place(source: object, stated: dict[str, Any]) -> dict[str, Any]:
         return stated
     file, format = input_format(PathSource(Path(source)), ruleless_policy(stated))
     with file.open() as stream:
-        found = format.find_records(stream)
-    return {**stated, "records": found[0]} if len(found) == 1 else stated
+        paths = format.find_records(stream)
+    return {**stated, "records": paths[0]} if len(paths) == 1 else stated
 
 
 def _notation(collection: Collection, stated: dict[str, Any]) -> Notation:
@@ -197,16 +197,16 @@ def _tables(source: object) -> dict[str, object] | None:
         return source
     if not isinstance(source, str | os.PathLike) or not Path(source).is_dir():
         return None
-    found: dict[str, object] = {}
+    tables: dict[str, object] = {}
     for file in sorted(Path(source).iterdir()):
         suffix = next((suffix for suffix in _TABLES if file.name.endswith(suffix)), None)
         if suffix is None:
             continue
         name = file.name.removesuffix(suffix)
-        if name in found:
+        if name in tables:
             raise InputError(f"the table {name}: the folder has several files of it")
-        found[name] = file
-    return found or None
+        tables[name] = file
+    return tables or None
 
 
 def _joins(
@@ -214,14 +214,14 @@ def _joins(
 ) -> dict[str, dict[str, Any]]:
     """Find how tables are related. Their values are hashed with one key, so that they can be compared."""
     key = secrets.token_bytes(16)
-    found = {}
+    profiles = {}
     for name, table in tables.items():
         try:
             documents = _documents(collect(table, ruleless_policy(dict(stated))), progress)
-            found[name] = profile(documents, lambda seen: (), key=key, may_have_maps=False)
+            profiles[name] = profile(documents, lambda profiled: (), key=key, may_have_maps=False)
         except HierdataError as error:
             raise type(error)(f"the table {name}: {line}" for line in str(error).split("\n")) from None
-    return relate_tables(found)
+    return relate_tables(profiles)
 
 
 def _documents(collection: Collection, progress: Progress) -> Iterator[Document]:

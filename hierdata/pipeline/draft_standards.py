@@ -37,7 +37,7 @@ def init_standard(
     from hierdata.pipeline.draft_fhir import find_patients, init_fhir
 
     if standard == "fhir-r4":
-        return init_fhir(source, {key: own for key, own in stated.items() if key != "records"}, progress)
+        return init_fhir(source, {key: value for key, value in stated.items() if key != "records"}, progress)
     if "records" in stated:
         return None
     earliest = this_year() - OLDEST - 1 if standard == SAFE_HARBOR else None

@@ -23,6 +23,7 @@ from hierdata.forest.worth import UNKNOWN
 from hierdata.ground.errors import InputError, PromiseError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.block import Load, weigh_block
+from hierdata.pipeline.look_over import LookedOver
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import salt_of
 from hierdata.pipeline.survey import Located, Overview, Surveyed
@@ -147,13 +148,13 @@ def encode_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: R
     return blocks if made is None else _form_blocks(blocks, made, prepared)
 
 
-def whole(overview: Overview, prepared: Prepared, spread: RunContext) -> Forest:
-    """Encode all records as one forest, in this process."""
-    overview.held.release()
-    pieces = _encode_leaves(overview, prepared, spread, None)
+def encode_whole(looked: LookedOver) -> Forest:
+    """Encode all records of a collection as one forest, in this process."""
+    looked.overview.held.release()
+    pieces = _encode_leaves(looked.overview, looked.prepared, looked.spread, None)
     (all_of_them,) = pieces.collect()
     pieces.release()
-    return prepared.frame.forest(join_encoded(all_of_them))
+    return looked.prepared.frame.forest(join_encoded(all_of_them))
 
 
 def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) -> Cut | None:

@@ -20,8 +20,8 @@ def announce_search(
     """Call ``notice`` with an estimate if the search, or judging patterns, will take more than a minute."""
     if notice is None:
         return
-    for _, what in estimate_patterns(prepared.policy, prepared.survey):
-        notice(what)
+    for _, warning in estimate_patterns(prepared.policy, prepared.survey):
+        notice(warning)
     loads = [load for load in loads if load.records]
     seconds = estimate_seconds(loads, prepared) / max(1, min(workers, len(loads)))
     if seconds < _LONG:

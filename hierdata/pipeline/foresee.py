@@ -87,8 +87,8 @@ class Searched:
 
     def share_kept(self, path: str) -> float | None:
         """Return the share of the worth of a vertex type or of a field that is kept."""
-        found = self.shares.vertices.get(path) or self.shares.fields.get(path)
-        return None if found is None else float(found.kept)
+        share = self.shares.vertices.get(path) or self.shares.fields.get(path)
+        return None if share is None else float(share.kept)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def foresee_loss(
         may_show_sets = not leads_to_persons(stated, survey)
         suggested = suggest_remedies(stated, lost[:_MOST], may_show_sets=may_show_sets)
         tried = [*_try_remedies(suggested, sample, hints, survey)]
-    places = [_describe(place, first, tried) for place in lost]
+    places = [_describe(lost_place, first, tried) for lost_place in lost]
     total = first.shares.total
     # Without a value that counts, all or nothing is kept.
     kept = float(not stated.publishes_nothing) if total is None else float(total.kept)
@@ -154,10 +154,11 @@ def foresee_loss(
 def foresee_kept(sample: Sequence[Document], policy: Policy, total: int) -> float | None:
     """Return the share that a release keeps by a search of shaped documents, None where none comes of it."""
     try:
-        found = search_sample(sample, without_required_fields(policy), frozenset(), None, total)
+        searched = search_sample(sample, without_required_fields(policy), frozenset(), None, total)
     except HierdataError:
         return None
-    return None if found.refusal is not None or found.shares.total is None else float(found.shares.total.kept)
+    worth = searched.shares.total
+    return None if searched.refusal is not None or worth is None else float(worth.kept)
 
 
 def foresee_promises(source: object, draft: StandardDraft) -> dict[str, float | None]:
@@ -168,7 +169,7 @@ def foresee_promises(source: object, draft: StandardDraft) -> dict[str, float | 
     if draft.records < _WEIGHED:
         return {}
     try:
-        policies = {one.name: from_data(draft.policy(one.model)) for one in draft.promises}
+        policies = {promise.name: from_data(draft.policy(promise.model)) for promise in draft.promises}
         with open_shaped(source, policies["draft"]) as (documents, _):
             sample = take_few(documents, draft.records)
     except HierdataError:
@@ -183,8 +184,8 @@ def take_few(documents: Iterable[Document], count: int) -> list[Document]:
 
 def take_sample(documents: Iterable[Document], count: int) -> list[Document]:
     """Return at most ``SAMPLE`` of ``count`` documents, evenly spread."""
-    wanted = {at * count // SAMPLE for at in range(SAMPLE)} if count > SAMPLE else None
-    return [one for at, one in enumerate(documents) if wanted is None or at in wanted]
+    wanted = {number * count // SAMPLE for number in range(SAMPLE)} if count > SAMPLE else None
+    return [document for number, document in enumerate(documents) if wanted is None or number in wanted]
 
 
 def search_sample(
@@ -201,12 +202,12 @@ def search_sample(
     """
     traces = Traces()
     treated = [*dry_treatment(policy).documents(iter(deepcopy(documents)), traces=traces)]
-    found = survey(treated, policy.declared_fields(), derived=tuple(policy.derived_fields.values()))
-    found.pseudonyms.update(traces.made)
-    found.coarsened = traces.coarsened
+    sampled = survey(treated, policy.declared_fields(), derived=tuple(policy.derived_fields.values()))
+    sampled.pseudonyms.update(traces.made)
+    sampled.coarsened = traces.coarsened
     if whole is not None:
-        found.shape, found.pseudonyms, found.coarsened = whole.shape, whole.pseudonyms, whole.coarsened
-    prepared = prepare(policy, found, hints)
+        sampled.shape, sampled.pseudonyms, sampled.coarsened = whole.shape, whole.pseudonyms, whole.coarsened
+    prepared = prepare(policy, sampled, hints)
     encoded = _limit_work(
         next(iter(encode_records(bind_records(treated, prepared.binding), prepared.frame))), prepared
     )
@@ -224,16 +225,17 @@ def search_sample(
     block, refusal = _search_block(cluster, encoded, total)
     tallies, _ = TallyBlock(recoding, frame, heaviest, (metric,))(block)
     counted, types = tallies[count_part], prepared.schema.types
+    roles = (Role.QUASI, Role.SENSITIVE)
     return Searched(
         encoded.record_count,
         metric.shares(tallies),
         {kind.path: (counted.published[kind.index], counted.vertices[kind.index]) for kind in types},
         {kind.path: _count_vertices(encoded, kind.index) for kind in types},
         {
-            kind.path: tuple(one.path for role in (Role.QUASI, Role.SENSITIVE) for one in kind.of_role(role))
+            kind.path: tuple(attribute.path for role in roles for attribute in kind.of_role(role))
             for kind in types
         },
-        frozenset(one.path for kind in types for one in kind.quasi),
+        frozenset(attribute.path for kind in types for attribute in kind.quasi),
         frozenset(kind.path for kind in types if kind.many and kind.parent and types[kind.parent].many),
         refusal,
     )
@@ -308,14 +310,14 @@ def find_lost(searched: Searched) -> list[LostPlace]:
     """
     lost: list[tuple[float, LostPlace]] = []
     for path, (count, total) in searched.published.items():
-        own = searched.fields[path]
+        fields = searched.fields[path]
         if total and count < _LITTLE * total:
-            lost.append(((total - count) * len(own), LostPlace(path, own, path in searched.nested)))
-        for field_path in searched.quasi.intersection(own):
+            lost.append(((total - count) * len(fields), LostPlace(path, fields, path in searched.nested)))
+        for field_path in searched.quasi.intersection(fields):
             kept = searched.share_kept(field_path)
             if kept is not None and kept < _BARE and count >= _LITTLE * total:
                 lost.append(((1 - kept) * total, LostPlace(field_path, (field_path,))))
-    return [place for _, place in sorted(lost, key=lambda one: (-one[0], one[1].path))]
+    return [place for _, place in sorted(lost, key=lambda entry: (-entry[0], entry[1].path))]
 
 
 def _try_remedies(
@@ -328,28 +330,28 @@ def _try_remedies(
     for remedy in remedies:
         try:
             if remedy.lift is None:
-                found = search_sample(sample, remedy.policy, hints, whole, whole.records)
+                searched = search_sample(sample, remedy.policy, hints, whole, whole.records)
             else:
                 shaping = Shaping((remedy.lift,), ShapeNotation())
                 lifted = [*shaping.documents(deepcopy(sample), ShapeTally())]
-                found = search_sample(lifted, remedy.policy, hints, None, whole.records)
+                searched = search_sample(lifted, remedy.policy, hints, None, whole.records)
         except HierdataError:
             continue
-        if found.refusal is None:
-            yield remedy, found
+        if searched.refusal is None:
+            yield remedy, searched
 
 
 def _describe(lost: LostPlace, first: Searched, tried: Sequence[tuple[Remedy, Searched]]) -> ForeseenPlace:
     """Return a place with the remedies that help there, by what is then kept."""
     before = first.share_kept(lost.path)
     helps = []
-    for remedy, found in tried:
+    for remedy, searched in tried:
         if remedy.place not in (None, lost.path):
             continue
-        there = remedy.moved or lost.path
-        kept = found.share_kept(there)
+        path = remedy.moved or lost.path
+        kept = searched.share_kept(path)
         if kept is not None and before is not None and kept >= before + 0.01:
-            helps.append(Help(remedy.text, found.share_published(there), kept))
-    helps.sort(key=lambda one: -(one.kept or 0))
+            helps.append(Help(remedy.text, searched.share_published(path), kept))
+    helps.sort(key=lambda help_: -(help_.kept or 0))
     numbers = first.numbers.get(lost.path)
     return ForeseenPlace(lost.path, first.share_published(lost.path), before, numbers, tuple(helps))

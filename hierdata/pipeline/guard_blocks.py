@@ -81,21 +81,21 @@ class Guard:
         """
         if not self.constraints.guarded:
             return blocks
-        left = self.count(blocks)
-        if not left.records or (left.satisfies(self.constraints) and self._may_stay(blocks)):
+        suppressed = self.count(blocks)
+        if not suppressed.records or (suppressed.satisfies(self.constraints) and self._may_stay(blocks)):
             return blocks
         weighed = ask_all(blocks, self.weigh_classes)
-        places = [(block, own) for block, candidates in weighed for own in range(len(candidates))]
+        places = [(block, index) for block, candidates in weighed for index in range(len(candidates))]
         every = [candidate for _, candidates in weighed for candidate in candidates]
 
         def accept(whole: GroupContents, classes: Collection[int]) -> bool:
-            return self._accepts(blocks, whole, [places[own] for own in classes])
+            return self._accepts(blocks, whole, [places[index] for index in classes])
 
-        chosen = choose_classes(left, every, self.constraints, accept)
+        chosen = choose_classes(suppressed, every, self.constraints, accept)
         if chosen is None:
             return None
-        whole = reduce(add, (every[own].contents for own in chosen), left)
-        dissolved = self._dissolve(blocks, [places[own] for own in chosen])
+        whole = reduce(add, (every[index].contents for index in chosen), suppressed)
+        dissolved = self._dissolve(blocks, [places[index] for index in chosen])
         mended = self._publish(dissolved, whole)
         for former in (blocks, dissolved):
             if former is not mended:
@@ -106,9 +106,9 @@ class Guard:
         """Return what all suppressed rows hold together, or ``every`` row."""
         return reduce(add, ask_all(blocks, partial(self.count_rows, every=every)))
 
-    def _accepts(self, blocks: Held[Block], left: GroupContents, classes: Sequence[Place]) -> bool:
+    def _accepts(self, blocks: Held[Block], suppressed: GroupContents, classes: Sequence[Place]) -> bool:
         """Whether the suppressed rows can be published or may stay if these classes are dissolved."""
-        if self._holds_at_roots(left):
+        if self._holds_at_roots(suppressed):
             return True
         dissolved = self._dissolve(blocks, classes)
         # Rows of one record may be in several groups, so contents cannot be added up.
@@ -120,21 +120,21 @@ class Guard:
 
     def _dissolve(self, blocks: Held[Block], classes: Sequence[Place]) -> Held[Block]:
         chosen: defaultdict[int, list[int]] = defaultdict(list)
-        for block, own in classes:
-            chosen[block].append(own)
+        for block, class_ in classes:
+            chosen[block].append(class_)
         return blocks.map(partial(self.dissolve_classes, dict(chosen))) if chosen else blocks
 
-    def _publish(self, dissolved: Held[Block], left: GroupContents) -> Held[Block]:
+    def _publish(self, dissolved: Held[Block], suppressed: GroupContents) -> Held[Block]:
         """Return the blocks with the suppressed rows published, if they can be."""
-        if self._holds_at_roots(left):
+        if self._holds_at_roots(suppressed):
             return dissolved.map(self.publish_roots)
         return dissolved.map(self.publish_group) if self._can_be_a_group(dissolved) else dissolved
 
-    def _holds_at_roots(self, left: GroupContents) -> bool:
+    def _holds_at_roots(self, suppressed: GroupContents) -> bool:
         """Whether these records can be published by the roots of all hierarchies."""
         if self.traits.partitions_each_type or self.traits.uses_one_depth:
             return False
-        return holds_at_roots(left, len(self.frame.hierarchies[0]), self.constraints)
+        return holds_at_roots(suppressed, len(self.frame.hierarchies[0]), self.constraints)
 
     def _may_stay(self, blocks: Held[Block]) -> bool:
         """Whether something is published, and the records that it does not cover are none or satisfy all.
@@ -144,7 +144,7 @@ class Guard:
         if self.traits.partitions_each_type:
             return all(ask_all(blocks, _has_groups_below_records))
         taken = ask_all(blocks, self.take_suppressed)
-        suppressed, classes = join_encoded([own for own, _ in taken]), sum(count for _, count in taken)
+        suppressed, classes = join_encoded([rows for rows, _ in taken]), sum(count for _, count in taken)
         if not classes or suppressed.record_count * classes > LARGEST:
             return False
         alone = np.logical_and.reduce(ask_all(blocks, partial(self.find_uncovered, suppressed)))
@@ -175,9 +175,9 @@ class Guard:
     def find_uncovered(self, suppressed: Encoded, block: Block) -> NDArray[np.bool_]:
         """Return for each of the collection's suppressed records whether no class of a block fits it."""
         forest, partition = self._open(block)
-        left = self.frame.forest(suppressed, self.heaviest)
-        every = np.arange(left.record_count)
-        return uncovered_records(left, every, forest, partition.representative, partition.nodes)
+        candidates = self.frame.forest(suppressed, self.heaviest)
+        every = np.arange(candidates.record_count)
+        return uncovered_records(candidates, every, forest, partition.representative, partition.nodes)
 
     def fits_group(self, block: Block) -> bool:
         """Whether suppressed rows can be published as a group: one a record, nothing above suppressed."""
@@ -214,10 +214,10 @@ def _has_groups_below_records(block: Block) -> bool:
 
 def explain_unguarded(prepared: Prepared, whole: GroupContents) -> str:
     """Say which models all records together break, and how to accept that; ``whole`` is what they hold."""
-    found = dict.fromkeys(_excesses(prepared, whole))
+    broken = dict.fromkeys(_excesses(prepared, whole))
     return (
         "records must be suppressed, and no choice that was tried satisfies the models as a whole"
-        f"{': ' if found else ''}{'; '.join(found)}; ask for less, or write `suppressed: as_published` to "
+        f"{': ' if broken else ''}{'; '.join(broken)}; ask for less, or write `suppressed: as_published` to "
         "promise something about published records only"
     )
 
@@ -240,12 +240,12 @@ def _describe_excess(constraint: Constraint, view: ClassView) -> str:
     if isinstance(constraint, GroupPresence):
         whose, (sizes, total) = "records show one", constraint.count_records(view)
     shares = {} if constraint.caps is None else dict(enumerate(constraint.caps.share))
-    over = {own: Fraction(size, total) - shares[own] for own, size in sizes.items() if own in shares}
-    own = max(over, key=over.__getitem__, default=-1)
-    if own < 0 or over[own] <= 0:
+    over = {group: Fraction(size, total) - shares[group] for group, size in sizes.items() if group in shares}
+    group = max(over, key=over.__getitem__, default=-1)
+    if group < 0 or over[group] <= 0:
         reached = describe_achieved(constraint.achieved_parameters(view))
         return f"all records together reach {reached}" if reached else "all records together break a model"
-    share, limit = number(Fraction(sizes[own], total)), number(shares[own])
+    share, limit = number(Fraction(sizes[group], total)), number(shares[group])
     return f"{share} of all {whose} of one value or group of values, and {limit} is allowed"
 
 

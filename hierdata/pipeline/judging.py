@@ -33,12 +33,12 @@ def mixed_rules(policy: Policy) -> tuple[MixedRule, ...]:
     """Return the keys with values of several vertex types."""
     return tuple(
         MixedRule(
-            one.holder,
-            one.name,
-            one.path,
-            tuple(ItemFilter(kind.key, kind.conditions, kind.is_object) for kind in one.kinds),
+            key.holder,
+            key.name,
+            key.path,
+            tuple(ItemFilter(kind.key, kind.conditions, kind.is_object) for kind in key.kinds),
         )
-        for one in policy.mixed_keys.keys
+        for key in policy.mixed_keys.keys
     )
 
 

@@ -72,7 +72,8 @@ def lint_file(
     except PolicyError as error:
         return [Finding("error", "", line) for line in str(error).split("\n")], LintTables()
     findings = [
-        Finding("error", "", str(one), position=examined.file.position(one.keys)) for one in examined.mistakes
+        Finding("error", "", str(mistake), position=examined.file.position(mistake.keys))
+        for mistake in examined.mistakes
     ]
     if examined.policy is None:
         return findings, LintTables()
@@ -130,9 +131,11 @@ def _find_all(
     """Return the findings so far with those of the policy itself, and whether its domains can be used."""
     from hierdata.policy.lint.lint import lint
 
-    found = lint(policy, survey, hints, doubtful=examined.doubtful)
-    findings = before + [one for one in found if one.severity == "error" or examined.models_stand]
-    if not any(one.path == "schema" for one in findings):
+    of_policy = lint(policy, survey, hints, doubtful=examined.doubtful)
+    findings = before + [
+        finding for finding in of_policy if finding.severity == "error" or examined.models_stand
+    ]
+    if not any(finding.path == "schema" for finding in findings):
         findings = _against_schema(policy, data) + findings
     usable = all(finding.severity != "error" for finding in findings)
     if usable and survey is not None:

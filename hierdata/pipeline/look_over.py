@@ -127,13 +127,13 @@ def survey_collection(
         documents = count_dependences(documents, policy, dependences)
         keeps = isinstance(policy.unlisted, Keep)
         declared, derived = policy.declared_fields(identifiers=True), tuple(policy.derived_fields.values())
-        found = survey(documents, declared, holders=keeps, derived=derived)
-    found.shown, found.owners, found.dependences = shown, owners, dependences
-    found.pseudonyms.update(traces.made)
-    found.substitutes, found.coarsened = traces.substitutes, traces.coarsened
-    found.repeated = find_repeated(traces.marks, policy)
-    found.persons = {} if watch is None else count_repeats(watch.marks)
-    return found, hints
+        surveyed = survey(documents, declared, holders=keeps, derived=derived)
+    surveyed.shown, surveyed.owners, surveyed.dependences = shown, owners, dependences
+    surveyed.pseudonyms.update(traces.made)
+    surveyed.substitutes, surveyed.coarsened = traces.substitutes, traces.coarsened
+    surveyed.repeated = find_repeated(traces.marks, policy)
+    surveyed.persons = {} if watch is None else count_repeats(watch.marks)
+    return surveyed, hints
 
 
 @contextmanager

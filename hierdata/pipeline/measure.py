@@ -98,15 +98,14 @@ def _measure_trees(
     progress: Progress,
 ) -> Measurement:
     from hierdata.measurement.trees import measure_trees
-    from hierdata.pipeline.encode import whole
+    from hierdata.pipeline.encode import encode_whole
 
     asked = _reading_policy(keys, sensitive, policy, format)
     with (
         fetch_source(source, asked) as hand,
         look_over(hand.source, hand.policy, None, None, None, progress, again=True) as looked,
     ):
-        overview, prepared, _, spread, *_ = looked
-        forest = whole(overview, prepared, spread)
+        forest = encode_whole(looked)
     return measure_trees(forest, keys, sensitive, goal)
 
 
@@ -122,11 +121,11 @@ def _reading_policy(keys: Sequence[str], sensitive: str, policy: Policy | None, 
             for key in ("map", "vertex"):
                 if getattr(rule, key):
                     fields.setdefault(path, {key: True, "optional": True})
-        for name, own in fields.items():
-            found = policy.rules_by_keys.get(policy.path(name).keys)
-            if found is not None and "role" in own:
-                spelled = {"missing"} if own["role"] == "quasi" else {"missing", "number", "same"}
-                own |= found[1].model_dump(include=spelled, exclude_defaults=True)
+        for name, asked in fields.items():
+            stated_rule = policy.rules_by_keys.get(policy.path(name).keys)
+            if stated_rule is not None and "role" in asked:
+                spelled = {"missing"} if asked["role"] == "quasi" else {"missing", "number", "same"}
+                asked |= stated_rule[1].model_dump(include=spelled, exclude_defaults=True)
     if format is not None:
         stated["format"] = format
     return from_data(stated | {"fields": fields})

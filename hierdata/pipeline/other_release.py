@@ -91,7 +91,9 @@ def _require_alike(file: Path, policy: Policy) -> None:
     if codebook.shape != describe_steps(policy):
         raise PolicyError(OTHER_SHAPE)
     theirs = {
-        own.path: (own.role, own.form) for own in codebook.fields if own.role in _READ and own.published
+        field.path: (field.role, field.form)
+        for field in codebook.fields
+        if field.role in _READ and field.published
     }
     ours = {
         str(path): (str(rule.role), describe_form(policy, keys))

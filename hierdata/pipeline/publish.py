@@ -122,14 +122,14 @@ class PublishBlock:
         (part,) = self.recoding.publish(forest, block.partitions, order).parts
         class_of = block.partitions[0].equivalence_class.tolist()
         kept = (places[record] for record in order if class_of[record] >= 0)
-        found: defaultdict[int, Lines] = defaultdict(list)
+        by_range: defaultdict[int, Lines] = defaultdict(list)
         links: deque[bytes] = deque()
         documents = watch_links(
             part, LinkSpelling.of(forest.roots[:-1], block.encoded.ordinals), links.append
         )
-        for place, line in zip(kept, self.spelling.lines(documents), strict=True):
-            found[int.from_bytes(place[:4]) * self.ranges >> 32].append((place, line, links.popleft()))
-        yield from found.items()
+        for hash_, line in zip(kept, self.spelling.lines(documents), strict=True):
+            by_range[int.from_bytes(hash_[:4]) * self.ranges >> 32].append((hash_, line, links.popleft()))
+        yield from by_range.items()
 
 
 def watch_links(
@@ -231,7 +231,7 @@ class Publishing:
             return {}
         format = self.form.format
         whole = format.types_numbers and not format.is_tabular
-        return types if whole else {key: own for key, own in types.items() if key[1] is not Role.QUASI}
+        return types if whole else {key: kinds for key, kinds in types.items() if key[1] is not Role.QUASI}
 
     @property
     def _total(self) -> int:

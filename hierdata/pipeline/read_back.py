@@ -90,16 +90,16 @@ def read_back(
     The verdict that is published takes those for vertices that the policy or the published records show to
     be. Raises VerificationError if the release fails then.
     """
-    found = judged.published.survey
+    survey = judged.published.survey
     if isinstance(policy.unlisted, Keep):
         if policy.recoding_traits.separates_values:
-            names = group_key(), *(group_key(at) for at, _ in enumerate(policy.sensitive, 1))
-            _drop_groups(found.shape, names)
-        policy = add_unlisted(policy, found.shape, least=0)
-        found = survey_published(splits, Wanted.by(policy), spread)  # with the values of the kept fields
-    repeated = frozenset(_find_repeated(found.shape, (), _lists(policy)))
+            names = group_key(), *(group_key(number) for number, _ in enumerate(policy.sensitive, 1))
+            _drop_groups(survey.shape, names)
+        policy = add_unlisted(policy, survey.shape, least=0)
+        survey = survey_published(splits, Wanted.by(policy), spread)  # with the values of the kept fields
+    repeated = frozenset(_find_repeated(survey.shape, (), _lists(policy)))
     verdict = judged.public_verdict(policy, policy.vertices | repeated, resolve_readings(policy, repeated))
-    return ReadBack(policy, found, verdict, format, published_files(folder))
+    return ReadBack(policy, survey, verdict, format, published_files(folder))
 
 
 def _drop_groups(shape: PathSurvey, names: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from hierdata.forest.forest import Forest
     from hierdata.measurement.release import Rebuilt
+    from hierdata.pipeline.look_over import LookedOver
     from hierdata.pipeline.survey import Overview
     from hierdata.policy.plan.plan import Prepared
     from hierdata.policy.policy import Policy
@@ -79,7 +80,7 @@ def read_release(
     may show values that the original lacks. Raises PolicyError where the policy unites records itself,
     InputError for a record that does not say whose it is, and for a control that does not fit.
     """
-    from hierdata.pipeline.encode import whole
+    from hierdata.pipeline.encode import encode_whole
 
     policy = read_policy(policy)
     if as_data:
@@ -101,14 +102,14 @@ def read_release(
             control=control,
         ) as looked,
     ):
-        overview, prepared, _, spread, _, first = looked
+        prepared = looked.prepared
         bind_attackers(prepared.policy, prepared.schema, prepared.domains)
-        forest = whole(overview, prepared, spread)
-        whose = None if person is None else _number_persons(overview, policy, person)
-    is_control = None if first is None else np.arange(forest.record_count) >= first
+        forest = encode_whole(looked)
+        whose = None if person is None else _number_persons(looked.overview, policy, person)
+    is_control = _mark_control(looked, forest)
     if as_data:
-        found = _read_data(published, prepared, forest, progress)
-        return ReadRelease(found, forest, prepared, None, is_control)
+        rebuilt = _read_data(published, prepared, forest, progress)
+        return ReadRelease(rebuilt, forest, prepared, None, is_control)
     rebuilt, files = _read_files(published, policy, prepared, forest, progress)
     persons = None if whose is None else PersonNumbers(whose, _find_persons(rebuilt, files, whose))
     links = None if files is None or files.witness is None else _link_vertices(rebuilt, files.witness, forest)
@@ -158,18 +159,49 @@ def read_written(
 ) -> ReadRelease:
     """Read a release that was just written, by its splits and other parts, with its original and control."""
     from hierdata.measurement.release import rebuild
-    from hierdata.pipeline.encode import whole
+    from hierdata.pipeline.encode import encode_whole
 
     splits, beside = written
     with look_over(
         source, policy, key, None, None, progress, again=True, secret=secret, with_control=True
     ) as looked:
-        overview, prepared, _, spread, _, first = looked
-        forest = whole(overview, prepared, spread)
+        forest = encode_whole(looked)
     documents = chain.from_iterable(split.count_documents() for split in splits)
-    rebuilt = rebuild(documents, beside, prepared, forest)
-    is_control = None if first is None else np.arange(forest.record_count) >= first
-    return ReadRelease(rebuilt, forest, prepared, None, is_control)
+    rebuilt = rebuild(documents, beside, looked.prepared, forest)
+    return ReadRelease(rebuilt, forest, looked.prepared, None, _mark_control(looked, forest))
+
+
+def _mark_control(looked: LookedOver, original: Forest) -> NDArray[np.bool_] | None:
+    """Return by record of the original whether it is of the control, None without one."""
+    first = looked.first_control
+    return None if first is None else np.arange(original.record_count) >= first
+
+
+class RecordLinks(NamedTuple):
+    """The witness of a rebuilt release: its ``words``, and by record where they begin and what they say.
+
+    ``shown`` are the vertices that a record shows, ``ordinals`` the records of the original, of which there
+    were ``records``.
+    """
+
+    records: int
+    words: NDArray[np.int64]
+    heads: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    ordinals: NDArray[np.int64]
+
+    @classmethod
+    def read(cls, rebuilt: Rebuilt, file: Path) -> RecordLinks | None:
+        """Read the witness in a file; None if it is of another release."""
+        witness = read_witness(file, None)
+        is_shown, count = rebuilt.publication.shown >= 0, len(rebuilt.places)
+        shown = np.add.reduceat(is_shown, rebuilt.forest.roots[:-1], dtype=np.int64)[:count]
+        sizes = np.empty(count, np.int64)
+        sizes[rebuilt.places] = ROOT_WORDS + shown
+        if witness.words != sizes.sum():
+            return None
+        words, heads = witness.read(0, witness.words), (np.cumsum(sizes) - sizes)[rebuilt.places]
+        return cls(witness.records, words, heads, shown, words[heads] | words[heads + 1] << 32)
 
 
 def _number_persons(overview: Overview, policy: Policy, person: str) -> NDArray[np.int64]:
@@ -179,14 +211,14 @@ def _number_persons(overview: Overview, policy: Policy, person: str) -> NDArray[
         raise PolicyError(f"{person} must be one value of the record, not of items that a filter selects")
     keys = path.keys
     numbers: dict[bytes, int] = {}
-    found = []
+    persons = []
     for located in overview.splits:
-        for place, document in enumerate(located.split.documents(), located.before + 1):
+        for number, document in enumerate(located.split.documents(), located.before + 1):
             whose = digest_individual(document, (keys,))
             if whose is None:
-                raise InputError("no value says whose this record is", record=place, path=person)
-            found.append(numbers.setdefault(whose, len(numbers)))
-    return np.array(found, np.int64)
+                raise InputError("no value says whose this record is", record=number, path=person)
+            persons.append(numbers.setdefault(whose, len(numbers)))
+    return np.array(persons, np.int64)
 
 
 def _find_persons(rebuilt: Rebuilt, files: Released | None, whose: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -196,20 +228,14 @@ def _find_persons(rebuilt: Rebuilt, files: Released | None, whose: NDArray[np.in
             "to count persons, published records are linked to the original by steward/witness.bin: give the "
             "folder of a release that has it"
         )
-    witness = read_witness(files.witness, None)
-    forest, count = rebuilt.forest, len(rebuilt.places)
-    shown = np.add.reduceat(rebuilt.publication.shown >= 0, forest.roots[:-1], dtype=np.int64)[:count]
-    words = np.empty(count, np.int64)
-    words[rebuilt.places] = ROOT_WORDS + shown
-    if witness.words != words.sum() or witness.records != len(whose):
+    links = RecordLinks.read(rebuilt, files.witness)
+    if links is None or links.records != len(whose):
         raise VerificationError("the witness is of another release or of another original")
-    links, heads = witness.read(0, witness.words), np.cumsum(words) - words
-    ordinals = links[heads] | links[heads + 1] << 32
-    if (ordinals >= len(whose)).any():
+    if (links.ordinals >= len(whose)).any():
         raise VerificationError("the witness was changed: it links to records that the original lacks")
-    found = np.full(forest.record_count, -1)
-    found[:count] = whose[ordinals[rebuilt.places]]
-    return found
+    persons = np.full(rebuilt.forest.record_count, -1)
+    persons[: len(links.ordinals)] = whose[links.ordinals]
+    return persons
 
 
 def _link_vertices(rebuilt: Rebuilt, file: Path, original: Forest) -> NDArray[np.int64] | None:
@@ -217,27 +243,17 @@ def _link_vertices(rebuilt: Rebuilt, file: Path, original: Forest) -> NDArray[np
 
     None where the witness does not fit: it is not checked here (see ``verify``).
     """
-    witness = read_witness(file, None)
-    forest, count = rebuilt.forest, len(rebuilt.places)
-    is_shown = rebuilt.publication.shown >= 0
-    shown = np.add.reduceat(is_shown, forest.roots[:-1], dtype=np.int64)[:count]
-    words = np.empty(count, np.int64)
-    words[rebuilt.places] = ROOT_WORDS + shown
-    if witness.words != words.sum():
+    links = RecordLinks.read(rebuilt, file)
+    if links is None or (links.ordinals >= original.record_count).any():
         return None
-    links, heads = witness.read(0, witness.words), np.cumsum(words) - words
-    own = heads[rebuilt.places]
-    ordinals = links[own] | links[own + 1] << 32
-    if (ordinals >= original.record_count).any():
-        return None
-    found = np.full(forest.vertex_count, -1)
-    vertices = np.flatnonzero(is_shown)
-    record = forest.record_of[vertices]
-    before = np.cumsum(shown) - shown
-    at = own[record] + ROOT_WORDS + np.arange(len(vertices)) - before[record]
-    linked = original.roots[ordinals[record]] + links[at]
-    found[vertices] = np.where(linked < original.roots[ordinals[record] + 1], linked, -1)
-    return found
+    vertex_links = np.full(rebuilt.forest.vertex_count, -1)
+    vertices = np.flatnonzero(rebuilt.publication.shown >= 0)
+    record = rebuilt.forest.record_of[vertices]
+    before = np.cumsum(links.shown) - links.shown
+    positions = links.heads[record] + ROOT_WORDS + np.arange(len(vertices)) - before[record]
+    linked = original.roots[links.ordinals[record]] + links.words[positions]
+    vertex_links[vertices] = np.where(linked < original.roots[links.ordinals[record] + 1], linked, -1)
+    return vertex_links
 
 
 def _find_secret(published: object, policy: Policy, as_data: bool) -> bytes | None:

@@ -147,7 +147,7 @@ def _are_equal(file: Path, other: Path) -> bool:
     try:
         if not file.is_dir():
             return filecmp.cmp(file, other, shallow=False)
-        names, others = (sorted(one.name for one in folder.iterdir()) for folder in (file, other))
+        names, others = (sorted(path.name for path in folder.iterdir()) for folder in (file, other))
         return names == others and all(
             filecmp.cmp(file / name, other / name, shallow=False) for name in names
         )

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from hierdata.measurement.risks.evidence import Evidence
     from hierdata.measurement.risks.measure import Readers
     from hierdata.measurement.risks.rates import MeasuredRisk
-    from hierdata.pipeline.control import HeldOut
     from hierdata.pipeline.read_release import ReadRelease
     from hierdata.policy.policy import Policy
     from hierdata.release.report.models import StewardReport
@@ -37,23 +36,13 @@ class MeasuredRisks(NamedTuple):
     isolation: IsolationYardstick | None
 
 
-def require_control(is_control: NDArray[np.bool_] | None) -> None:
-    """Raise InputError for a control that is too small to tell anything."""
-    if is_control is not None:
-        _require_count(int(is_control.sum()))
-
-
-def _require_count(count: int) -> None:
+def require_control(count: int) -> None:
+    """Raise InputError for a control of so few individuals that it tells nothing."""
     if count < LEAST_CONTROL:
         raise InputError(
             f"the control has {count} individuals, so that half of an interval would be wider than 0.05: "
             f"{LEAST_CONTROL} are needed"
         )
-
-
-def require_held_out(held_out: HeldOut) -> None:
-    """Raise InputError where the control of a policy is too small to measure a risk."""
-    _require_count(len(held_out.ordinals))
 
 
 def measure_read(
@@ -95,15 +84,15 @@ def find_readers(policy: Policy, evidence: Evidence) -> Readers | None:
     """Return the first two attackers of a policy with disjoint paths, else those of root and lists."""
     from hierdata.measurement.risks.measure import Readers, split_readers
 
-    known = {own.path for own in evidence.attributes if own.is_quasi}
+    known = {attribute.path for attribute in evidence.attributes if attribute.is_quasi}
     stated = [
         (name, {policy.spell_path(policy.path(text).keys) for text in attacker.paths} & known)
         for name, attacker in policy.attackers.items()
     ]
-    for place, (name, own) in enumerate(stated):
-        for other, theirs in stated[place + 1 :]:
-            if own and theirs and own.isdisjoint(theirs):
-                return Readers(f"{name} and {other}", tuple(sorted(own)), tuple(sorted(theirs)))
+    for number, (name, paths) in enumerate(stated):
+        for other, theirs in stated[number + 1 :]:
+            if paths and theirs and paths.isdisjoint(theirs):
+                return Readers(f"{name} and {other}", tuple(sorted(paths)), tuple(sorted(theirs)))
     return split_readers(evidence)
 
 
@@ -113,18 +102,18 @@ def list_true_codes(
     """Return by attribute the code of the original behind each published value, -1 where it is not known."""
     forest, original = read.rebuilt.forest, read.original
     shown = read.rebuilt.publication.shown >= 0
-    found: list[NDArray[np.int64] | None] = []
-    for own in evidence.attributes:
-        if not own.is_quasi:
-            found.append(None)
+    codes_by_attribute: list[NDArray[np.int64] | None] = []
+    for attribute in evidence.attributes:
+        if not attribute.is_quasi:
+            codes_by_attribute.append(None)
             continue
-        vertices = np.flatnonzero(shown & (forest.type == own.kind))
+        vertices = np.flatnonzero(shown & (forest.type == attribute.kind))
         linked = links[vertices]
-        fits = (linked >= 0) & (original.type[linked] == own.kind)
+        fits = (linked >= 0) & (original.type[linked] == attribute.kind)
         codes = np.full(len(vertices), -1)
-        codes[fits] = original.nodes[original.first_node[linked[fits]] + own.position]
-        found.append(codes)
-    return found
+        codes[fits] = original.nodes[original.first_node[linked[fits]] + attribute.position]
+        codes_by_attribute.append(codes)
+    return codes_by_attribute
 
 
 GATE_FACTS, GATE_ATTACKS = 3, 1000
@@ -136,13 +125,13 @@ def find_worst(measured: MeasuredRisks) -> dict[str, float]:
     from hierdata.measurement.risks.singling_out import BY_EVERYTHING, BY_QUASI
 
     names = {BY_QUASI: "quasi_identifiers", BY_EVERYTHING: "everything"}
-    found: dict[str, float] = {}
+    worst: dict[str, float] = {}
     for risk in measured.risks:
         figure = names.get(risk.by) if risk.risk == "singling_out" else "worst"
         if figure is not None:
             key = f"{risk.risk}.{figure}"
-            found[key] = max(found.get(key, 0.0), risk.raw_value)
-    return found
+            worst[key] = max(worst.get(key, 0.0), risk.raw_value)
+    return worst
 
 
 def attacked_figures(report: StewardReport) -> dict[str, Any]:

@@ -94,9 +94,9 @@ def search(
             # Ties depend on the order of rows, so groups would reveal neighbours in the input.
             scope = scope.shuffle_rows(rng)
         with compiling_ahead(partial(_list_calls, original, stage), processors() if alone else 1):
-            found = run_steps(original, scope, stage, rng, report_progress)
+            searched = run_steps(original, scope, stage, rng, report_progress)
         of_stage = _StageSearch(block, stage, scope, prepared, recoding)
-        forest, partition = of_stage.prepare(found)
+        forest, partition = of_stage.prepare(searched)
         if alone and partition.class_count == 0:
             raise PromiseError(
                 _too_few_by_counts(original, scope, stage, prepared)
@@ -107,7 +107,7 @@ def search(
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         if alone:
-            forest, partition = of_stage.guard(found, (forest, partition), rng)
+            forest, partition = of_stage.guard(searched, (forest, partition), rng)
         gone |= partition.representative < 0
         partitions.append(partition)
     return replace(block, forest=hide(forest, partitions), partitions=tuple(partitions))
@@ -134,7 +134,7 @@ def _list_calls(forest: Forest, stage: Stage) -> list[KernelCall]:
     return [call for engine, constraints in stage.work() for call in engine.calls(forest, constraints)]
 
 
-Found: TypeAlias = tuple[Forest, Partition]
+Recoded: TypeAlias = tuple[Forest, Partition]
 """A partition, and the forest with the nodes by which the recoding publishes it."""
 
 
@@ -153,17 +153,17 @@ class _StageSearch:
         """The forest of the block, without the nodes of the recoding."""
         return self.block.at(self.prepared.frame, NOTHING)
 
-    def prepare(self, found: Partition) -> Found:
+    def prepare(self, partition: Partition) -> Recoded:
         """Prepare a partition as the recoding does, and judge together what will look alike."""
         if self.prepared.policy.recoding_traits.partitions_each_type:
-            return self.forest, found
-        forest, partition = self.recoding.prepare(self.forest, found)
+            return self.forest, partition
+        forest, partition = self.recoding.prepare(self.forest, partition)
         return forest, coalesce(forest, partition, self.stage.constraints)
 
-    def guard(self, found: Partition, prepared: Found, rng: np.random.Generator) -> Found:
+    def guard(self, partition: Partition, prepared: Recoded, rng: np.random.Generator) -> Recoded:
         """Guard the suppressed (see ``Guard.mend``); return the forest and partition as prepared again.
 
-        ``found`` is the partition before it was ``prepared``. If it must be mended, the last step is asked
+        ``partition`` is the one before it was ``prepared``. If it must be mended, the last step is asked
         too to take the suppressed in, and what keeps more is returned. Raises PromiseError if it cannot be
         done.
         """
@@ -173,20 +173,20 @@ class _StageSearch:
         ways = [mended]
         if not self.prepared.policy.recoding_traits.partitions_each_type:
             constraints = self.stage.constraints
-            given = StepInput(self.forest, self.scope, constraints, found, rng, silent)
-            taken = self.stage.steps[-1].take_in(given)
+            step_input = StepInput(self.forest, self.scope, constraints, partition, rng, silent)
+            taken = self.stage.steps[-1].take_in(step_input)
             ways += [] if taken is None else [self._mend(self.prepare(taken))]
         possible = [way for way in ways if way is not None]
         if not possible:
             raise PromiseError(explain_unguarded(self.prepared, _whole(self.forest, self.stage)))
         return max(possible, key=lambda way: sum(kept_by_record(*way).tolist()))
 
-    def _mend(self, found: Found) -> Found | None:
+    def _mend(self, prepared: Recoded) -> Recoded | None:
         """Return the forest and the partition with the suppressed guarded, None if that cannot be done."""
-        blocks = self._open(*found)
+        blocks = self._open(*prepared)
         mended = self._guard.mend(blocks)
         if mended is blocks:
-            return found
+            return prepared
         if mended is None:
             return None
         (block,) = mended.collect()
@@ -238,7 +238,7 @@ def try_first_step(forest: Forest, stage: Stage, rng: np.random.Generator) -> Ma
 def nothing_holds(prepared: Prepared) -> str:
     """Name the models that fail even for all records together, and what they reach; "" if none does."""
     policy = prepared.policy
-    short = [f"{policy.spell_path(keys)}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
+    short = [f"{policy.spell_path(keys)}: {reason}" for keys, reason in shortfalls(policy, prepared.survey)]
     return f"{NO_CLASS}: {'; '.join(short)}" if short else ""
 
 
@@ -286,19 +286,19 @@ def search_tables(
     """
     tables = recoding.divide_attributes(forest, forest.schema.root)
     run = _TableSearch(forest, prepared, recoding, tables, rng, progress)
-    found = run.search()
+    best = run.search()
     for _ in range(_OTHER_CHOICES if run.is_short else 0):
         other = replace(run, vary=True)
         with suppress(PromiseError):
             of_other = other.search()
             if other.gone.sum() < run.gone.sum():
-                run, found = other, of_other
-    forest, partitions = found
+                run, best = other, of_other
+    forest, partitions = best
     asked = prepared.constraints
     if asked.guarded and run.gone.any() and not suppressed_are_safe(forest, partitions[0], asked):
         every = np.ones(forest.record_count, np.bool_)
         raise PromiseError(explain_unguarded(prepared, contents_of(forest, 0, asked, every)))
-    return found
+    return best
 
 
 @dataclass
@@ -322,18 +322,18 @@ class _TableSearch:
         self._lost: Counter[str] = Counter()
         of_tables = self.prepared.stages[0].constraints
         scope = Scope.of(self.forest, 0)
-        by_table = (of_tables.on_attributes(0, own) for own in self.tables)
-        coordinates = [one for own in by_table for one in coordinates_of(self.forest, scope, own)]
+        by_table = (of_tables.on_attributes(0, table) for table in self.tables)
+        coordinates = [axis for table in by_table for axis in coordinates_of(self.forest, scope, table)]
         self._cells = JointCounts.of(coordinates, self.forest.record_count)
 
     def search(self) -> tuple[Forest, tuple[Partition, ...]]:
         """Choose records and search, until no search suppresses another one."""
         self._choose_records()
         chosen = int((~self.gone).sum())
-        while (found := self._search_round()) is None:
+        while (round_ := self._search_round()) is None:
             self._choose_records()
         self.is_short = int((~self.gone).sum()) < _NEARLY_ALL * chosen
-        return found
+        return round_
 
     def _choose_records(self) -> None:
         """Leave out as few records as possible so that no table has too much of a value; note them as gone.
@@ -359,7 +359,7 @@ class _TableSearch:
         """Search groups and classes of the records that are left; None if some were suppressed."""
         before = int(self.gone.sum())
         of_tables, of_classes = self.prepared.stages
-        groups = [self._partition(of_tables.of_table(own)) for own in self.tables]
+        groups = [self._partition(of_tables.of_table(table)) for table in self.tables]
         if self.gone.sum() > before:
             return None
         forest, classes = self.recoding.prepare(self.forest, self._partition(of_classes))
@@ -367,7 +367,7 @@ class _TableSearch:
         self._note_lost(classes)
         if self.gone.sum() > before:
             return None
-        costs = classes.costs + sum((own.costs for own in groups), Counter[str]()) + self._lost
+        costs = classes.costs + sum((group.costs for group in groups), Counter[str]()) + self._lost
         return forest, (replace(classes, costs=costs, reason=self._reason), *groups)
 
     def _partition(self, stage: Stage) -> Partition:
@@ -377,14 +377,14 @@ class _TableSearch:
         # Ties depend on the order of rows, so groups would reveal neighbours in the input.
         scope = scope.shuffle_rows(self.rng)
         total = forest.record_count
-        found = run_steps(
+        partition = run_steps(
             forest, scope, stage, self.rng, lambda done: self.progress("clustering", done, total)
         )
-        if not found.class_count:
-            reason = found.reason or nothing_holds(self.prepared)
+        if not partition.class_count:
+            reason = partition.reason or nothing_holds(self.prepared)
             raise PromiseError(reason or explain_failure(forest, scope, stage, self.rng))
-        self._note_lost(found)
-        return found
+        self._note_lost(partition)
+        return partition
 
     def _note_lost(self, partition: Partition) -> None:
         lost = (partition.equivalence_class < 0) & ~self.gone

@@ -81,9 +81,9 @@ def places_of(key: bytes, ordinals: Iterable[int]) -> list[bytes]:
     keyed = hashlib.blake2b(key=key, person=b"order", digest_size=16)
 
     def place(ordinal: int) -> bytes:
-        own = keyed.copy()  # setting up the key for each would take a third of the time
-        own.update(ordinal.to_bytes(8))
-        return own.digest()
+        digest = keyed.copy()  # setting up the key for each would take a third of the time
+        digest.update(ordinal.to_bytes(8))
+        return digest.digest()
 
     return list(map(place, ordinals))
 

@@ -113,14 +113,14 @@ class SurveySplit:
         documents = self.treatment.documents(documents, traces=traces)
         documents = count_items(sample.watch_documents(documents), "reading", None, self.progress)
         try:
-            found = survey(documents, self.declared, holders=self.holders, derived=self.derived)
+            surveyed = survey(documents, self.declared, holders=self.holders, derived=self.derived)
         except InputError as error:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
-        found.pseudonyms.update(traces.made)
-        found.forms, found.substitutes = traces.forms, traces.substitutes
-        found.coarsened = traces.coarsened
+        surveyed.pseudonyms.update(traces.made)
+        surveyed.forms, surveyed.substitutes = traces.forms, traces.substitutes
+        surveyed.coarsened = traces.coarsened
         whose = {} if persons is None else persons.marks
-        return Surveyed(found, sample, content, traces.marks, whose, read.tally)
+        return Surveyed(surveyed, sample, content, traces.marks, whose, read.tally)
 
 
 class _Reading:
@@ -190,18 +190,18 @@ def survey_splits(
     flat = collection.form.format.is_tabular and not shaped_tables(policy) and not deep
     most = -(-_SAMPLE // len(splits)) if sampled and may_be_cut(policy, flat) else 0
     watch = watch_persons(policy) if sampled else None
-    found = _survey_splits(splits, policy, spread, most, treatment, watch)
-    extended = add_unlisted(policy, found.survey.shape, hints)
-    unified = treatment.unify(found.survey.forms)
+    totals = _survey_splits(splits, policy, spread, most, treatment, watch)
+    extended = add_unlisted(policy, totals.survey.shape, hints)
+    unified = treatment.unify(totals.survey.forms)
     if extended is not policy or unified is not treatment:
         # Values of kept fields have not been counted yet, and dates in several forms were not in one.
         treatment = unified
-        found.held.release()
-        found = _survey_splits(splits, extended, spread, most, treatment, watch)
-    befores = accumulate(found.sizes, initial=0)
+        totals.held.release()
+        totals = _survey_splits(splits, extended, spread, most, treatment, watch)
+    befores = accumulate(totals.sizes, initial=0)
     located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
     return Overview(
-        extended, found.survey, hints, located, found.held, treatment, found.content, found.shaped
+        extended, totals.survey, hints, located, totals.held, treatment, totals.content, totals.shaped
     )
 
 
@@ -273,7 +273,7 @@ def _survey_splits(
     content = ContentDigest()
     shaped = ShapeTally()
     for split in held.map(_without_sample).collect():
-        found = split.survey
+        surveyed = split.survey
         for domain, some in split.marks.items():
             marks[domain] += some
         for watched, some in split.persons.items():
@@ -282,11 +282,11 @@ def _survey_splits(
             raise _renumber_error(split.error, sum(sizes)) if split.within else split.error
         content.add(split.content)
         shaped.merge(split.shaped)
-        sizes.append(found.records)
+        sizes.append(surveyed.records)
         if total is None:
-            total = found
+            total = surveyed
         else:
-            total.merge(found)
+            total.merge(surveyed)
     assert total is not None, "a collection has a split"
     shaped.check([spec.step for spec in policy.shape])
     _check_own(policy, total)
@@ -310,13 +310,17 @@ def _without_sample(surveyed: Surveyed) -> Surveyed:
 def find_repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
     """Count by domain the pseudonyms that occur in several records, where the policy does not allow it."""
     linked = linked_domains(policy)
-    counted = {domain: _count_marks(own)[1] for domain, own in marks.items() if domain not in linked}
+    counted = {domain: _count_marks(marks[domain])[1] for domain in marks if domain not in linked}
     return {domain: count for domain, count in counted.items() if count}
 
 
 def count_repeats(marks: Mapping[PersonField, bytearray]) -> dict[PersonField, ValueRepeats]:
     """Count the records that say whose they are, and the values that repeat."""
-    return {one: ValueRepeats(len(own) // MARK, *_count_marks(own)) for one, own in marks.items() if own}
+    return {
+        field: ValueRepeats(len(noted) // MARK, *_count_marks(noted))
+        for field, noted in marks.items()
+        if noted
+    }
 
 
 def _count_marks(marks: bytearray) -> tuple[int, int]:

@@ -56,7 +56,7 @@ def _lines_below(vertex: Vertex, prepared: Prepared) -> Iterator[str]:
     for number, (line, inner) in enumerate(below, 1):
         last = number == len(below)
         yield ("└── " if last else "├── ") + line
-        yield from (("    " if last else "│   ") + own for own in inner)
+        yield from (("    " if last else "│   ") + line_below for line_below in inner)
 
 
 def _attributes(vertex: Vertex, prepared: Prepared) -> Iterator[str]:
@@ -119,19 +119,19 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
     from hierdata.engines.clustree.run import align_pair
     from hierdata.engines.compiler.plain import run_small
     from hierdata.metrics.losses import LMCost
-    from hierdata.pipeline.encode import whole
+    from hierdata.pipeline.encode import encode_whole
     from hierdata.release.recodings.representatives import Representatives
 
     stated = without_required_fields(read_policy(policy))
     with look_over([a, b], stated, key, None, None, None) as looked:
-        overview, prepared, _, spread, *_ = looked
-        forest = replace(whole(overview, prepared, spread), sought=None)  # the paper minimizes LM
+        prepared = looked.prepared
+        forest = replace(encode_whole(looked), sought=None)  # the paper minimizes LM
     size = max(prepared.constraints.min_class_size, 2)
     partition = run_small(forest.vertex_count, lambda: align_pair(forest, prepared.constraints, size))
     publication = Representatives().publish(forest, [partition], range(2))
-    found = next(publication.parts[0].documents(), {"representative": None})
+    published = next(publication.parts[0].documents(), {"representative": None})
     total, *_ = LMCost().of(publication, forest)
-    representative = cast("Document | None", found["representative"])
+    representative = cast("Document | None", published["representative"])
     if representative is not None:
         prepared.policy.mixed_keys.unite(representative)
     return AlignedPair(representative, Fraction(total.value))

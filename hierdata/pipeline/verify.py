@@ -82,8 +82,8 @@ def verify(
         served = hand.store is not None
         judged = (hand.source, hand.policy, served)
         verdict = _verdict(*judged, original, facts, witness, key, resources, progress)
-    told = "passed" if verdict.passed else "not passed"
-    log.info("judged: %s; %d records in %d classes", told, verdict.records, verdict.classes)
+    outcome = "passed" if verdict.passed else "not passed"
+    log.info("judged: %s; %d records in %d classes", outcome, verdict.records, verdict.classes)
     return verdict
 
 
@@ -104,9 +104,9 @@ def _verdict(
 
     stated = policy
     files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
-    found = None if files is None else files.facts
-    frozen = read_facts(Path(facts) if facts is not None else found, policy)
-    place = Path(witness) if witness is not None else None if files is None else files.witness
+    facts_of_folder = None if files is None else files.facts
+    frozen = read_facts(Path(facts) if facts is not None else facts_of_folder, policy)
+    witness_file = Path(witness) if witness is not None else None if files is None else files.witness
     with ExitStack() as opened:
         looked = None
         if original is not None:
@@ -129,10 +129,10 @@ def _verdict(
             else looked.spread
         )
         claimed = files is not None and files.claims is not None
-        linked = None if looked is None or place is None else looked.prepared
+        linked = None if looked is None or witness_file is None else looked.prepared
         wanted = Wanted.by(stated, bytes=claimed, prepared=linked)
         read = read_published(splits, lambda: read_parts(files, policy), rules, wanted, spread)
-        judged = Judged(rules, read, lambda own: judge_files(splits, read_parts(files, policy), own, spread))
+        judged = Judged(rules, read, lambda by: judge_files(splits, read_parts(files, policy), by, spread))
         verdict = judged.verdict
         if frozen is not None and verdict.passed:
             frozen.check_tables(policy, verdict)
@@ -140,7 +140,7 @@ def _verdict(
         if files is not None and verdict.passed and has_facts:
             _confirm(files, policy, stated, splits, judged, spread, frozen)
         if looked is not None and verdict.passed:
-            verdict = _follow(place, read.parts, files, served, looked, verdict)
+            verdict = _follow(witness_file, read.parts, files, served, looked, verdict)
         read.parts.release()
     return verdict
 
@@ -196,7 +196,7 @@ UNTOLD = "whether the release is true of its original (the witness)"
 
 
 def _follow(
-    staging: Path | None,
+    file: Path | None,
     parts: Held[PartReading],
     files: Released | None,
     served: bool,
@@ -208,7 +208,7 @@ def _follow(
     from hierdata.release.witness import read_witness
 
     named = None if files is None or files.claims is None else published_files(files.claims.parent)
-    witness = None if staging is None else read_witness(staging, named)
+    witness = None if file is None else read_witness(file, named)
     if witness is None or not witness.words:
         return replace(verdict, passed=False, not_judged=(*verdict.not_judged, UNTOLD))
     policy = looked.prepared.policy

@@ -79,7 +79,7 @@ _CLOSE = {"kind": "t-closeness", "t": "0.4"}
 
 def _defaults() -> Iterator[tuple[list[Document], dict[str, Any]]]:
     """Yield collections and policies without ``engine``: trees, tables, and tables under t-closeness."""
-    table = [{key: value for key, value in one.items() if key != "visits"} for one in _people(0)]
+    table = [{key: value for key, value in person.items() if key != "visits"} for person in _people(0)]
     yield _people(5), _policy(5, _DIVERSE)
     yield table, _policy(0, _DIVERSE)
     yield table, _policy(0, _CLOSE)
