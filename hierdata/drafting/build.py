@@ -13,7 +13,7 @@ from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, listed_paths, vertex_types
 from hierdata.drafting.identifiers import propose_surnames
 from hierdata.drafting.mixed import stated_mixed
-from hierdata.drafting.persons import Persons, choose_joint, choose_keys, find_persons
+from hierdata.drafting.persons import Persons, choose_related, find_persons
 from hierdata.drafting.profile import Profile, profile
 from hierdata.drafting.promises import PairRisk, alone, promises, propose_model, together
 from hierdata.drafting.proposal import propose
@@ -41,54 +41,54 @@ def build_draft(
     were united; without it the draft says what would unite them. ``paths`` are those of a policy, whose
     filters are used.
     """
-    found = profile(
+    profiled = profile(
         documents,
-        lambda seen: _to_pair(seen, notation),
+        lambda so_far: _to_pair(so_far, notation),
         stated_fields(schema),
         may_have_maps=not notation.place,
         mixed=None if paths is None else stated_mixed(paths),
-        choose_related=lambda seen: (choose_keys(seen), choose_joint(seen)) if persons is None else ((), ()),
+        choose_related=choose_related if persons is None else None,
     )
     rows, guards = [], []
-    every = list(fields(found, notation))
-    proposed = {one.keys: propose(one, found.records, notation.textual) for one in every}
+    every = list(fields(profiled, notation))
+    proposed = {field.keys: propose(field, profiled.records, notation.textual) for field in every}
     proposed |= propose_surnames(every, proposed)
-    related = relate_fields(every, proposed, found.sample)
-    for one in every:
-        proposal, promise = propose_model(one, related[one.keys])
-        risk = None if one.attribute is None else alone(one.attribute, found.records, K)
-        rows.append(Drafted(one, proposal, risk))
+    related = relate_fields(every, proposed, profiled.sample)
+    for field in every:
+        proposal, promise = propose_model(field, related[field.keys])
+        risk = None if field.attribute is None else alone(field.attribute, profiled.records, K)
+        rows.append(Drafted(field, proposal, risk))
         if promise is not None:
-            guards.append((one.path, promise))
+            guards.append((field.path, promise))
     if namespaces := notation.used_in(row.path for row in rows):
         stated = {**stated, "namespaces": namespaces}
-    if listed := list(listed_paths(found, notation)):
+    if listed := list(listed_paths(profiled, notation)):
         stated = {**stated, "shape": [{"listed": path} for path in listed]}
     return Draft(
-        found.records,
-        tuple(vertex_types(found, notation)),
+        profiled.records,
+        tuple(vertex_types(profiled, notation)),
         tuple(rows),
         tuple(promises(guards)),
-        tuple(pair for pair in together(found, K) if _is_published(pair, rows)),
+        tuple(pair for pair in together(profiled, K) if _is_published(pair, rows)),
         stated,
-        tuple(line for one in rows for line in _values(one.field)),
-        persons if persons is not None else find_persons(found, notation),
+        tuple(line for row in rows for line in _values(row.field)),
+        persons if persons is not None else find_persons(profiled, notation),
     )
 
 
 def _to_pair(profiled: Profile, notation: Notation) -> list[Keys]:
     """Return the fields with several values that a draft would publish, by the profile so far."""
     return [
-        one.keys
-        for one in fields(profiled, notation)
-        if propose(one, profiled.records, notation.textual).is_published
-        and one.attribute is not None
-        and one.attribute.values.distinct > 1
+        field.keys
+        for field in fields(profiled, notation)
+        if propose(field, profiled.records, notation.textual).is_published
+        and field.attribute is not None
+        and field.attribute.values.distinct > 1
     ]
 
 
 def _is_published(pair: PairRisk, drafted: Sequence[Drafted]) -> bool:
-    published = {one.field.keys for one in drafted if one.proposal.is_published}
+    published = {row.field.keys for row in drafted if row.proposal.is_published}
     return pair.first in published and pair.second in published
 
 
@@ -145,6 +145,6 @@ def notation_of(format: Format, layout: Layout | None) -> Notation:
     """
     if not format.has_elements or layout is None:
         return Notation(textual=format.is_textual)
-    own = len(layout.records) == 1
-    prefixes = {prefix: uri for prefix, uri in layout.declared.items() if not prefix or not own}
+    is_single = len(layout.records) == 1
+    prefixes = {prefix: uri for prefix, uri in layout.declared.items() if not prefix or not is_single}
     return Notation(layout.records, prefixes, True)

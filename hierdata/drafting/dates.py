@@ -132,15 +132,15 @@ class DateLooks:
         """
         if self._others or not self._read:
             return None
-        left, chosen, undecided = Counter(self._read), list[str](), list[str]()
-        while left:
+        uncovered, chosen, undecided = Counter(self._read), list[str](), list[str]()
+        while uncovered:
             counts = Counter[str]()
-            for names, count in left.items():
+            for names, count in uncovered.items():
                 counts.update(dict.fromkeys(names, count))
             best, *others = [name for name in _FORMATS if counts[name] == max(counts.values())]
             chosen.append(best)
             undecided += [other for other in others if not _agree((best, other))]
-            left = Counter({names: count for names, count in left.items() if best not in names})
+            uncovered = Counter({names: count for names, count in uncovered.items() if best not in names})
         if not _agree(chosen) or (set(chosen) <= set(_PARTIAL) and "%Y" in chosen):
             return None
         fitting = [bits for names, bits in self._impossible.items() if names & set(chosen)]

@@ -35,48 +35,51 @@ def relate_fields(
     fields: Sequence[Field], proposals: Mapping[Keys, Proposal], sample: Sequence[Document]
 ) -> Proposals:
     """Return the proposals, changed for fields that determine others of their object in a sample."""
-    found = dict(proposals)
+    related = dict(proposals)
     by_object: defaultdict[Keys, list[Field]] = defaultdict(list)
-    for one in fields:
-        if one.attribute is not None and not one.is_map and one.attribute.values.distinct > 1:
-            by_object[one.keys[:-1]].append(one)
-    for own in by_object.values():
-        for pair in combinations(own[:_MOST], 2):
-            if _count(pair[0]) == _count(pair[1]) and _are_one_to_one(*pair, found, sample):
-                _pair_up(*_in_order(*pair, found), found)
-        for first, second in permutations(own[:_MOST], 2):
-            if found[second.keys].role == "sensitive" and found[first.keys].role in ("quasi", "insensitive"):
-                _propose_telling(first, second, found, sample)
-    return found
+    for field in fields:
+        if field.attribute is not None and not field.is_map and field.attribute.values.distinct > 1:
+            by_object[field.keys[:-1]].append(field)
+    for of_object in by_object.values():
+        for pair in combinations(of_object[:_MOST], 2):
+            if _count(pair[0]) == _count(pair[1]) and _are_one_to_one(*pair, related, sample):
+                _pair_up(*_in_order(*pair, related), related)
+        for first, second in permutations(of_object[:_MOST], 2):
+            of_first, of_second = related[first.keys].role, related[second.keys].role
+            if of_second == "sensitive" and of_first in ("quasi", "insensitive"):
+                _propose_telling(first, second, related, sample)
+    return related
 
 
 def _count(field: Field) -> int:
     return 0 if field.attribute is None else field.attribute.values.distinct
 
 
-def _depend(first: Field, second: Field, found: Proposals, sample: Sequence[Document]) -> Dependence:
-    told = Dependence()
-    for _ in count_pairs(sample, _together(first, second, found), told):
+def _depend(first: Field, second: Field, proposals: Proposals, sample: Sequence[Document]) -> Dependence:
+    dependence = Dependence()
+    for _ in count_pairs(sample, _together(first, second, proposals), dependence):
         pass
-    return told
+    return dependence
 
 
-def _together(first: Field, second: Field, found: Proposals) -> DerivedField:
-    missing = (frozenset(map(str, found[one.keys].rule.get("missing", ()))) for one in (first, second))
+def _together(first: Field, second: Field, proposals: Proposals) -> DerivedField:
+    missing = (
+        frozenset(map(str, proposals[field.keys].rule.get("missing", ()))) for field in (first, second)
+    )
     return DerivedField(first.keys, second.keys, *missing)
 
 
-def _are_one_to_one(first: Field, second: Field, found: Proposals, sample: Sequence[Document]) -> bool:
+def _are_one_to_one(first: Field, second: Field, proposals: Proposals, sample: Sequence[Document]) -> bool:
     """Return whether two fields are a code and its label, and one of them would be published."""
-    usable = [_may_be_label(one, found[one.keys]) for one in (first, second)]
-    if not all(usable) or not any(found[one.keys].is_published for one in (first, second)):
+    usable = [_may_be_label(field, proposals[field.keys]) for field in (first, second)]
+    if not all(usable) or not any(proposals[field.keys].is_published for field in (first, second)):
         return False
-    if "sensitive" not in (found[first.keys].role, found[second.keys].role) and not _are_named_alike(
+    if "sensitive" not in (proposals[first.keys].role, proposals[second.keys].role) and not _are_named_alike(
         first, second
     ):
         return False
-    told = _depend(first, second, found, sample)
-    return told.is_one_to_one and told.count_told(K) > 0
+    dependence = _depend(first, second, proposals, sample)
+    return dependence.is_one_to_one and dependence.count_told(K) > 0
 
 
 def _may_be_label(field: Field, proposal: Proposal) -> bool:
@@ -91,10 +94,10 @@ def _may_be_label(field: Field, proposal: Proposal) -> bool:
 
 def _are_named_alike(first: Field, second: Field) -> bool:
     """Return whether names look like those of a code and its label: ``dept_id`` and ``department``."""
-    one, other = _words(first), _words(second)
-    if (one | other).isdisjoint(_CODES | _TEXTS):
+    words, others = _words(first), _words(second)
+    if (words | others).isdisjoint(_CODES | _TEXTS):
         return False
-    begun = {word[:3] for word in one if len(word) > 2} & {word[:3] for word in other if len(word) > 2}
+    begun = {word[:3] for word in words if len(word) > 2} & {word[:3] for word in others if len(word) > 2}
     return len(first.keys) > 1 or bool(begun)
 
 
@@ -102,48 +105,49 @@ def _words(field: Field) -> set[str]:
     return set(words_of(field.names[0])) if field.names else set()
 
 
-def _in_order(first: Field, second: Field, found: Proposals) -> tuple[Field, Field]:
+def _in_order(first: Field, second: Field, proposals: Proposals) -> tuple[Field, Field]:
     """Return two fields, the source before its label."""
 
     def rank(field: Field) -> tuple[bool, bool, bool]:
-        own = found[field.keys]
-        return own.is_published, not _words(field).isdisjoint(_CODES), "flat" not in own.rule
+        proposal = proposals[field.keys]
+        return proposal.is_published, not _words(field).isdisjoint(_CODES), "flat" not in proposal.rule
 
     return (second, first) if rank(second) > rank(first) else (first, second)
 
 
-def _pair_up(source: Field, label: Field, found: Proposals) -> None:
+def _pair_up(source: Field, label: Field, proposals: Proposals) -> None:
     """Propose a label with its source, which is sensitive where the label would be."""
-    own, other = found[source.keys], found[label.keys]
-    if "derived" in own.rule or "derived" in other.rule:
+    of_source, of_label = proposals[source.keys], proposals[label.keys]
+    if "derived" in of_source.rule or "derived" in of_label.rule:
         return
-    if other.role == "sensitive" != own.role:
-        found[source.keys] = _sensitive(source, own, f"it is the code of {label.path}, which is sensitive")
-    missing = {"missing": other.rule["missing"]} if "missing" in other.rule else {}
-    found[label.keys] = Proposal(
+    if of_label.role == "sensitive" != of_source.role:
+        reason = f"it is the code of {label.path}, which is sensitive"
+        proposals[source.keys] = _sensitive(source, of_source, reason)
+    missing = {"missing": of_label.rule["missing"]} if "missing" in of_label.rule else {}
+    proposals[label.keys] = Proposal(
         {"derived": source.path, **missing}, f"each value of {source.path} has one value here"
     )
 
 
-def _propose_telling(first: Field, second: Field, found: Proposals, sample: Sequence[Document]) -> None:
+def _propose_telling(first: Field, second: Field, proposals: Proposals, sample: Sequence[Document]) -> None:
     """Propose a field as sensitive that determines a sensitive one."""
-    if _depend(first, second, found, sample).count_told(K):
+    if _depend(first, second, proposals, sample).count_told(K):
         reason = f"it determines {second.path}, which is sensitive"
-    elif _correlate(sample, _together(first, second, found)) >= _ALIKE:
+    elif _correlate(sample, _together(first, second, proposals)) >= _ALIKE:
         reason = f"its ranks are nearly those of {second.path}, which is sensitive"
     else:
         return
-    changed = _sensitive(first, found[first.keys], reason)
+    changed = _sensitive(first, proposals[first.keys], reason)
     question = "who knows it knows the other: may others know it all the same?"
-    found[first.keys] = replace(changed, confirm=question)
+    proposals[first.keys] = replace(changed, confirm=question)
 
 
-def _sensitive(field: Field, own: Proposal, reason: str) -> Proposal:
+def _sensitive(field: Field, proposal: Proposal, reason: str) -> Proposal:
     rule: dict[str, object] = {"role": "sensitive"}
-    if "interval" in own.rule and field.attribute is not None and field.attribute.looks.texts:
+    if "interval" in proposal.rule and field.attribute is not None and field.attribute.looks.texts:
         rule["number"] = True
-    if "missing" in own.rule:
-        rule["missing"] = own.rule["missing"]
+    if "missing" in proposal.rule:
+        rule["missing"] = proposal.rule["missing"]
     return Proposal(rule, reason)
 
 
@@ -153,7 +157,7 @@ def _correlate(sample: Sequence[Document], fields: DerivedField) -> float:
     for document in sample:
         for pair in pairs_of(document, fields):
             try:
-                numbers = [float(exact(one)) for one in pair if one is not None]
+                numbers = [float(exact(value)) for value in pair if value is not None]
             except Uncovered:
                 return 0.0
             if len(numbers) == 2:
@@ -167,7 +171,7 @@ def _correlate(sample: Sequence[Document], fields: DerivedField) -> float:
 
 def _rank(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the ranks of values, equal ones with the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, positions, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     means: NDArray[np.float64] = ends - (counts - 1) / 2
-    return means[place.reshape(-1)]
+    return means[positions.reshape(-1)]

@@ -102,11 +102,11 @@ class Draft:
             **self.stated,
             "unlisted": "error",
             "models": [promise.model for promise in self.promises],
-            "fields": {one.path: one.proposal.rule for one in self.fields},
+            "fields": {row.path: row.proposal.rule for row in self.fields},
         }
 
     def __str__(self) -> str:
-        return render(self)
+        return "\n".join(_lines(self)) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the draft to a new file. Raises TargetError if it exists or cannot be written."""
@@ -114,8 +114,8 @@ class Draft:
 
     def paths(self, keys: Sequence[Keys]) -> list[str]:
         """Return the paths of fields by their keys."""
-        known = {one.field.keys: one.path for one in self.fields}
-        return [known[one] for one in keys]
+        paths = {row.field.keys: row.path for row in self.fields}
+        return [paths[field_keys] for field_keys in keys]
 
 
 def save_text(path: str | Path, content: str) -> None:
@@ -129,18 +129,14 @@ def save_text(path: str | Path, content: str) -> None:
         raise file_error(error, f"cannot be written ({error.strerror})", path=str(path)) from None
 
 
-def render(draft: Draft) -> str:
-    """Return the draft as YAML with facts and reasons in comments; it contains no value of the data."""
-    return "\n".join(_lines(draft)) + "\n"
-
-
 def _lines(draft: Draft) -> Iterator[str]:
-    open_questions = sum(bool(one.proposal.confirm) for one in draft.fields)
+    """Yield the draft as YAML with facts and reasons in comments; it contains no value of the data."""
+    open_questions = sum(bool(row.proposal.confirm) for row in draft.fields)
     open_questions += draft.persons is not None
     open_questions += sum(promise.is_open for promise in draft.promises)
     open_questions += "safe_harbor" in draft.stated
     yield EDITOR_LINE
-    but = " but the texts that filters compare" if any("[?" in one.path for one in draft.fields) else ""
+    but = " but the texts that filters compare" if any("[?" in row.path for row in draft.fields) else ""
     yield from comment(
         f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. It contains no value of the "
         f"data{but}. A machine cannot know what your readers know: review every field, and the models.",
@@ -178,12 +174,12 @@ def _lines(draft: Draft) -> Iterator[str]:
             "  ",
         )
     yield "fields:"
-    for one in draft.fields:
-        yield from comment(f"{facts(one)}", "  ")
-        asked = one.proposal.confirm
+    for row in draft.fields:
+        yield from comment(f"{facts(row)}", "  ")
+        asked = row.proposal.confirm
         mark = f" CONFIRM: {asked}{'' if asked.endswith('?') else '.'}" if asked else ""
-        yield from comment(f"{one.proposal.role}: {one.proposal.reason}.{mark}", "  ")
-        yield f"  {text(one.path)}: {flow(one.proposal.rule)}"
+        yield from comment(f"{row.proposal.role}: {row.proposal.reason}.{mark}", "  ")
+        yield f"  {text(row.path)}: {flow(row.proposal.rule)}"
 
 
 def _write_stated(key: str, value: Any) -> Iterator[str]:
@@ -236,16 +232,13 @@ def _pairs(draft: Draft) -> Iterator[str]:
 
 def facts(drafted: Drafted) -> str:
     """Return sentences on the profile of a field and the server's schema of it, without any value."""
-    return f"{_describe_field(drafted)}{_state_field(drafted.field)}"
-
-
-def _state_field(field: Field) -> str:
-    if field.stated is None:
-        return ""
-    known = [" or ".join(field.stated.types)] if field.stated.types else []
-    known += ["required"] if field.stated.required else []
-    known += [_count(field.stated.choices, "choice")] if field.stated.choices is not None else []
-    return f" Its validator says: {', '.join(known)}." if known else ""
+    stated, sentences = drafted.field.stated, _describe_field(drafted)
+    if stated is None:
+        return sentences
+    known = [" or ".join(stated.types)] if stated.types else []
+    known += ["required"] if stated.required else []
+    known += [_count(stated.choices, "choice")] if stated.choices is not None else []
+    return f"{sentences} Its validator says: {', '.join(known)}." if known else sentences
 
 
 def _describe_field(drafted: Drafted) -> str:
@@ -270,8 +263,7 @@ def _describe_field(drafted: Drafted) -> str:
 
 def kinds(looks: Looks) -> str:
     """Return the types and formats of a field's values, the most frequent first."""
-    found = dict.fromkeys(_KINDS.get(name, "texts") for name, _ in looks.formats.most_common())
-    return " and ".join(found)
+    return " and ".join(dict.fromkeys(_KINDS.get(name, "texts") for name, _ in looks.formats.most_common()))
 
 
 def presence(field: Field) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from hierdata.documents.document import TEXT
 from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.structure import Stated
+from hierdata.policy.checks.records import count_vertices
 from hierdata.records.maps import KEY, write_path
 from hierdata.records.path import OBJECTS, Step, xpath
 from hierdata.records.recognition.field_names import Hint, hint_of
@@ -48,15 +49,15 @@ class Notation:
 
     def _prefixed_name(self, key: str) -> str:
         """Return an XML name with its prefix, or in Clark notation if its namespace has none."""
-        at, name = ("@", key[1:]) if key.startswith("@") else ("", key)
+        sign, name = ("@", key[1:]) if key.startswith("@") else ("", key)
         uri, brace, local = name.rpartition("}")
         if not brace:
-            return key if at or key == TEXT or "" not in self.namespaces else f"{{}}{key}"
+            return key if sign or key == TEXT or "" not in self.namespaces else f"{{}}{key}"
         prefixes = {known: prefix for prefix, known in self.namespaces.items()} | {_XML: "xml"}
         prefix = prefixes.get(uri[1:])
-        if prefix is None or (at and not prefix):
+        if prefix is None or (sign and not prefix):
             return key
-        return f"{at}{prefix}:{local}" if prefix else local
+        return f"{sign}{prefix}:{local}" if prefix else local
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,8 @@ class Field:
     @property
     def outer_hint(self) -> tuple[Hint, str] | None:
         """The hint of its nearest ancestor's name with one, if its own name has none."""
-        found = (hint_of(name) for name in self.names[1:])
-        return None if self.hint is not None else next((hint for hint in found if hint is not None), None)
+        hints = (hint_of(name) for name in self.names[1:])
+        return None if self.hint is not None else next((hint for hint in hints if hint is not None), None)
 
 
 def fields(profile: Profile, notation: Notation) -> Iterator[Field]:
@@ -104,29 +105,32 @@ def fields(profile: Profile, notation: Notation) -> Iterator[Field]:
     yield from _Fields(profile, notation).below(profile.shape, (), False)
     for keys, stated in profile.stated.items():
         if profile.shape.find(keys) is None and (len(keys) == 1 or profile.shape.find(keys[:-1]) is not None):
-            steps = (*_as_found(profile.shape, keys[:-1]), Step(keys[-1], False))
+            steps = (*_steps_to(profile.shape, keys[:-1]), Step(keys[-1], False))
             yield Field(keys, notation.text(steps), False, 0, obstacle=ABSENT, stated=stated)
 
 
 def listed_paths(profile: Profile, notation: Notation) -> Iterator[str]:
     """Yield the paths of fields that are arrays in some records and single values or objects in others."""
-    yield from _walk_listed(profile, profile.shape, (), replace(notation, maps=profile.maps))
+    notation = replace(notation, maps=profile.maps)
+    for _, shape, path in _walk(profile, profile.shape, (), ()):
+        if shape.arrays and shape.bare and not shape.nested and _keys_of(path) not in profile.skipped:
+            yield notation.text((*path[:-1], Step(path[-1].key, False)))
 
 
-def _walk_listed(
-    profile: Profile, shape: PathSurvey, steps: tuple[Step, ...], notation: Notation
-) -> Iterator[str]:
-    for key, own in shape.children.items():
-        many = own.arrays > 0 or own.longest > 1
-        path = (*steps, profile.step(steps, key, many))
-        if (
-            own.arrays
-            and own.bare
-            and not own.nested
-            and tuple(one.key for one in path) not in profile.skipped
-        ):
-            yield notation.text((*steps, Step(key, False)))
-        yield from _walk_listed(profile, own, path, notation)
+def _walk(
+    profile: Profile, above: PathSurvey, steps: tuple[Step, ...], left_out: Collection[Keys]
+) -> Iterator[tuple[PathSurvey, PathSurvey, tuple[Step, ...]]]:
+    """Yield every path below one: the shape above it, its own, and the steps to it."""
+    for key, shape in above.children.items():
+        path = (*steps, profile.step(steps, key, _is_many(shape)))
+        if _keys_of(path) not in left_out:
+            yield above, shape, path
+            yield from _walk(profile, shape, path, left_out)
+
+
+def _is_many(shape: PathSurvey) -> bool:
+    """Return whether several values may be at one place."""
+    return shape.arrays > 0 or shape.longest > 1
 
 
 @dataclass(frozen=True)
@@ -139,67 +143,57 @@ class Below:
 
 def vertex_types(profile: Profile, notation: Notation) -> Iterator[Below]:
     """Yield arrays, elements that repeat, and maps, in the order of the survey."""
-    yield from _vertices(profile, profile.shape, (), replace(notation, maps=profile.maps))
-
-
-def _vertices(
-    profile: Profile, shape: PathSurvey, steps: tuple[Step, ...], notation: Notation
-) -> Iterator[Below]:
-    for key, own in shape.children.items():
-        many = own.arrays > 0 or own.longest > 1
-        path = (*steps, profile.step(steps, key, many))
-        if _keys_of(path) in profile.structure:
-            continue
-        if (many or path[-1].apart) and not own.nested:
-            items = own.objects + own.scalars + own.texts + own.empties
+    notation = replace(notation, maps=profile.maps)
+    for above, shape, path in _walk(profile, profile.shape, (), profile.structure):
+        if (path[-1].many or path[-1].apart) and not shape.nested:
             text = notation.text(path) + (OBJECTS if path[-1].is_object else "")
-            yield Below(text, items / max(1, shape.objects))
-        yield from _vertices(profile, own, path, notation)
+            yield Below(text, count_vertices(shape) / max(1, above.objects))
 
 
-def _as_found(shape: PathSurvey, keys: Keys) -> Iterator[Step]:
+def _steps_to(shape: PathSurvey, keys: Keys) -> Iterator[Step]:
     """Yield the steps to a path that records have."""
     for depth, key in enumerate(keys, 1):
-        own = shape.find(keys[:depth])
-        yield Step(key, own is not None and (own.arrays > 0 or own.longest > 1))
+        below = shape.find(keys[:depth])
+        yield Step(key, below is not None and _is_many(below))
 
 
 class _Fields:
     def __init__(self, profile: Profile, notation: Notation) -> None:
-        self._found = profile
+        self._profile = profile
         self._notation = notation
 
     def below(self, shape: PathSurvey, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
         is_of_person = are_of_person(shape.children)
-        for own in self._below(shape, steps, inside):
-            yield replace(own, is_of_person=is_of_person) if len(own.keys) == len(steps) + 1 else own
+        for below in self._below(shape, steps, inside):
+            yield replace(below, is_of_person=is_of_person) if len(below.keys) == len(steps) + 1 else below
 
     def _below(self, shape: PathSurvey, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
-        for key, own in shape.children.items():
-            many = own.arrays > 0 or own.longest > 1
-            presence = (own.occurrences - own.nulls) / max(1, shape.objects)
-            path = (*steps, self._found.step(steps, key, many))
-            if self._keys(path) in self._found.structure:
+        for key, child in shape.children.items():
+            many = _is_many(child)
+            presence = (child.occurrences - child.nulls) / max(1, shape.objects)
+            path = (*steps, self._profile.step(steps, key, many))
+            keys = _keys_of(path)
+            if keys in self._profile.structure:
                 continue
-            obstacle = _obstacle(own, self._keys(path) in self._found.skipped)
-            if self._keys(path) in self._found.maps:
+            obstacle = _obstacle(child, keys in self._profile.skipped)
+            if keys in self._profile.maps:
                 # The path of the map itself is written as that of an object, which it is in the data.
                 text = self._notation.text((*steps, Step(key, False)))
-                yield Field(self._keys(path), text, inside, presence, is_map=True)
-                yield from self.below(own, path, True)
+                yield Field(keys, text, inside, presence, is_map=True)
+                yield from self.below(child, path, True)
             elif obstacle:
                 last = path[-1] if path[-1].conditions else replace(path[-1], many=False)
                 yield self._field((*steps, last), inside, presence, obstacle=obstacle)
-            elif not own.objects:
+            elif not child.objects:
                 yield self._leaf(path, inside or many, presence)
             else:
-                yield from self.below(own, path, inside or many)
-                if own.texts and TEXT not in own.children:
-                    share = own.texts / (own.objects + own.texts + own.empties)
+                yield from self.below(child, path, inside or many)
+                if child.texts and TEXT not in child.children:
+                    share = child.texts / (child.objects + child.texts + child.empties)
                     yield self._leaf((*path, Step(TEXT, False)), inside or many, share)
 
     def _leaf(self, path: tuple[Step, ...], inside: bool, presence: float) -> Field:
-        attribute = self._found.attributes.get(self._keys(path))
+        attribute = self._profile.attributes.get(_keys_of(path))
         if attribute is None or not attribute.present:
             path = (*path[:-1], replace(path[-1], many=False))
             return self._field(path, inside, presence, obstacle="never has a value")
@@ -213,15 +207,11 @@ class _Fields:
         attribute: FieldProfile | None = None,
         obstacle: str = "",
     ) -> Field:
-        keys = self._keys(path)
-        stated = self._found.stated.get(keys)
+        keys = _keys_of(path)
+        stated = self._profile.stated.get(keys)
         text = self._notation.text(path)
-        names = tuple(_names(path, self._found.maps))
+        names = tuple(_names(path, self._profile.maps))
         return Field(keys, text, inside, presence, attribute, obstacle, names=names, stated=stated)
-
-    @staticmethod
-    def _keys(path: tuple[Step, ...]) -> Keys:
-        return _keys_of(path)
 
 
 def _keys_of(path: tuple[Step, ...]) -> Keys:

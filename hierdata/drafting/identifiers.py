@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hierdata.drafting.fields import Field
-from hierdata.drafting.seen import ENOUGH, FEW, K, Proposal, SeenField
+from hierdata.drafting.seen import ENOUGH, FEW, FieldFacts, K, Proposal
 from hierdata.records.recognition.persons import Meaning, is_called_thing
 from hierdata.records.recognition.words import DEED_ENDS, PARTS_ALONE, words_of
 from hierdata.records.survey import Keys
@@ -41,108 +41,108 @@ _GIVEN_NAMES = "the values look like given names of persons"
 _WHOSE = "are they names of people? If they are names of things, use `role: quasi`"
 
 
-def propose_identifier(seen: SeenField) -> Proposal | None:
+def propose_identifier(facts: FieldFacts) -> Proposal | None:
     """Return the proposal for a field that identifies a person, None for another field."""
-    what = _looks_like(seen)
-    if what is not None:
-        return Proposal({"role": "identifier"}, f"the values look like {what}")
-    if seen.looks.mostly("binary"):
+    format_words = _looks_like(facts)
+    if format_words is not None:
+        return Proposal({"role": "identifier"}, f"the values look like {format_words}")
+    if facts.looks.mostly("binary"):
         return Proposal({"role": "free_text"}, "binary data, which may say anything")
-    meaning = seen.of.meaning
+    meaning = facts.field.meaning
     if meaning is not None and meaning.kind == "bare":
-        return _propose_name(seen)
+        return _propose_name(facts)
     if meaning is None or not meaning.identifies:
-        return _propose_subject(seen) or _propose_full_names(seen)
+        return _propose_subject(facts) or _propose_full_names(facts)
     if meaning.kind == "key" and meaning.whose == "unknown":
-        return _propose_full_names(seen)
-    if _is_no_identifier(seen, meaning):
+        return _propose_full_names(facts)
+    if _is_no_identifier(facts, meaning):
         return None
     keyed = (
         meaning.kind in ("key", "person")
         and meaning.whose != "other"
-        and not seen.of.inside
-        and seen.unique < 0.5
+        and not facts.field.inside
+        and facts.unique < 0.5
     )
     return Proposal({"role": "identifier"}, meaning.reason, _REPEATS if keyed else "")
 
 
-def _propose_subject(seen: SeenField) -> Proposal | None:
+def _propose_subject(facts: FieldFacts) -> Proposal | None:
     """Decide whether ``subject`` holds keys of persons, by their form; it may also be that of a lesson."""
-    own = words_of(seen.of.names[0]) if seen.of.names else []
-    if own in (["subject"], ["individual"]) and seen.looks.mostly("code") and seen.distinct > 2:
+    words = words_of(facts.field.names[0]) if facts.field.names else []
+    if words in (["subject"], ["individual"]) and facts.looks.mostly("code") and facts.distinct > 2:
         doubt = "are they keys of persons? If they are codes of a field of study, use `role: quasi`"
         return Proposal({"role": "identifier"}, "the values look like keys of subjects", doubt)
     return None
 
 
-def describe_thing(seen: SeenField) -> str:
+def describe_thing(facts: FieldFacts) -> str:
     """Return why a field that is called a name is not taken for one of a person; empty if it is not."""
-    meaning = seen.of.meaning
+    meaning = facts.field.meaning
     if meaning is None or meaning.kind not in ("thing", "bare"):
         return ""
     if meaning.kind == "thing":
-        return f"the name or key of a thing ({meaning.word}), not of a person" if seen.looks.texts else ""
+        return f"the name or key of a thing ({meaning.word}), not of a person" if facts.looks.texts else ""
     return "a name, but its values do not look like names of persons"
 
 
-def _looks_like(seen: SeenField) -> str | None:
+def _looks_like(facts: FieldFacts) -> str | None:
     """Return what the values look like, if that identifies persons whatever the field is called."""
-    looks = seen.looks
-    for name, what in _FORMATS.items():
+    looks = facts.looks
+    for name, words in _FORMATS.items():
         if looks.mostly(name):
-            return None if name == "url" and not _is_own_address(seen) else what
-    if looks.mostly(*_REACH) and not _is_vocabulary(seen):
+            return None if name == "url" and not _is_own_address(facts) else words
+    if looks.mostly(*_REACH) and not _is_vocabulary(facts):
         return "ways to reach a person"
-    if seen.distinct > 1:
-        for name, what in _NUMBERS.items():
+    if facts.distinct > 1:
+        for name, words in _NUMBERS.items():
             if looks.share_like(name) >= 0.9:
-                return what
+                return words
     return None
 
 
-def _is_own_address(seen: SeenField) -> bool:
+def _is_own_address(facts: FieldFacts) -> bool:
     """Return whether web addresses are of single things or persons: of no vocabulary, or ids with numbers."""
-    is_numbered_id = seen.hint == "reference" and seen.looks.share_like("address") >= _MOSTLY
-    return not _is_vocabulary(seen) or (is_numbered_id and seen.distinct > 1)
+    is_numbered_id = facts.hint == "reference" and facts.looks.share_like("address") >= _MOSTLY
+    return not _is_vocabulary(facts) or (is_numbered_id and facts.distinct > 1)
 
 
-def _is_vocabulary(seen: SeenField) -> bool:
+def _is_vocabulary(facts: FieldFacts) -> bool:
     """Return whether few values are shared by many records each, as addresses of terminologies are."""
-    attribute = seen.of.attribute
+    attribute = facts.field.attribute
     assert attribute is not None
     rare = attribute.values.below(K) / max(1, attribute.present)
-    return seen.distinct == 1 or (seen.distinct <= FEW and rare < 0.1 and attribute.present >= ENOUGH)
+    return facts.distinct == 1 or (facts.distinct <= FEW and rare < 0.1 and attribute.present >= ENOUGH)
 
 
-def _propose_name(seen: SeenField) -> Proposal | None:
+def _propose_name(facts: FieldFacts) -> Proposal | None:
     """Decide by the values, and by the fields beside it, whether ``name`` is that of a person."""
-    looks = seen.looks
+    looks = facts.looks
     if looks.numeric or looks.mostly(*_DATES) or not looks.texts:
         return None
-    given = looks.share_like("named", "titled", "given")
-    if given >= _NAMED and looks.share_like("named", "titled", "full", "given", "word") >= _MOSTLY:
+    named = looks.share_like("named", "titled", "given")
+    if named >= _NAMED and looks.share_like("named", "titled", "full", "given", "word") >= _MOSTLY:
         return Proposal({"role": "identifier"}, "a name, and many values have given names of persons")
-    if seen.of.is_of_person and seen.distinct > 2:
+    if facts.field.is_of_person and facts.distinct > 2:
         return Proposal({"role": "identifier"}, "a name beside what only persons have")
-    if looks.share_like("named", "titled", "full") >= _MOSTLY and len(seen.of.names) == 1:
+    if looks.share_like("named", "titled", "full") >= _MOSTLY and len(facts.field.names) == 1:
         return Proposal({"role": "identifier"}, "a name, and its values have the form of full names", _WHOSE)
     return None
 
 
-def _propose_full_names(seen: SeenField) -> Proposal | None:
+def _propose_full_names(facts: FieldFacts) -> Proposal | None:
     """Return the proposal for texts that are names of persons by their form and by given names in them."""
-    looks = seen.looks
+    looks = facts.looks
     full = looks.share_like("named", "titled", "full") >= _MOSTLY
-    few = seen.distinct < _FEW_NAMES
+    few = facts.distinct < _FEW_NAMES
     # Brands have titles too: of what is called a thing, only given names tell.
-    is_thing = bool(seen.of.names) and is_called_thing(seen.of.names[0])
+    is_thing = bool(facts.field.names) and is_called_thing(facts.field.names[0])
     named = looks.share_like("named") if is_thing else looks.share_like("named", "titled")
     if full and named >= (_SURELY if few else _NAMED):
         return Proposal({"role": "identifier"}, "the values look like full names of persons")
-    if seen.hint is not None or is_thing or describe_thing(seen):
+    if facts.hint is not None or is_thing or describe_thing(facts):
         return None
     if (
-        seen.distinct >= _MANY
+        facts.distinct >= _MANY
         and full
         and looks.share_like("named", "titled", "full") >= _SURELY
         and looks.words_each < 3
@@ -155,31 +155,31 @@ def _propose_full_names(seen: SeenField) -> Proposal | None:
 
 def propose_surnames(fields: Iterable[Field], proposed: Mapping[Keys, Proposal]) -> dict[Keys, Proposal]:
     """Return proposals for words beside given names, in fields whose names say nothing: surnames perhaps."""
-    of_persons = {keys[:-1] for keys, one in proposed.items() if one.reason == _GIVEN_NAMES}
+    of_persons = {keys[:-1] for keys, proposal in proposed.items() if proposal.reason == _GIVEN_NAMES}
     return {
-        one.keys: Proposal({"role": "identifier"}, "words beside given names of persons", _WHOSE)
-        for one in fields
-        if one.keys[:-1] in of_persons
-        and proposed[one.keys].is_published
-        and one.attribute is not None
-        and one.attribute.values.distinct >= _CODES
-        and one.attribute.looks.share_like("named", "titled", "full", "given", "word") >= _MOSTLY
-        and one.hint is None
-        and one.meaning is None
-        and not (one.names and is_called_thing(one.names[0]))
+        field.keys: Proposal({"role": "identifier"}, "words beside given names of persons", _WHOSE)
+        for field in fields
+        if field.keys[:-1] in of_persons
+        and proposed[field.keys].is_published
+        and field.attribute is not None
+        and field.attribute.values.distinct >= _CODES
+        and field.attribute.looks.share_like("named", "titled", "full", "given", "word") >= _MOSTLY
+        and field.hint is None
+        and field.meaning is None
+        and not (field.names and is_called_thing(field.names[0]))
     }
 
 
-def _is_no_identifier(seen: SeenField, meaning: Meaning) -> bool:
+def _is_no_identifier(facts: FieldFacts, meaning: Meaning) -> bool:
     """Return whether the values show that the field is not what its name says: dates, flags, a few codes."""
-    looks = seen.looks
+    looks = facts.looks
     if looks.mostly(*_DATES) or looks.only("boolean"):
         return meaning.kind not in ("key", "number")  # some national numbers begin with the day of birth
     if meaning.kind == "part" and meaning.word in PARTS_ALONE and not meaning.outer:
         return looks.share_like("named", "titled", "full", "given", "word") < _MOSTLY
-    if meaning.kind == "contact" and looks.mostly("url") and _is_vocabulary(seen):
+    if meaning.kind == "contact" and looks.mostly("url") and _is_vocabulary(facts):
         return True
-    if meaning.kind not in ("contact", "person", "number") or seen.distinct > _CODES:
+    if meaning.kind not in ("contact", "person", "number") or facts.distinct > _CODES:
         return False
     if looks.numeric:
         of_somebody = meaning.whose == "subject" or (meaning.whose == "other" and meaning.kind == "contact")

@@ -33,12 +33,12 @@ _Owned = list[tuple[int, Document]]
 
 def find_mixed(documents: Sequence[Document], maps: Collection[Keys]) -> tuple[Mixed, dict[Keys, Step]]:
     """Return the mixed keys of some records, and the last steps of the paths to each of their kinds."""
-    found: list[MixedKey] = []
+    mixed_keys: list[MixedKey] = []
     steps: dict[Keys, Step] = {}
-    for mixed, own in _look(list(enumerate(documents)), (), maps):
-        found.append(mixed)
-        steps |= {(*mixed.holder, step.key): step for step in own}
-    return Mixed(tuple(found)), steps
+    for mixed, ends in _look(list(enumerate(documents)), (), maps):
+        mixed_keys.append(mixed)
+        steps |= {(*mixed.holder, step.key): step for step in ends}
+    return Mixed(tuple(mixed_keys)), steps
 
 
 def stated_mixed(paths: Sequence[Path]) -> tuple[Mixed, dict[Keys, Step]]:
@@ -74,12 +74,12 @@ def _look(
         elif single and any(item for _, item in inner) and _is_plain(values):
             both = Step(key, bool(listed), apart=True)
             groups = [(both, []), (Step(key + OBJECTS, bool(listed), name=key, apart=True), inner)]
-        own = [step for step, _ in groups]
-        if own[0].conditions or own[0].apart:
+        ends = [step for step, _ in groups]
+        if ends[0].conditions or ends[0].apart:
             kinds = (
-                ItemKind(step.key, jsonpath((*above, step)), step.conditions, step.is_object) for step in own
+                ItemKind(step.key, jsonpath((*above, step)), step.conditions, step.is_object) for step in ends
             )
-            yield MixedKey(holder, key, jsonpath((*above, Step(key, False))), tuple(kinds)), own
+            yield MixedKey(holder, key, jsonpath((*above, Step(key, False))), tuple(kinds)), ends
         for step, items in groups:
             yield from _look(items, (*above, step), maps)
 
@@ -105,8 +105,8 @@ def _group_items(key: str, items: _Owned) -> list[tuple[Step, _Owned]]:
         if not all(_STRUCTURE.fullmatch(text or "") for text in shown):
             continue
         groups: dict[str, _Owned] = {}
-        for text, own in zip(texts, items, strict=True):
-            groups.setdefault(text or "", []).append(own)
+        for text, owned in zip(texts, items, strict=True):
+            groups.setdefault(text or "", []).append(owned)
         if _differ(groups.values(), field):
             return [(_step_to(key, ((field, text),)), groups[text]) for text in groups]
     return []
@@ -136,12 +136,12 @@ def _text_at(item: Value, keys: Keys) -> str | None:
 
 def _differ(groups: Collection[_Owned], field: Keys) -> bool:
     """Return whether most items of one group have a field that no item of another has."""
-    counted = [Counter(keys for _, item in own for keys in _fields_of(item)) for own in groups]
+    counted = [Counter(keys for _, item in group for keys in _fields_of(item)) for group in groups]
     usual = [
-        {keys for keys, count in counts.items() if 2 * count >= len(own) and keys != field}
-        for counts, own in zip(counted, groups, strict=True)
+        {keys for keys, count in counts.items() if 2 * count >= len(group) and keys != field}
+        for counts, group in zip(counted, groups, strict=True)
     ]
-    return any(own - counts.keys() for own in usual for counts in counted)
+    return any(group - counts.keys() for group in usual for counts in counted)
 
 
 def _fields_of(item: Document) -> Iterator[Keys]:

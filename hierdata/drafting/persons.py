@@ -8,7 +8,7 @@ from typing import Any
 
 from hierdata.documents.document import TEXT
 from hierdata.drafting.fields import Field, Notation, fields
-from hierdata.drafting.profile import FieldGroup, Profile
+from hierdata.drafting.profile import FieldGroup, Profile, Related
 from hierdata.drafting.seen import K
 from hierdata.drafting.spectrum import Spectrum
 from hierdata.drafting.values import Looks
@@ -48,32 +48,37 @@ class Persons:
     is_name: bool = False
 
 
-def choose_keys(profile: Profile) -> list[Keys]:
+def choose_related(profile: Profile) -> Related:
+    """Return the fields of a first batch that may say whose a record is, alone or together."""
+    return _choose_keys(profile), _choose_joint(profile)
+
+
+def _choose_keys(profile: Profile) -> list[Keys]:
     """Return the fields of a first batch that may say whose a record is, the likeliest first."""
     single = _single(profile)
-    ranked = sorted((_rank(keys, profile, single), place) for place, keys in enumerate(single))
-    return [single[place] for rank, place in ranked if rank < _UNLIKELY][:_MOST_KEYS]
+    ranked = sorted((_rank(keys, profile, single), position) for position, keys in enumerate(single))
+    return [single[position] for rank, position in ranked if rank < _UNLIKELY][:_MOST_KEYS]
 
 
-def choose_joint(profile: Profile) -> list[tuple[Keys, ...]]:
+def _choose_joint(profile: Profile) -> list[tuple[Keys, ...]]:
     """Return the parts of names that together say whose a record is, with what tells persons of one name."""
-    parts = [one for one in find_person_fields(_single(profile)) if len(one.fields) > 1]
-    return [(*one.fields, *one.beside) for one in parts if one.whose == "subject"]
+    parts = [part for part in find_person_fields(_single(profile)) if len(part.fields) > 1]
+    return [(*part.fields, *part.beside) for part in parts if part.whose == "subject"]
 
 
 def find_persons(profile: Profile, notation: Notation) -> Persons | None:
     """Return how the records repeat persons; None if that cannot be found."""
     fields_of_record = _single(profile)
     named = _name_fields(fields_of_record)
-    candidates = [keys for keys in choose_keys(profile) if _repeats(keys, profile)]
+    candidates = [keys for keys in _choose_keys(profile) if _repeats(keys, profile)]
     if any(_is_unique_key(keys, profile, named) for keys in fields_of_record):
         return None
     known = list(fields(profile, notation))
     for keys in candidates:
         if _is_of_persons(keys, profile, named):
-            own = _find_key(keys, candidates, profile, named)
-            single = FieldGroup((own,), profile.attributes[own].records, profile.determined[own])
-            return _describe(single, profile.records, notation, known, is_name=_is_name(own, named))
+            key = _find_key(keys, candidates, profile, named)
+            single = FieldGroup((key,), profile.attributes[key].records, profile.determined[key])
+            return _describe(single, profile.records, notation, known, is_name=_is_name(key, named))
     for joint in profile.joint:
         if joint.holders == profile.records and _is_no_chance(joint.records):
             return _describe(joint, profile.records, notation, known, is_name=True)
@@ -90,7 +95,8 @@ _UNLIKELY = 9
 
 def _single(profile: Profile) -> list[Keys]:
     """Return the fields with one value in a record at most, in no list."""
-    return [keys for keys, own in profile.attributes.items() if own.present and not _is_listed(keys, profile)]
+    present = (keys for keys, attribute in profile.attributes.items() if attribute.present)
+    return [keys for keys in present if not _is_listed(keys, profile)]
 
 
 def _is_listed(keys: Keys, profile: Profile) -> bool:
@@ -102,21 +108,21 @@ def _is_listed(keys: Keys, profile: Profile) -> bool:
 
 
 def _name_fields(single: Sequence[Keys]) -> dict[Keys, PersonField]:
-    return {one.fields[0]: one for one in find_person_fields(single) if len(one.fields) == 1}
+    return {field.fields[0]: field for field in find_person_fields(single) if len(field.fields) == 1}
 
 
 def _rank(keys: Keys, profile: Profile, single: Sequence[Keys]) -> int:
     """Return how unlikely a field says whose a record is; ``_UNLIKELY`` if it does not at all."""
-    one = _name_fields(single).get(keys)
-    if one is not None and one.whose == "subject":
+    person_field = _name_fields(single).get(keys)
+    if person_field is not None and person_field.whose == "subject":
         meaning = meaning_of([key.removeprefix("@") for key in reversed(keys)])
         is_contact = meaning is not None and meaning.kind == "contact"
-        return 3 if is_contact else 1 if one.is_vague else 0 if one.is_key else 2
-    if one is not None and one.whose == "other":
+        return 3 if is_contact else 1 if person_field.is_vague else 0 if person_field.is_key else 2
+    if person_field is not None and person_field.whose == "other":
         return _UNLIKELY
     looks = profile.attributes[keys].looks
     hint = hint_of(keys[-1] if keys[-1] != TEXT or len(keys) == 1 else keys[-2])
-    if one is not None or (hint is not None and hint[0] == "reference"):
+    if person_field is not None or (hint is not None and hint[0] == "reference"):
         return 3
     return 4 if hint is None and _may_be_key(looks) else _UNLIKELY
 
@@ -127,17 +133,17 @@ def _may_be_key(looks: Looks) -> bool:
 
 
 def _repeats(keys: Keys, profile: Profile) -> bool:
-    own = profile.attributes[keys]
-    several = own.records.distinct >= _FEWEST and own.records.largest > 1
-    return own.holders == profile.records and several
+    attribute = profile.attributes[keys]
+    several = attribute.records.distinct >= _FEWEST and attribute.records.largest > 1
+    return attribute.holders == profile.records and several
 
 
 def _is_unique_key(keys: Keys, profile: Profile, named: Mapping[Keys, PersonField]) -> bool:
     """Return whether a field is a key of the subject that never repeats: each record is a person."""
-    one, own = named.get(keys), profile.attributes[keys]
-    is_key = one is not None and one.tells_persons
+    person_field, attribute = named.get(keys), profile.attributes[keys]
+    is_key = person_field is not None and person_field.tells_persons
     # Of many values a sample is counted, each value with all of its records.
-    return is_key and own.holders == profile.records and own.records.largest == 1
+    return is_key and attribute.holders == profile.records and attribute.records.largest == 1
 
 
 def _is_name(keys: Keys, named: Mapping[Keys, PersonField]) -> bool:
@@ -145,18 +151,18 @@ def _is_name(keys: Keys, named: Mapping[Keys, PersonField]) -> bool:
 
 
 def _is_of_persons(keys: Keys, profile: Profile, named: Mapping[Keys, PersonField]) -> bool:
-    one = named.get(keys)
-    if one is not None and (one.whose == "subject" or _holds_names(keys, profile)):
+    person_field = named.get(keys)
+    if person_field is not None and (person_field.whose == "subject" or _holds_names(keys, profile)):
         return True
-    own = profile.attributes[keys].records
-    surplus = own.total - own.distinct
+    records = profile.attributes[keys].records
+    surplus = records.total - records.distinct
     determined = profile.determined.get(keys)
     if determined is None or surplus < _SURPLUS or 10 * surplus < profile.records:
         return False
-    if own.distinct < K:
+    if records.distinct < K:
         return False
-    told = [other for other in _of_persons(profile, named) if other != keys and determined.holds(other)]
-    return len(told) >= (1 if one is not None else _ATTRIBUTES)
+    facts = [other for other in _of_persons(profile, named) if other != keys and determined.holds(other)]
+    return len(facts) >= (1 if person_field is not None else _ATTRIBUTES)
 
 
 def _holds_names(keys: Keys, profile: Profile) -> bool:
@@ -196,47 +202,47 @@ def _describe(
     identity: FieldGroup, records: int, notation: Notation, known: Sequence[Field], *, is_name: bool
 ) -> Persons:
     determined, whose = identity.determined, {keys[0] for keys in identity.fields}
-    tops = dict.fromkeys(own.keys[0] for own in known)
+    tops = dict.fromkeys(field.keys[0] for field in known)
     differing = {
-        own.keys[0]
-        for own in known
-        if own.keys[0] not in whose and (own.inside or own.obstacle or not determined.holds(own.keys))
+        field.keys[0]
+        for field in known
+        if field.keys[0] not in whose and (field.inside or field.obstacle or not determined.holds(field.keys))
     }
-    scalars = {own.keys[0] for own in known if not own.inside and not determined.holds(own.keys)}
+    scalars = {field.keys[0] for field in known if not field.inside and not determined.holds(field.keys)}
     paths = [notation.text(tuple(Step(key, False) for key in keys)) for keys in identity.fields]
     rule: str | dict[str, Any] | None = paths[0] if len(paths) == 1 else {"by": paths}
     if whose & scalars:
         rule = None
     elif scalars:
         nest = next(name for name in _LISTS if name not in tops)
-        own_fields = [
+        own_paths = [
             notation.text((Step(top, False),)) for top in tops if top not in differing and top not in whose
         ]
         rule = {"by": paths[0] if len(paths) == 1 else paths, "nest": notation.text((Step(nest, False),))}
-        if own_fields:
-            rule["own"] = own_fields
+        if own_paths:
+            rule["own"] = own_paths
     return Persons(" and ".join(paths), rule, records, identity.records.distinct, is_name)
 
 
 def describe_persons(persons: Persons, *, united: bool) -> str:
     """Return what a draft says of records that repeat persons; ``united``: it is for united records."""
-    told = (
+    sentences = (
         f"CONFIRM: by {persons.path}, {persons.records:,} records are of {persons.persons:,} persons: k "
         "would count records, and all of a class could be one person. "
     )
-    told += (
+    sentences += (
         "`individual` unites the records of each."
         if united
         else "State `individual`, with this field or a key of persons, to unite the records of each."
     )
     if persons.is_name:
-        told += (
+        sentences += (
             " This is a name, not a key: a person whose name has two spellings counts as two, and persons of "
             "one name count as one. Is there a key of persons?"
         )
     if isinstance(persons.rule, dict):
-        told += (
+        sentences += (
             f" United records are nested, so that what is for tables does not take them: the presets "
             f"{', '.join(list_tabular_presets())}, and engines for tables."
         )
-    return told
+    return sentences

@@ -55,7 +55,7 @@ class FieldProfile:
     """
 
     def __init__(self, key: bytes) -> None:
-        self.seen = SeenHashes(key)
+        self.known = SeenHashes(key)
         self.records = Spectrum(_SINGLE)
         self.holders = 0
         self.present = 0
@@ -66,7 +66,7 @@ class FieldProfile:
     @property
     def looks(self) -> Looks:
         """Formats, lengths and spread of the values."""
-        return self.seen.looks
+        return self.known.looks
 
     @property
     def values(self) -> Spectrum:
@@ -80,17 +80,17 @@ class FieldProfile:
 
     def add(self, values: Sequence[Scalar], owners: Owners, records: int) -> Hashes:
         """Count values in a batch of ``records`` records; return a hash for each record, for ``tell``."""
-        hashes = self.seen.hashes(values)
+        hashes = self.known.hashes(values)
         self.present += int(np.count_nonzero(hashes))
         if self.categories is not None:
             self.categories.update(str(value) if isinstance(value, bool) else value for value in values)
             if len(self.categories) > CATEGORIES or any(map(_is_long, self.categories)):
                 self.categories = None
         single = owners == range(records)
-        own = hashes
+        by_record = hashes
         if not single:
-            own = np.zeros(records, np.uint64)
-            np.add.at(own, np.asarray(owners), hashes)
+            by_record = np.zeros(records, np.uint64)
+            np.add.at(by_record, np.asarray(owners), hashes)
             single = len(set(owners)) == len(owners)
         if not single and self._several is None:
             self._several, self._owners = self.records.copy(), self.records.copy()
@@ -99,7 +99,7 @@ class FieldProfile:
             self._several.add(hashes[there])
             pairs = mix_hashes(np.asarray(owners, np.uint64)[there], hashes[there])
             self._owners.add(hashes[there][np.unique(pairs, return_index=True)[1]])
-        return own
+        return by_record
 
     def tell(self, hashes: Hashes) -> None:
         """Count the records of a batch by the hashes of their values."""
@@ -138,11 +138,11 @@ class Determined:
         """Add records by the hashes of their values."""
         if self.by not in hashes:
             return
-        own = hashes[self.by].tolist()
+        values = hashes[self.by].tolist()
         for keys in hashes.keys() - {self.by}:
-            told = self.others.setdefault(keys, Dependence(tolerated=0, most=_FOLLOWED))
-            if not told.refuted:
-                told.add_records(own, hashes[keys].tolist())
+            dependence = self.others.setdefault(keys, Dependence(tolerated=0, most=_FOLLOWED))
+            if not dependence.refuted:
+                dependence.add_records(values, hashes[keys].tolist())
 
     def holds(self, keys: Keys) -> bool:
         """Return whether the other field has one value for each value of this one, as far as was seen."""
@@ -158,18 +158,18 @@ class FieldGroup:
     determined: Determined = field(default_factory=lambda: Determined(_JOINED))
     holders: int = 0
 
-    def add(self, own: Mapping[Keys, Hashes]) -> None:
+    def add(self, by_field: Mapping[Keys, Hashes]) -> None:
         """Add a batch by the hashes of its fields."""
-        hashes = [own[keys] for keys in self.fields if keys in own]
+        hashes = [by_field[keys] for keys in self.fields if keys in by_field]
         if not hashes:
             return
         mixed = hashes[0]
         for other in hashes[1:]:
             mixed = mix_hashes(mixed, other)
-        mixed = np.where(np.any([one != ABSENT for one in hashes], axis=0), mixed, ABSENT)
+        mixed = np.where(np.any([part != ABSENT for part in hashes], axis=0), mixed, ABSENT)
         self.holders += int(np.count_nonzero(mixed))
         self.records.add(mixed[mixed != ABSENT])
-        self.determined.add({**own, self.determined.by: mixed})
+        self.determined.add({**by_field, self.determined.by: mixed})
 
 
 @dataclass
@@ -225,7 +225,7 @@ def profile(
     mixed: tuple[Mixed, Mapping[Keys, Step]] | None = None,
     may_have_maps: bool = True,
     key: bytes | None = None,
-    choose_related: Callable[[Profile], Related] = lambda seen: ((), ()),
+    choose_related: Callable[[Profile], Related] | None = None,
 ) -> Profile:
     """Profile a collection in one pass, in memory that does not grow with the number of its records.
 
@@ -237,54 +237,56 @@ def profile(
     Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
     """
     key = secrets.token_bytes(16) if key is None else key
-    found = Profile(stated=stated or {})
+    profiled = Profile(stated=stated or {})
     chosen: list[Keys] | None = None
     sampled = 0
     for batch in _batches(documents):
-        if not found.records and may_have_maps:
-            found.maps = tuple(_maps(survey(batch).shape, ()))
-            found.mixed, found.steps = find_mixed(batch, found.maps) if mixed is None else mixed
+        if not profiled.records and may_have_maps:
+            profiled.maps = tuple(_maps(survey(batch).shape, ()))
+            profiled.mixed, profiled.steps = find_mixed(batch, profiled.maps) if mixed is None else mixed
         unfolding = Treatment(
-            tuple((keys, jsonpath(Step(key, False) for key in keys)) for keys in found.maps),
-            mixed=found.mixed,
+            tuple((keys, jsonpath(Step(key, False) for key in keys)) for keys in profiled.maps),
+            mixed=profiled.mixed,
         )
-        batch = list(unfolding.documents(batch, found.records))
-        found.shape.merge(survey(batch).shape)
-        found.records += len(batch)
-        _skip_maps(found)
+        batch = list(unfolding.documents(batch, profiled.records))
+        profiled.shape.merge(survey(batch).shape)
+        profiled.records += len(batch)
+        _skip_maps(profiled)
         if sampled < _SAMPLED:
-            found.sample += batch
-        own: dict[Keys, Hashes] = {}
-        _move_texts(found)
-        for keys, values, owners in walk(batch, found.skipped):
+            profiled.sample += batch
+        by_field: dict[Keys, Hashes] = {}
+        _move_texts(profiled)
+        for keys, values, owners in walk(batch, profiled.skipped):
             sampled += len(values)
-            keys = (*keys, TEXT) if _has_text(found.shape, keys) else keys
-            attribute = found.attributes.get(keys) or found.attributes.setdefault(keys, FieldProfile(key))
-            hashes = attribute.add(values, owners, len(batch))
-            own[keys] = own[keys] + hashes if keys in own else hashes
-        for keys, hashes in own.items():
-            found.attributes[keys].tell(hashes)
+            keys = (*keys, TEXT) if _has_text(profiled.shape, keys) else keys
+            if keys not in profiled.attributes:
+                profiled.attributes[keys] = FieldProfile(key)
+            hashes = profiled.attributes[keys].add(values, owners, len(batch))
+            by_field[keys] = by_field[keys] + hashes if keys in by_field else hashes
+        for keys, hashes in by_field.items():
+            profiled.attributes[keys].tell(hashes)
         if chosen is None:
-            chosen = list(choose(found))[:PAIRED]
-            found.pairs = {pair: Spectrum(_PAIR) for pair in combinations(chosen, 2)}
-            determining, joint = choose_related(found)
-            found.determined = {keys: Determined(keys) for keys in determining}
-            found.joint = [FieldGroup(parts) for parts in joint]
-        _count_together(found, own, len(batch))
-    if not found.records:
+            chosen = list(choose(profiled))[:PAIRED]
+            profiled.pairs = {pair: Spectrum(_PAIR) for pair in combinations(chosen, 2)}
+            if choose_related is not None:
+                determining, joint = choose_related(profiled)
+                profiled.determined = {keys: Determined(keys) for keys in determining}
+                profiled.joint = [FieldGroup(parts) for parts in joint]
+        _count_together(profiled, by_field, len(batch))
+    if not profiled.records:
         raise InputError("the collection is empty: there is nothing to inspect")
-    return found
+    return profiled
 
 
-def _count_together(found: Profile, own: Mapping[Keys, Hashes], records: int) -> None:
+def _count_together(profiled: Profile, by_field: Mapping[Keys, Hashes], records: int) -> None:
     """Count what is known of several fields of a batch by the hashes of its fields."""
-    for determined in found.determined.values():
-        determined.add(own)
-    for joint in found.joint:
-        joint.add(own)
+    for determined in profiled.determined.values():
+        determined.add(by_field)
+    for joint in profiled.joint:
+        joint.add(by_field)
     nothing = np.zeros(records, np.uint64)
-    for (first, second), spectrum in found.pairs.items():
-        spectrum.add(mix_hashes(own.get(first, nothing), own.get(second, nothing)))
+    for (first, second), spectrum in profiled.pairs.items():
+        spectrum.add(mix_hashes(by_field.get(first, nothing), by_field.get(second, nothing)))
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -296,8 +298,8 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 def _has_text(shape: PathSurvey, keys: Keys) -> bool:
     """Return whether a bare value here is the text of an element with attributes or children elsewhere."""
-    own = shape.find(keys)
-    return own is not None and own.texts > 0 and own.objects > 0 and not own.scalars
+    below = shape.find(keys)
+    return below is not None and below.texts > 0 and below.objects > 0 and not below.scalars
 
 
 def _move_texts(profile: Profile) -> None:
@@ -323,7 +325,7 @@ def _skip_maps(profile: Profile) -> None:
     below = [keys for keys in profile.attributes for depth in range(len(keys)) if keys[:depth] in new]
     for keys in below:
         del profile.attributes[keys]
-    profile.pairs = {pair: own for pair, own in profile.pairs.items() if not set(pair) & set(below)}
+    profile.pairs = {pair: spectrum for pair, spectrum in profile.pairs.items() if not set(pair) & set(below)}
     fields = _fields(profile.shape)
     if fields > FIELDS:
         raise InputError(
@@ -344,13 +346,13 @@ def _maps(shape: PathSurvey, keys: Keys) -> Iterator[Keys]:
 
 def _are_of_one(shape: PathSurvey) -> bool:
     """Return whether most keys are those of a single object, and no object has most of them."""
-    present = sum(own.occurrences for own in shape.children.values())
+    present = sum(child.occurrences for child in shape.children.values())
     return 2 * present <= 3 * len(shape.children) and _differ_mostly(shape)
 
 
 def _differ_mostly(shape: PathSurvey) -> bool:
     """Return whether at most half of the objects have a key, on average."""
-    present = sum(own.occurrences for own in shape.children.values())
+    present = sum(child.occurrences for child in shape.children.values())
     return 2 * present <= len(shape.children) * shape.objects
 
 
@@ -380,8 +382,8 @@ def _walk_objects(
     for key, column, places in columns(objects):
         path = (*keys, key)
         if path not in skipped:
-            own = owners if len(places) == len(objects) else [owners[place] for place in places]
-            yield from _walk_column(path, column, own, skipped)
+            holders = owners if len(places) == len(objects) else [owners[position] for position in places]
+            yield from _walk_column(path, column, holders, skipped)
 
 
 def _walk_column(

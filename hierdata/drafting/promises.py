@@ -60,14 +60,14 @@ def promises(guards: Sequence[tuple[str, ModelProposal]]) -> list[ModelProposal]
         f"each record is one of at least {K} that agree in all quasi-identifiers. For a "
         "public release, require more than 5: 10 or 20",
     )
-    found: list[tuple[ModelProposal, list[str]]] = []
+    combined: list[tuple[ModelProposal, list[str]]] = []
     for path, promise in guards:
-        paths = next((paths for other, paths in found if other == promise), None)
+        paths = next((paths for other, paths in combined if other == promise), None)
         if paths is None:
-            found.append((promise, [path]))
+            combined.append((promise, [path]))
         else:
             paths.append(path)
-    return [first, *(replace(one, model={**one.model, "on": paths}) for one, paths in found)]
+    return [first, *(replace(promise, model={**promise.model, "on": paths}) for promise, paths in combined)]
 
 
 USUAL = 2
@@ -99,7 +99,7 @@ def choose_by_loss(
     m = other if (kept[other] or 0) >= needed else USUAL
     if (kept[m] or 0) < least:
         return None
-    beside = next((f", m: {one} {_say_kept(share)}" for one, share in kept.items() if one != m), "")
+    beside = next((f", m: {number} {_say_kept(share)}" for number, share in kept.items() if number != m), "")
     facts = "one fact" if m == 1 else f"{m} facts"
     return ModelProposal(
         knowledge(m),
@@ -119,10 +119,10 @@ def relax(promises: Sequence[ModelProposal]) -> list[ModelProposal]:
     """Return the promises with the widest limits for shares that a draft proposes."""
     share = _SHARES[1]
     return [
-        replace(one, model={**one.model, "l": _spell_number(1 / share)}, why=_say_share(share))
-        if "l" in one.model
-        else one
-        for one in promises
+        replace(promise, model={**promise.model, "l": _spell_number(1 / share)}, why=_say_share(share))
+        if "l" in promise.model
+        else promise
+        for promise in promises
     ]
 
 
@@ -140,14 +140,14 @@ def _propose_levels(field: Field, number: bool) -> ModelProposal:
         if value is not None and value not in field.attribute.looks.missing
     }
     scale = Levels.model_validate({"by": "frequency", "sensitive": "rare"}).compile(counts, number)
-    total, found = sum(counts.values()), dict.fromkeys(range(1, len(_ALPHA) + 1), 0)
+    total, by_level = sum(counts.values()), dict.fromkeys(range(1, len(_ALPHA) + 1), 0)
     for value, times in counts.items():
-        found[scale.level(value)] += times
+        by_level[scale.level(value)] += times
     alphas = [
-        max(least, Fraction(ceil(10 * _ROOM * Fraction(found[level], total)), 10))
+        max(least, Fraction(ceil(10 * _ROOM * Fraction(by_level[level], total)), 10))
         for level, least in enumerate(_ALPHA, 1)
     ]
-    alpha = [_spell_number(min(Fraction(1), one)) for one in alphas]
+    alpha = [_spell_number(min(Fraction(1), share)) for share in alphas]
     model = {"kind": "level-alpha-k", "k": K, "alpha": alpha}
     return ModelProposal(
         model,

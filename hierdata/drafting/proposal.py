@@ -15,7 +15,7 @@ from typing import Any
 from hierdata.drafting.dates import DateReading
 from hierdata.drafting.fields import ABSENT, Field
 from hierdata.drafting.identifiers import describe_thing, propose_identifier
-from hierdata.drafting.seen import ENOUGH, FEW, Proposal, SeenField
+from hierdata.drafting.seen import ENOUGH, FEW, FieldFacts, Proposal
 from hierdata.drafting.values import Looks
 from hierdata.records.recognition.field_names import is_clinical_code, tells_birth
 
@@ -42,7 +42,7 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
         return Proposal({"action": "drop"}, field.obstacle)
     attribute = field.attribute
     values = attribute.values
-    seen = SeenField(
+    facts = FieldFacts(
         field,
         records,
         textual,
@@ -51,8 +51,8 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
         values.below(2) / attribute.present,
         attribute.owners.below(2) / max(1, attribute.owners.total),
     )
-    answer = next(answer for judge in _JUDGEMENTS if (answer := judge(seen)) is not None)
-    if field.inside and seen.belongs_to_one and _publishes_texts(answer, seen):
+    answer = next(answer for judge in _JUDGEMENTS if (answer := judge(facts)) is not None)
+    if field.inside and facts.belongs_to_one and _publishes_texts(answer, facts):
         return Proposal(
             {"role": "identifier"},
             "nearly every value belongs to one record alone",
@@ -60,21 +60,21 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
         )
     if not answer.is_published:
         return answer
-    if seen.looks.missing:
-        answer = replace(answer, rule={**answer.rule, "missing": sorted(seen.looks.missing)})
+    if facts.looks.missing:
+        answer = replace(answer, rule={**answer.rule, "missing": sorted(facts.looks.missing)})
     if attribute.holders < _FEWEST and records >= ENOUGH:
         return replace(answer, confirm=f"{answer.confirm}. {_RARE}" if answer.confirm else _RARE)
     return answer
 
 
-def _publishes_texts(answer: Proposal, seen: SeenField) -> bool:
+def _publishes_texts(answer: Proposal, facts: FieldFacts) -> bool:
     """Return whether texts would be published that are kept or shortened, and not grouped."""
     grouped = {"interval", "date", "taxonomy"} & answer.rule.keys()
-    return answer.is_published and not grouped and not answer.rule.get("number") and seen.looks.texts > 0
+    return answer.is_published and not grouped and not answer.rule.get("number") and facts.looks.texts > 0
 
 
-def _propose_marked(seen: SeenField) -> Proposal | None:
-    if seen.looks.root:
+def _propose_marked(facts: FieldFacts) -> Proposal | None:
+    if facts.looks.root:
         return Proposal(
             {"action": "drop"},
             "a value is `*`, which means any value in a release",
@@ -83,33 +83,33 @@ def _propose_marked(seen: SeenField) -> Proposal | None:
     return None
 
 
-def _constant(seen: SeenField) -> Proposal | None:
-    if seen.distinct > 1 or (seen.looks.mostly("text") and seen.looks.longest > _LONG_TEXT):
+def _constant(facts: FieldFacts) -> Proposal | None:
+    if facts.distinct > 1 or (facts.looks.mostly("text") and facts.looks.longest > _LONG_TEXT):
         return None
     return Proposal({"role": "quasi", **flat()}, "all its values are equal")
 
 
-def _structure(seen: SeenField) -> Proposal | None:
+def _structure(facts: FieldFacts) -> Proposal | None:
     """Keep what says how an object is to be read: terminologies, profiles, kinds of use."""
-    repeats = seen.distinct <= FEW // 2 and 2 * seen.distinct <= seen.present
-    if seen.hint != "structure" or not repeats or seen.looks.numeric:
+    repeats = facts.distinct <= FEW // 2 and 2 * facts.distinct <= facts.present
+    if facts.hint != "structure" or not repeats or facts.looks.numeric:
         return None
-    return Proposal({"role": "quasi", **flat()}, f"structure, {seen.by_name}")
+    return Proposal({"role": "quasi", **flat()}, f"structure, {facts.by_name}")
 
 
-def _free_text(seen: SeenField) -> Proposal | None:
-    looks = seen.looks
+def _free_text(facts: FieldFacts) -> Proposal | None:
+    looks = facts.looks
     wordy = looks.formats["text"] > 0 and (looks.words_each >= _WORDS or looks.longest > 2 * _LONG_TEXT)
-    named = seen.hint == "free_text" and looks.formats["text"] > 0 and seen.distinct > FEW
-    if wordy and seen.distinct > FEW // 5:
+    named = facts.hint == "free_text" and looks.formats["text"] > 0 and facts.distinct > FEW
+    if wordy and facts.distinct > FEW // 5:
         return Proposal({"role": "free_text"}, f"long texts, {looks.words_each:.0f} words on average")
-    return Proposal({"role": "free_text"}, seen.by_name) if named else None
+    return Proposal({"role": "free_text"}, facts.by_name) if named else None
 
 
-def _date(seen: SeenField) -> Proposal | None:
-    looks = seen.looks
-    is_born = bool(seen.of.names) and tells_birth(seen.of.names[0])
-    if is_clinical_code(seen.of.names):
+def _date(facts: FieldFacts) -> Proposal | None:
+    looks = facts.looks
+    is_born = bool(facts.field.names) and tells_birth(facts.field.names[0])
+    if is_clinical_code(facts.field.names):
         return None
     if looks.only("date", "compact_date"):
         if is_born:
@@ -132,8 +132,8 @@ def _propose_format(reading: DateReading, *, is_born: bool) -> Proposal:
     """Return the proposal for dates in the formats that were found."""
     reason = f"all values are dates, written {' or '.join(reading.formats)}"
     if reading.impossible:
-        what = "value names" if reading.impossible == 1 else "values name"
-        reason += f"; {reading.impossible:,} different {what} no day of the calendar, and will be missing"
+        counted = "value names" if reading.impossible == 1 else "values name"
+        reason += f"; {reading.impossible:,} different {counted} no day of the calendar, and will be missing"
     if reading.undecided:
         choices = " or ".join((*reading.formats, *reading.undecided))
         doubt = f"which one is it? Use `date` with `format`: {choices}; `flat` keeps or suppresses values"
@@ -147,25 +147,25 @@ def _propose_format(reading: DateReading, *, is_born: bool) -> Proposal:
     return Proposal({"role": "quasi", "date": domain}, reason)
 
 
-def _unique(seen: SeenField) -> Proposal | None:
-    looks = seen.looks
-    if seen.hint == "reference" and seen.unique >= 0.5:
-        return Proposal({"role": "identifier"}, f"{seen.by_name}, and its values hardly repeat")
-    if seen.hint == "reference" and seen.word.endswith("id") and seen.distinct > FEW:
+def _unique(facts: FieldFacts) -> Proposal | None:
+    looks = facts.looks
+    if facts.hint == "reference" and facts.unique >= 0.5:
+        return Proposal({"role": "identifier"}, f"{facts.by_name}, and its values hardly repeat")
+    if facts.hint == "reference" and facts.word.endswith("id") and facts.distinct > FEW:
         return Proposal(
             {"role": "identifier"},
-            f"{seen.by_name}, and its values repeat",
+            f"{facts.by_name}, and its values repeat",
             "does a person have several records? A model counts records, not people; use another role if it "
             "does not identify a person",
         )
-    named = seen.hint not in (None, "reference")
+    named = facts.hint not in (None, "reference")
     if not named and looks.numeric and looks.least_digits() >= _LONG_DIGITS:
         return Proposal(
             {"role": "identifier"},
             f"numbers of {_LONG_DIGITS} digits and more, as those of telephones, cards and meters are",
             "use another role if they count or measure something",
         )
-    if named or not seen.nearly_unique or seen.records < ENOUGH or seen.of.inside:
+    if named or not facts.nearly_unique or facts.records < ENOUGH or facts.field.inside:
         return None
     if looks.numeric and not (looks.whole or looks.padded):
         return None
@@ -176,68 +176,68 @@ def _unique(seen: SeenField) -> Proposal | None:
     )
 
 
-def _sensitive(seen: SeenField) -> Proposal | None:
-    medical = seen.looks.mostly("medical") and seen.hint is None
-    clinical = is_clinical_code(seen.of.names)
-    graded = seen.hint == "free_text" and seen.word in _GRADES and seen.looks.numeric
-    if seen.hint != "sensitive" and seen.outer != "sensitive" and not (medical or clinical or graded):
+def _sensitive(facts: FieldFacts) -> Proposal | None:
+    medical = facts.looks.mostly("medical") and facts.hint is None
+    clinical = is_clinical_code(facts.field.names)
+    graded = facts.hint == "free_text" and facts.word in _GRADES and facts.looks.numeric
+    if facts.hint != "sensitive" and facts.outer != "sensitive" and not (medical or clinical or graded):
         return None
     rule: dict[str, Any] = {"role": "sensitive"}
-    if seen.textual and seen.looks.numeric:
+    if facts.textual and facts.looks.numeric:
         rule["number"] = True
-    alone = "hardly any two values are equal, and they are published unchanged" if seen.is_telling else ""
-    if seen.hint == "sensitive":
-        return Proposal(rule, seen.by_name, alone)
+    alone = "hardly any two values are equal, and they are published unchanged" if facts.is_telling else ""
+    if facts.hint == "sensitive":
+        return Proposal(rule, facts.by_name, alone)
     if graded:
-        return Proposal(rule, f"numbers, and {seen.by_name}: grades", alone)
+        return Proposal(rule, f"numbers, and {facts.by_name}: grades", alone)
     if clinical:
         return Proposal(rule, "a code of what was found or done, by the names around it", alone)
-    reason = "the values look like medical codes" if medical else seen.by_outer_name
+    reason = "the values look like medical codes" if medical else facts.by_outer_name
     doubt = "must it remain unknown?"
     return Proposal(rule, reason, f"{doubt} {alone.capitalize()}" if alone else doubt)
 
 
-def _number(seen: SeenField) -> Proposal | None:
-    looks = seen.looks
-    named = seen.hint in ("postal", "reference")
-    if not looks.numeric or named or _is_code(seen) or seen.is_listed:
+def _number(facts: FieldFacts) -> Proposal | None:
+    looks = facts.looks
+    named = facts.hint in ("postal", "reference")
+    if not looks.numeric or named or _is_code(facts) or facts.is_listed:
         return None
-    sure = seen.hint == "quasi"
-    reason = seen.by_name if sure else "all values are numbers"
-    if seen.distinct <= 4:
+    sure = facts.hint == "quasi"
+    reason = facts.by_name if sure else "all values are numbers"
+    if facts.distinct <= 4:
         return Proposal({"role": "quasi", **flat()}, f"{reason}, few of them", "" if sure else _DOUBT)
     return Proposal({"role": "quasi", **interval(looks)}, reason, "" if sure else _DOUBT)
 
 
-def _is_code(seen: SeenField) -> bool:
+def _is_code(facts: FieldFacts) -> bool:
     """Return whether digits are a code: leading zeros, or texts of one length in a format with numbers."""
-    looks = seen.looks
+    looks = facts.looks
     even = looks.shortest == looks.longest and looks.longest > 1
-    return looks.padded or (not seen.textual and looks.texts > 0 and even)
+    return looks.padded or (not facts.textual and looks.texts > 0 and even)
 
 
-def _code(seen: SeenField) -> Proposal | None:
-    looks = seen.looks
-    if looks.starred or (looks.texts == 0 and seen.hint != "postal"):
+def _code(facts: FieldFacts) -> Proposal | None:
+    looks = facts.looks
+    if looks.starred or (looks.texts == 0 and facts.hint != "postal"):
         return None
-    digits = looks.numeric and (seen.hint == "postal" or _is_code(seen))
+    digits = looks.numeric and (facts.hint == "postal" or _is_code(facts))
     letters = (
         looks.only("code", "medical", "number", "compact_date") and not looks.numeric and looks.shortest > 1
     )
-    if not (digits or letters) or seen.distinct <= FEW // 5:
+    if not (digits or letters) or facts.distinct <= FEW // 5:
         return None
-    sure = seen.hint == "postal"
-    reason = seen.by_name if sure else "the values look like codes"
+    sure = facts.hint == "postal"
+    reason = facts.by_name if sure else "the values look like codes"
     doubt = "are the first characters the most significant? Otherwise write a taxonomy"
     return Proposal({"role": "quasi", **prefix(looks)}, reason, "" if sure else doubt)
 
 
-def _category(seen: SeenField) -> Proposal | None:
-    reason = seen.by_name if seen.hint == "quasi" else describe_thing(seen)
-    if seen.distinct <= FEW:
+def _category(facts: FieldFacts) -> Proposal | None:
+    reason = facts.by_name if facts.hint == "quasi" else describe_thing(facts)
+    if facts.distinct <= FEW:
         few = "a category of few values"
         doubt = "" if reason else _DOUBT
-        if seen.distinct > FEW // 5:
+        if facts.distinct > FEW // 5:
             doubt = "a taxonomy would lose less" if reason else f"{_DOUBT}; a taxonomy would lose less"
         return Proposal({"role": "quasi", **flat()}, reason or few, doubt)
     return Proposal(
@@ -250,7 +250,7 @@ def _category(seen: SeenField) -> Proposal | None:
 _MAP = "or are they names of fields? Then give each field a rule"
 _DOUBT = "can an adversary know it (quasi), or must it remain unknown (sensitive)?"
 
-_JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (
+_JUDGEMENTS: tuple[Callable[[FieldFacts], Proposal | None], ...] = (
     _structure,
     propose_identifier,
     _propose_marked,
@@ -307,9 +307,9 @@ def steps(spread: float, whole: bool) -> list[Decimal]:
     powers = range(exponent - 3, exponent + 2)
     candidates = [Decimal(digit).scaleb(power) for power in powers for digit in (1, 5)]
     least = max(Decimal(spread) / 100, Decimal(1) if whole else Decimal(0))
-    found = [step for step in candidates if least <= step <= Decimal(spread) / 2]
-    first = found[0] if found else max(Decimal(1), least)
-    return [_plain(step) for step in (found if len(found) > 1 else [first, 2 * first])]
+    widths = [step for step in candidates if least <= step <= Decimal(spread) / 2]
+    first = widths[0] if widths else max(Decimal(1), least)
+    return [_plain(step) for step in (widths if len(widths) > 1 else [first, 2 * first])]
 
 
 def prefix(looks: Looks) -> dict[str, Any]:

@@ -57,14 +57,14 @@ def relate_tables(tables: Mapping[str, Profile]) -> dict[str, dict[str, Any]]:
 
 def _links(tables: Mapping[str, Profile]) -> Iterator[_Link]:
     for parent, above in tables.items():
-        keys = {keys[0]: own for keys, own in above.attributes.items() if _is_key(own, above.records)}
+        keys = {keys[0]: known for keys, known in above.attributes.items() if _is_key(known, above.records)}
         for child, below in tables.items():
             if child == parent:
                 continue
             for (on, *_), column in below.attributes.items():
-                for key, own in keys.items():
+                for key, known in keys.items():
                     strength = _strength(parent, key, on, column)
-                    if strength and column.holders == below.records and column.records.within(own.records):
+                    if strength and column.holders == below.records and column.records.within(known.records):
                         # If the columns of both tables are unique, the larger table is the parent.
                         bonus = above.records > below.records or not _is_key(column, below.records)
                         yield _Link(2 * strength + bonus, child, on, parent, key)
@@ -77,10 +77,10 @@ def _is_key(column: FieldProfile, rows: int) -> bool:
 
 def _strength(parent: str, key: str, on: str, column: FieldProfile) -> int:
     """Return how strongly names and values indicate a link; 0: not at all."""
-    own, of_table = {*map(_singular, words_of(on))}, {*map(_singular, words_of(parent))}
+    of_column, of_table = {*map(_singular, words_of(on))}, {*map(_singular, words_of(parent))}
     if on == key and not set(words_of(on)) <= _GENERAL:
         return 3
-    if own & of_table - _GENERAL:
+    if of_column & of_table - _GENERAL:
         return 2
     return int(not column.looks.numeric and column.values.distinct >= _ENOUGH)
 
@@ -90,10 +90,10 @@ def _singular(word: str) -> str:
 
 
 def _ancestors(name: str, above: Mapping[str, _Link]) -> list[str]:
-    found = [name]
-    while found[-1] in above:
-        found.append(above[found[-1]].parent)
-    return found
+    line = [name]
+    while line[-1] in above:
+        line.append(above[line[-1]].parent)
+    return line
 
 
 def _order_tables(root: str, above: Mapping[str, _Link]) -> Iterator[str]:

@@ -46,48 +46,46 @@ _SURELY = 0.9
 
 def to_safe_harbor(draft: Draft, year: int) -> Draft:
     """Return the draft with the key ``safe_harbor``, and rules that the regulation allows, for a ``year``."""
-    named = {one.field.keys: name for one in draft.fields if (name := _identify(one)) is not None}
-    fields = [_adapt(one, named.get(one.field.keys), year) for one in draft.fields]
+    named = {row.field.keys: name for row in draft.fields if (name := _identify(row)) is not None}
+    rows = [_adapt(row, named.get(row.field.keys), year) for row in draft.fields]
     dropped = {
-        one.path for one in fields if not one.proposal.is_published and "derived" not in one.proposal.rule
+        row.path for row in rows if not row.proposal.is_published and "derived" not in row.proposal.rule
     }
-    fields = [
-        _drop(one, "it follows from a field that is left out") if _follows(one, dropped) else one
-        for one in fields
+    rows = [
+        _drop(row, "it follows from a field that is left out")
+        if row.proposal.rule.get("derived") in dropped
+        else row
+        for row in rows
     ]
-    held = {name: [one.path for one in fields if named.get(one.field.keys) == name] for name in IDENTIFIERS}
-    sensitive = {one.path for one in fields if one.proposal.role == "sensitive"}
+    held = {name: [row.path for row in rows if named.get(row.field.keys) == name] for name in IDENTIFIERS}
+    sensitive = {row.path for row in rows if row.proposal.role == "sensitive"}
     return replace(
         draft,
-        fields=tuple(fields),
+        fields=tuple(rows),
         promises=tuple(_limit(draft.promises, sensitive)),
         stated={**draft.stated, "safe_harbor": held},
     )
 
 
-def _follows(drafted: Drafted, dropped: set[str]) -> bool:
-    return drafted.proposal.rule.get("derived") in dropped
-
-
 def _limit(promises: Iterable[ModelProposal], sensitive: set[str]) -> Iterable[ModelProposal]:
     """Yield the promises about fields that are still sensitive."""
-    for one in promises:
-        if "on" not in one.model:
-            yield one
-        elif on := [path for path in one.model["on"] if path in sensitive]:
-            yield replace(one, model={**one.model, "on": on})
+    for promise in promises:
+        if "on" not in promise.model:
+            yield promise
+        elif on := [path for path in promise.model["on"] if path in sensitive]:
+            yield replace(promise, model={**promise.model, "on": on})
 
 
 def _identify(drafted: Drafted) -> str | None:
     """Return the identifier that a field holds, by its values, name and role; None if it holds none."""
     field, role = drafted.field, drafted.proposal.role
     words = {word for name in field.names for word in (*words_of(name), "".join(words_of(name)))}
-    if (found := _look(field)) is not None and not (found == "urls" and drafted.proposal.is_published):
-        return "faxes" if found == "phones" and words & _BY_WORDS["faxes"] else found
+    if (shown := _look(field)) is not None and not (shown == "urls" and drafted.proposal.is_published):
+        return "faxes" if shown == "phones" and words & _BY_WORDS["faxes"] else shown
     if _is_date(field, words) or "date" in drafted.proposal.rule:
         return "dates"
-    for name, own in _BY_WORDS.items():
-        if words & own and not (role == "sensitive" and name in ("devices", "vehicles", "photos")):
+    for name, words_of_name in _BY_WORDS.items():
+        if words & words_of_name and not (role == "sensitive" and name in ("devices", "vehicles", "photos")):
             return name
     meaning = field.meaning
     if role == "identifier" and meaning is not None and meaning.identifies:

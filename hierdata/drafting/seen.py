@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hierdata.drafting.fields import Field
@@ -40,48 +40,49 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class SeenField:
+class FieldFacts:
     """A field with the properties that the judgements use."""
 
-    of: Field
+    field: Field
     records: int
     textual: bool
-    looks: Looks = field(repr=False)
-    distinct: int = 0
-    unique: float = 0.0
+    looks: Looks
+    distinct: int
+    unique: float
     """Share of the field's values that occur only once."""
-    owned: float = 0.0
+    owned: float
     """Share of the values that only one record has, each counted once for each record that has it."""
 
     @property
     def present(self) -> int:
         """The number of values."""
-        return 0 if self.of.attribute is None else self.of.attribute.present
+        return 0 if self.field.attribute is None else self.field.attribute.present
 
     @property
     def hint(self) -> str | None:
         """The hint of the name."""
-        return None if self.of.hint is None else self.of.hint[0]
+        return None if self.field.hint is None else self.field.hint[0]
 
     @property
     def is_listed(self) -> bool:
         """Whether a schema lists the values: numbers that are listed are categories."""
-        return self.of.stated is not None and self.of.stated.choices is not None
+        return self.field.stated is not None and self.field.stated.choices is not None
 
     @property
     def word(self) -> str:
         """The word of the name that gives the hint."""
-        return "" if self.of.hint is None else self.of.hint[1]
+        return "" if self.field.hint is None else self.field.hint[1]
 
     @property
     def outer(self) -> str | None:
         """The hint of the nearest ancestor's name with one, if its own name has none."""
-        return None if self.of.outer_hint is None else self.of.outer_hint[0]
+        return None if self.field.outer_hint is None else self.field.outer_hint[0]
 
     @property
     def by_outer_name(self) -> str:
         """The reason for a proposal by that name."""
-        return "" if self.of.outer_hint is None else f"the name around it says so ({self.of.outer_hint[1]})"
+        hint = self.field.outer_hint
+        return "" if hint is None else f"the name around it says so ({hint[1]})"
 
     @property
     def by_name(self) -> str:

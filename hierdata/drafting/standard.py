@@ -43,7 +43,6 @@ class StandardDraft(ABC):
     """
 
     kept: Mapping[str, float | None]
-    """Shares of the information that a sample keeps."""
 
     standard: ClassVar[str]
     """What ``init --as`` calls it."""
@@ -93,8 +92,8 @@ class StandardDraft(ABC):
             "kept": dict(self.kept),
             "questions": list(self.questions),
             "fields": [
-                {"path": one.path, "role": one.role, "reason": one.why, "published": one.is_published}
-                for one in self.list_roles()
+                {"path": role.path, "role": role.role, "reason": role.why, "published": role.is_published}
+                for role in self.list_roles()
             ],
         }
 
@@ -118,17 +117,17 @@ class StandardDraft(ABC):
             else:
                 yield from _write_key(key, value)
         yield f"# Left out, by what {self.called} says of each element:"
-        for one in self.list_roles():
-            if not one.is_published:
-                yield from comment(f"{one.path}: {one.role}, {one.why}", "  ")
+        for role in self.list_roles():
+            if not role.is_published:
+                yield from comment(f"{role.path}: {role.role}, {role.why}", "  ")
 
     def _models(self) -> Iterator[str]:
         yield "models:"
         first, *others = self.promises
         yield from comment(f"{first.why}.{self._say(first.name)}", "  ")
         yield f"  - {flow(first.model)}"
-        for one in others:
-            yield from comment(f"{one.why}: {flow(one.model)}.{self._say(one.name)}", "  ")
+        for promise in others:
+            yield from comment(f"{promise.why}: {flow(promise.model)}.{self._say(promise.name)}", "  ")
 
     def _say(self, name: str) -> str:
         kept = self.kept.get(name)

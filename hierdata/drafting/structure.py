@@ -39,22 +39,22 @@ def stated_fields(schema: Mapping[str, Any] | None) -> dict[Keys, Stated]:
     >>> found.types, found.required, found.choices, found.steps[-1].many
     (['array'], True, 2, True)
     """
-    found: dict[Keys, Stated] = {}
+    fields: dict[Keys, Stated] = {}
     if schema is not None:
-        _visit(schema, (), found, 0)
-    return found
+        _visit(schema, (), fields, 0)
+    return fields
 
 
 def _visit(schema: object, steps: tuple[Step, ...], fields: dict[Keys, Stated], depth: int) -> None:
     if not isinstance(schema, Mapping) or depth > _DEEPEST or len(fields) > _MOST:
         return
-    own = fields.get(tuple(step.key for step in steps))
-    if own is not None:
-        _describe(schema, own)
+    stated = fields.get(tuple(step.key for step in steps))
+    if stated is not None:
+        _describe(schema, stated)
     properties = schema.get("properties")
     if isinstance(properties, Mapping):
-        if own is not None:
-            own.has_fields |= bool(properties)
+        if stated is not None:
+            stated.has_fields |= bool(properties)
         required = schema.get("required")
         names = required if isinstance(required, list) else []
         for name, below in properties.items():
@@ -62,10 +62,10 @@ def _visit(schema: object, steps: tuple[Step, ...], fields: dict[Keys, Stated], 
             inner = fields.setdefault(tuple(step.key for step in path), Stated(path))
             inner.required |= name in names
             _visit(below, path, fields, depth + 1)
-    if own is not None and isinstance(schema.get("items"), Mapping):
+    if stated is not None and isinstance(schema.get("items"), Mapping):
         *before, last = steps
-        own.steps = (*before, Step(last.key, True))
-        _visit(schema["items"], own.steps, fields, depth + 1)
+        stated.steps = (*before, Step(last.key, True))
+        _visit(schema["items"], stated.steps, fields, depth + 1)
     for key in _ALTERNATIVES:
         alternatives = schema.get(key)
         for alternative in alternatives if isinstance(alternatives, list) else ():

@@ -213,8 +213,8 @@ def _format(value: str) -> str:
     """Return the name of a text's format, by its Python type if that determines it."""
     name = _OF_TYPES.get(type(value))
     if name is None:
-        found = _FORMATS.fullmatch(value)
-        name = "text" if found is None or found.lastgroup is None else found.lastgroup
+        match = _FORMATS.fullmatch(value)
+        name = "text" if match is None or match.lastgroup is None else match.lastgroup
     if name in ("date", "compact_date"):
         try:
             parse_day(value)
@@ -250,8 +250,8 @@ class SeenHashes(dict[Scalar, int]):
         if bool not in set(map(type, values)):
             return np.fromiter(map(self.__getitem__, values), np.uint64, len(values))
         self.looks.formats["boolean"] += 1
-        found = [self._flags[value] if isinstance(value, bool) else self[value] for value in values]
-        return np.array(found, np.uint64)
+        hashes = [self._flags[value] if isinstance(value, bool) else self[value] for value in values]
+        return np.array(hashes, np.uint64)
 
 
 def _hash(data: bytes, key: bytes) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -81,11 +81,11 @@ def judge_path(steps: Sequence[str]) -> tuple[str, str, str]:
 class CdaDraft(StandardDraft):
     """A policy proposed for C-CDA (see StandardDraft).
 
-    ``seen`` are the paths that documents have, ``repeated`` those of elements that occur several times.
+    ``paths`` are those that documents have, ``repeated`` those of elements that occur several times.
     """
 
     count: int
-    seen: tuple[tuple[str, ...], ...]
+    paths: tuple[tuple[str, ...], ...]
     repeated: frozenset[tuple[str, ...]]
 
     standard: ClassVar[str] = "c-cda"
@@ -141,12 +141,16 @@ class CdaDraft(StandardDraft):
             "fields": dict(self._fields()),
         }
 
+    @cached_property
+    def _above(self) -> set[tuple[str, ...]]:
+        """The paths of what has a published element below it."""
+        return {steps[:end] for steps in self.paths if judge_path(steps)[1] for end in range(len(steps))}
+
     def _fields(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        above = {steps[:end] for steps in self.seen if judge_path(steps)[1] for end in range(len(steps))}
         # Bounded knowledge needs to be told which elements repeat.
-        for steps in sorted(self.repeated & above):
+        for steps in sorted(self.repeated & self._above):
             yield _spell(steps), {"vertex": True}
-        for steps in self.seen:
+        for steps in self.paths:
             role, rule, _ = judge_path(steps)
             if rule == "date":
                 domain = {"steps": ["year", "decade", "century"], "format": list(_DATES)}
@@ -156,15 +160,14 @@ class CdaDraft(StandardDraft):
 
     def list_roles(self) -> Iterator[ElementRole]:
         """Yield every element (see StandardDraft); of what is left out, the outermost that says so."""
-        told: set[tuple[str, ...]] = set()
-        above = {steps[:end] for steps in self.seen if judge_path(steps)[1] for end in range(len(steps))}
-        for leaf in self.seen:
+        listed: set[tuple[str, ...]] = set()
+        for leaf in self.paths:
             steps = leaf
             role, rule, why = judge_path(steps)
-            while not rule and steps[:-1] not in above and judge_path(steps[:-1])[1:] == ("", why):
+            while not rule and steps[:-1] not in self._above and judge_path(steps[:-1])[1:] == ("", why):
                 steps = steps[:-1]
-            if steps not in told:
-                told.add(steps)
+            if steps not in listed:
+                listed.add(steps)
                 yield ElementRole(_spell(steps), role, why, bool(rule))
 
 
@@ -174,13 +177,13 @@ def _spell(steps: Sequence[str]) -> str:
 
 def draft_documents(documents: Iterable[Document]) -> CdaDraft:
     """Return the draft for documents of C-CDA. Raises InputError where there is no patient in them."""
-    count, seen, repeated = 0, dict[tuple[str, ...], None](), set[tuple[str, ...]]()
+    count, paths, repeated = 0, dict[tuple[str, ...], None](), set[tuple[str, ...]]()
     for document in documents:
         count += 1
-        seen.update(dict.fromkeys(_walk(document, (), repeated)))
-    if not any(steps[:2] == ("recordTarget", "patientRole") for steps in seen):
+        paths.update(dict.fromkeys(_walk(document, (), repeated)))
+    if not any(steps[:2] == ("recordTarget", "patientRole") for steps in paths):
         raise InputError("there is no recordTarget with a patientRole: these are no documents of C-CDA")
-    return CdaDraft({}, count, tuple(sorted(seen)), frozenset(repeated))
+    return CdaDraft({}, count, tuple(sorted(paths)), frozenset(repeated))
 
 
 def _walk(value: Value, steps: tuple[str, ...], repeated: set[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from hierdata.documents.fhir.elements import elements_of
 from hierdata.drafting.draft import IDENTIFIERS_ASKED
-from hierdata.drafting.fhir.seen import SeenType, judge_element, judge_extension, known_elements
+from hierdata.drafting.fhir.seen import TypeContents, judge_element, judge_extension, known_elements
 from hierdata.drafting.standard import (
     ALL_FACTS,
     CLASSES,
@@ -72,7 +72,7 @@ class FhirDraft(StandardDraft):
     ``earliest`` is the year that earlier dates count as, where the draft is by HIPAA's Safe Harbor.
     """
 
-    seen: Mapping[str, SeenType]
+    types: Mapping[str, TypeContents]
     earliest: int | None = None
 
     standard: ClassVar[str] = "fhir-r4"
@@ -86,7 +86,7 @@ class FhirDraft(StandardDraft):
     @property
     def records(self) -> int:
         """The number of patients."""
-        return self.seen[PATIENT].count
+        return self.types[PATIENT].count
 
     @property
     def promises(self) -> tuple[StandardPromise, ...]:
@@ -95,8 +95,8 @@ class FhirDraft(StandardDraft):
         Which make sense depends on what is published below the patient: what others may know, codes or
         nothing.
         """
-        tables = dict(_tables(self.seen))
-        below = [rule.get("role") for path, rule in _fields(self.seen, tables) if "[" in path]
+        tables = dict(_tables(self.types))
+        below = [rule.get("role") for path, rule in _fields(self.types, tables) if "[" in path]
         finds = "finds at least 5 patients. What these have in common can be learned"
         if "quasi" in below:
             return (
@@ -133,14 +133,14 @@ class FhirDraft(StandardDraft):
 
     def policy(self, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the policy as a dict, with another model than the drafted one if given."""
-        tables = dict(_tables(self.seen))
-        fields = dict(_fields(self.seen, tables))
+        tables = dict(_tables(self.types))
+        fields = dict(_fields(self.types, tables))
         if self.earliest is not None:
             for rule in fields.values():
                 if "date" in rule:
                     rule["date"] = {**rule["date"], "earliest": self.earliest}
         steps = [
-            {"distinct": {"path": f"$.{kind}", "fields": [name]}} for kind, name in _codes(self.seen, tables)
+            {"distinct": {"path": f"$.{kind}", "fields": [name]}} for kind, name in _codes(self.types, tables)
         ]
         return {
             "version": 1,
@@ -158,7 +158,7 @@ class FhirDraft(StandardDraft):
         held: dict[str, list[str]] = {name: [] for name in IDENTIFIERS}
         for kind in (name for name, table in tables.items() if "lookup" not in table):
             above = "$" if kind == PATIENT else f"$.{kind}[*]"
-            for name in sorted(self.seen[kind].elements):
+            for name in sorted(self.types[kind].elements):
                 element = elements_of(kind).get(name)
                 holds = _OF_ELEMENTS.get(name) or _OF_TYPES.get(element.type if element else "", ())
                 for identifier in holds:
@@ -168,25 +168,25 @@ class FhirDraft(StandardDraft):
     def list_roles(self) -> Iterator[ElementRole]:
         """Yield every element that was seen (see StandardDraft)."""
         published = self.policy()["fields"]
-        for kind, seen in sorted(self.seen.items(), key=lambda item: (item[0] != PATIENT, item[0])):
+        for kind, contents in sorted(self.types.items(), key=lambda item: (item[0] != PATIENT, item[0])):
             above = "$" if kind == PATIENT else f"$.{kind}[*]"
-            for name in sorted(seen.elements):
+            for name in sorted(contents.elements):
                 path = f"{above}.{name}"
-                is_published = any(is_below(one, path) for one in published)
+                is_published = any(is_below(below, path) for below in published)
                 yield ElementRole(path, *judge_element(kind, name), is_published)
-            for url in sorted(seen.extensions):
+            for url in sorted(contents.extensions):
                 named = f"[?@.url == '{url}']" if url else "[*]"
                 yield ElementRole(f"{above}.extension{named}", *judge_extension(url), False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON output (see StandardDraft)."""
-        resources = {kind: seen.count for kind, seen in sorted(self.seen.items())}
+        resources = {kind: contents.count for kind, contents in sorted(self.types.items())}
         return super().as_dict() | {"resources": resources}
 
     @property
     def head(self) -> Sequence[str]:
         """Say what was seen (see StandardDraft)."""
-        counts = ", ".join(f"{kind} {seen.count:,}" for kind, seen in sorted(self.seen.items()))
+        counts = ", ".join(f"{kind} {contents.count:,}" for kind, contents in sorted(self.types.items()))
         return (
             f"A draft by `hierdata init` for FHIR R4, from {self.records:,} patients. It contains no value "
             "of the data but systems of codes. Roles are those of FHIR's elements.",
@@ -194,41 +194,43 @@ class FhirDraft(StandardDraft):
         )
 
 
-def draft_resources(seen: Mapping[str, SeenType], earliest: int | None = None) -> FhirDraft:
+def draft_resources(types: Mapping[str, TypeContents], earliest: int | None = None) -> FhirDraft:
     """Return the draft for what was seen (see FhirDraft). Raises NoPatientError if there is no patient."""
-    if PATIENT not in seen:
+    if PATIENT not in types:
         raise NoPatientError("there is no resource of the type Patient: whose are the records?")
-    return FhirDraft({}, seen, earliest)
+    return FhirDraft({}, types, earliest)
 
 
-def _tables(seen: Mapping[str, SeenType]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _tables(types: Mapping[str, TypeContents]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the types that are published, each below the patient, and medicines that orders refer to."""
     yield PATIENT, {}
     kinds = dict.fromkeys(kind for (kind, _), known in known_elements().items() if known.rule)
     uses = {}
     for kind in kinds:
-        if kind == PATIENT or kind not in seen:
+        if kind == PATIENT or kind not in types:
             continue
         owner = "subject" if "subject" in elements_of(kind) else "patient"
         yield kind, {"parent": PATIENT, "on": f"{owner}.reference"}
-        if "medicationReference" in seen[kind].elements:
+        if "medicationReference" in types[kind].elements:
             uses[f"{kind}.medicationReference.reference"] = {"code": "medicationCodeableConcept"}
-    if uses and "Medication" in seen:
+    if uses and "Medication" in types:
         yield "Medication", {"lookup": uses}
 
 
-def _codes(seen: Mapping[str, SeenType], tables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _codes(types: Mapping[str, TypeContents], tables: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield type and element of the codes that are published."""
     for (kind, name), known in known_elements().items():
         if (
             known.rule == "codes"
             and kind in tables
-            and (name in seen[kind].elements or "Medication" in tables)
+            and (name in types[kind].elements or "Medication" in tables)
         ):
             yield kind, name
 
 
-def _fields(seen: Mapping[str, SeenType], tables: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _fields(
+    types: Mapping[str, TypeContents], tables: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield path and rule of what is published."""
     for (kind, name), known in known_elements().items():
         if not known.rule or kind not in tables:
@@ -240,12 +242,12 @@ def _fields(seen: Mapping[str, SeenType], tables: Mapping[str, Any]) -> Iterator
         elif known.role == "quasi":
             rule["flat"] = True
         if known.rule == "codes":
-            yield from _rules_of_codes(path, rule, seen[kind].systems.get(name, {}))
-        elif name not in seen[kind].elements:
+            yield from _rules_of_codes(path, rule, types[kind].systems.get(name, {}))
+        elif name not in types[kind].elements:
             continue
         elif known.rule == "class":
             yield f"{path}.code", rule
-            if seen[kind].systems[name].keys() != {""}:
+            if types[kind].systems[name].keys() != {""}:
                 yield f"{path}.system", {"derived": f"{path}.code"}
         else:
             yield path, rule
@@ -259,7 +261,7 @@ def _rules_of_codes(
         yield f"{path}.coding[*].code", rule
         yield f"{path}.coding[*].system", {"derived": f"{path}.coding[*].code"}
         return
-    often = sorted((system for system in systems if system), key=lambda own: (-systems[own], own))
+    often = sorted((system for system in systems if system), key=lambda system: (-systems[system], system))
     for system in often[:_MOST_SYSTEMS]:
         if "'" not in system and "\\" not in system:
             yield f"{path}.coding[?@.system == '{system}'].code", rule

@@ -56,7 +56,7 @@ def _extensions() -> Mapping[str, tuple[str, str]]:
 
 
 @dataclass
-class SeenType:
+class TypeContents:
     """The resources of one type."""
 
     count: int = 0
@@ -67,12 +67,12 @@ class SeenType:
     """By element of codes, the systems of its codings; "" for a coding without system or code."""
 
 
-def read_resources(documents: Iterable[Document]) -> dict[str, SeenType]:
+def read_resources(documents: Iterable[Document]) -> dict[str, TypeContents]:
     """Count what resources have; a Bundle counts as what is in it.
 
     Raises InputError for what is no resource of FHIR R4.
     """
-    found: dict[str, SeenType] = {}
+    types: dict[str, TypeContents] = {}
     for ordinal, document in enumerate(documents, 1):
         for resource in _open(document):
             kind = resource.get(TYPE)
@@ -80,8 +80,8 @@ def read_resources(documents: Iterable[Document]) -> dict[str, SeenType]:
                 raise InputError(
                     f"record {ordinal} has no resourceType of FHIR R4: correct it, or leave out --as"
                 )
-            _note(found.setdefault(kind, SeenType()), kind, resource)
-    return found
+            _note(types.setdefault(kind, TypeContents()), kind, resource)
+    return types
 
 
 def _open(document: Document) -> Iterator[Document]:
@@ -95,21 +95,21 @@ def _open(document: Document) -> Iterator[Document]:
             yield resource
 
 
-def _note(seen: SeenType, kind: str, resource: Document) -> None:
-    seen.count += 1
+def _note(contents: TypeContents, kind: str, resource: Document) -> None:
+    contents.count += 1
     for name, value in resource.items():
         if name == TYPE or name.startswith("_"):
             continue
         if name == "extension":
             items = value if isinstance(value, list) else ()
-            urls = (one.get("url") for one in items if isinstance(one, dict))
-            seen.extensions.update(
+            urls = (item.get("url") for item in items if isinstance(item, dict))
+            contents.extensions.update(
                 url if isinstance(url, str) and url in _extensions() else "" for url in urls
             )
             continue
-        seen.elements[name] += 1
-        if (own := known_elements().get((kind, name))) is not None and own.rule in ("codes", "class"):
-            _note_systems(seen.systems.setdefault(name, Counter()), value)
+        contents.elements[name] += 1
+        if (known := known_elements().get((kind, name))) is not None and known.rule in ("codes", "class"):
+            _note_systems(contents.systems.setdefault(name, Counter()), value)
 
 
 def _note_systems(systems: Counter[str], value: Value) -> None:
@@ -125,9 +125,9 @@ def judge_element(kind: str, name: str) -> tuple[str, str]:
     >>> judge_element("Patient", "telecom")[0], judge_element("Observation", "effectiveDateTime")[0]
     ('identifier', 'quasi')
     """
-    own = known_elements().get((kind, name))
-    if own is not None:
-        return own.role, own.why
+    known = known_elements().get((kind, name))
+    if known is not None:
+        return known.role, known.why
     element = elements_of(kind).get(name)
     if element is None:
         return UNKNOWN
