@@ -311,7 +311,8 @@ def form_in(form: Form, target: Store | None) -> Form:
         return replace(form, inner=inner)
     if not isinstance(form, FileForm) or form.format.has_elements:
         kind = "XML" if form.format.has_elements else "keyed tables"
-        raise PolicyError(f"the records are {kind}, which {target.place} cannot hold: publish them as files")
+        held = f"which {target.location} cannot hold"
+        raise PolicyError(f"the records are {kind}, {held}: publish them as files")
     format = FORMATS[target.format]()
     return FileForm(format, Layout(), format.extension)
 

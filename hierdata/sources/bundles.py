@@ -111,11 +111,11 @@ class BundlesForm(Form):
             row = {key: value for key, value in resource.items() if key != TYPE}
             rows.append(read_row(tables[name], (0, number), number, row))
         tally = JoinTally()
-        found = join_rows(self.tables, rows, tally)
+        joined = join_rows(self.tables, rows, tally)
         tally.check(self.tables, lambda _, place: f"entry {place[1]} of a Bundle")
-        if len(found) != 1:
-            raise VerificationError(f"a Bundle has {len(found)} resources of the type {self.tables[0].name}")
-        return found[0].document
+        if len(joined) != 1:
+            raise VerificationError(f"a Bundle has {len(joined)} resources of the type {self.tables[0].name}")
+        return joined[0].document
 
 
 @dataclass(frozen=True)
@@ -215,8 +215,8 @@ def _find_parts(
     for number, path in enumerate(_list_files(source), 1):
         named = _NAMED.fullmatch(path.name)
         table = named[1] if named is not None and is_resource(named[1]) else None
-        told = path.name if table is not None else f"file {number} in the order of names"
-        file, format = _open_named(path, told, policy)
+        called = path.name if table is not None else f"file {number} in the order of names"
+        file, format = _open_named(path, called, policy)
         if format.name == FORMATS["json"].name:
             singles.append((file, format))
             continue
@@ -226,24 +226,25 @@ def _find_parts(
         elif table is not None and not reads(table):
             continue
         parts += [
-            RowPart(table, told, one, measure_split(one, path)) for one in file_splits(file, format, layout)
+            RowPart(table, called, split, measure_split(split, path))
+            for split in file_splits(file, format, layout)
         ]
         first = first or _look(file, format, layout)
     if singles:
-        more, seen = _read_singles(singles)
+        more, of_singles = _read_singles(singles)
         parts += more
-        first = first or seen
+        first = first or of_singles
     if first is not None and not all(part.is_packed for part in parts):
         first = (*first[:2], first[2].removesuffix(".gz"))
     return parts, first
 
 
-def _open_named(path: Path, told: str, policy: Policy) -> tuple[PathSource, Format]:
+def _open_named(path: Path, called: str, policy: Policy) -> tuple[PathSource, Format]:
     """Open a file; an error in its beginning, such as gzip that is cut off, is told with its name."""
     try:
         file, format = input_format(PathSource(path.absolute()), policy)
     except InputError as error:
-        raise InputError(f"{told}: {error.message}") from None
+        raise InputError(f"{called}: {error.message}") from None
     assert isinstance(file, PathSource), "a file stays one"
     return file, format
 
@@ -287,10 +288,10 @@ def _list_files(source: Path) -> list[Path]:
         raise TargetError("there is no such file or folder", path=str(source))
     if not source.is_dir():
         return [source]
-    found = sorted(path for path in source.iterdir() if not path.name.startswith("."))
-    if any(not path.is_file() for path in found):
+    paths = sorted(path for path in source.iterdir() if not path.name.startswith("."))
+    if any(not path.is_file() for path in paths):
         raise PolicyError("the folder has other folders in it: give a folder of files", path=str(source))
-    return [path for path in found if path.stat().st_size]
+    return [path for path in paths if path.stat().st_size]
 
 
 def _look(file: PathSource, format: Format, layout: Layout) -> tuple[str | None, Format, str] | None:
@@ -313,12 +314,12 @@ def _read_singles(
         layout = format.layout_of_record(stream) or open_input(file, format, ())
     splits = split_files(tuple(file for file, _ in files), format, layout, one_a_file=layout.whole)
     parts, before = [], 0
-    for one in splits:
-        size = sum(file.path.stat().st_size for file in one.files)
-        parts.append(RowPart(None, "the files of JSON", one, size, before if layout.whole else 0))
-        before += len(one.files)
+    for group in splits:
+        size = sum(file.path.stat().st_size for file in group.files)
+        parts.append(RowPart(None, "the files of JSON", group, size, before if layout.whole else 0))
+        before += len(group.files)
     lines = FORMATS["jsonl"]()
     for file, format in files:
-        if (seen := _look(file, format, layout)) is not None:
-            return parts, (seen[0], lines, ".ndjson")
+        if (first := _look(file, format, layout)) is not None:
+            return parts, (first[0], lines, ".ndjson")
     return parts, None

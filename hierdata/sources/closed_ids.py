@@ -52,26 +52,26 @@ class ClosedIds:
         if not self.links.ids:
             yield from rows
             return
-        own: list[tuple[str, Document]] = []
+        of_record: list[tuple[str, Document]] = []
         for name, row in rows:
             if name == self.root:
-                yield from self._link_record(own)
-                own = []
-            own.append((name, row))
-        yield from self._link_record(own)
+                yield from self._link_record(of_record)
+                of_record = []
+            of_record.append((name, row))
+        yield from self._link_record(of_record)
 
     def _link_record(self, rows: list[tuple[str, Document]]) -> list[tuple[str, Document]]:
         """Return the rows of a record. Raises VerificationError for a reference to none of them."""
-        found: dict[Value, str] = {}
+        new_ids: dict[Value, str] = {}
         for name, row in rows:
             if _HELD in row:
-                found[f"{name}/{row.pop(_HELD)}"] = f"{name}/{row['id']}"
+                new_ids[f"{name}/{row.pop(_HELD)}"] = f"{name}/{row['id']}"
         for name, row in rows:
             for keys in self._references.get(name, ()):
                 for holder, key in find_holders(row, keys):
                     if key not in holder:
                         continue
-                    if (to := found.get(str(holder[key]))) is None:
+                    if (to := new_ids.get(str(holder[key]))) is None:
                         raise VerificationError(f"the type {name}: a reference leads to nothing published")
                     holder[key] = to
         return rows
@@ -79,10 +79,10 @@ class ClosedIds:
     @cached_property
     def _references(self) -> dict[str, set[Keys]]:
         """The references by the type of the rows that have them; a type may have several places."""
-        found: dict[str, set[Keys]] = {}
+        references: dict[str, set[Keys]] = {}
         for field in self.links.references:
-            found.setdefault(field.row, set()).add(field.inner)
-        return found
+            references.setdefault(field.row, set()).add(field.inner)
+        return references
 
     def read(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield published records with pseudonyms; what no release has becomes none, for the judge."""

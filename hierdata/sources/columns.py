@@ -36,11 +36,11 @@ class TableForm(FileForm):
 
     def fit(self, policy: Policy, order: Order) -> TableForm:
         """Return the form with the columns that the policy publishes, and the key columns (see Form.fit)."""
-        at = len(self.base) + 1  # a column of lists or structs is published with any field below it
+        depth = len(self.base) + 1  # a column of lists or structs is published with any field below it
         published = {
-            path.document_keys[:at] for path, rule in policy.rules_by_keys.values() if rule.is_published
+            path.document_keys[:depth] for path, rule in policy.rules_by_keys.values() if rule.is_published
         }
-        published |= {path.document_keys[:at] for path in policy.compared_fields}
+        published |= {path.document_keys[:depth] for path in policy.compared_fields}
         columns = tuple(
             column
             for column in self.layout.columns
@@ -48,7 +48,7 @@ class TableForm(FileForm):
         )
         # New keys are numbers, whatever the keys of the input were.
         known = self.layout.types
-        types = {one: known[one] for one in columns if one in known and one not in self.joins}
+        types = {column: known[column] for column in columns if column in known and column not in self.joins}
         written = replace(self.layout, columns=columns, types=types, header=True, skipped=0, trailing=0)
         layout = self.format.layout_to_write(written)
         format = published_format(self.format, layout, policy)
@@ -64,8 +64,8 @@ class TableForm(FileForm):
         # Records have the input's order of columns, other parts that of a document with all columns.
         fullest: Document = max(held, key=len, default={})
         first = self.layout.columns if element is None else tuple(fullest)
-        found = dict.fromkeys(column for document in held for column in document)
-        columns = tuple(dict.fromkeys([*(column for column in first if column in found), *found]))
+        present = dict.fromkeys(column for document in held for column in document)
+        columns = tuple(dict.fromkeys([*(column for column in first if column in present), *present]))
         columns = columns or first  # a table without rows has a header too
         replace(self, layout=replace(self.layout, columns=columns), fixed=True).write(held, path, element)
 
@@ -146,7 +146,7 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     known = {key for path in paths for key in path.document_keys}
     known |= {column for shaped in shaped_tables(policy) for column in shaped.table.joins}
     if policy.recoding_traits.separates_values:
-        known |= {GROUP, COUNT, *(group_key(at) for at, _ in enumerate(policy.sensitive, 1))}
+        known |= {GROUP, COUNT, *(group_key(number) for number, _ in enumerate(policy.sensitive, 1))}
     names = [name for kind in layout.types.values() for name in form.format.names_below(kind)]
     strangers = sum(name not in known for name in (*open_layout(source, form.format, ()).columns, *names))
     if strangers and not isinstance(policy.unlisted, Keep):
@@ -160,9 +160,9 @@ def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[
     """Raise InputError if the columns show a wrong delimiter or a missing header."""
     declared = _paths(policy, base).keys() | set(joins)
     if layout.types:  # not CSV: columns have names and types, and may have fields below them
-        at = len(base)
+        depth = len(base)
         written = [path.document_keys for path in policy.paths]
-        declared |= {keys[at] for keys in written if len(keys) > at and keys[:at] == base}
+        declared |= {keys[depth] for keys in written if len(keys) > depth and keys[:depth] == base}
         if len(declared) > 1 and not declared & set(layout.columns):
             raise InputError(
                 f"none of the {len(declared)} columns in the policy is in the table: compare their names"

@@ -65,12 +65,12 @@ _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 def find_dump(folder: Path) -> Path:
     """Return the only collection in a folder written by mongodump; any other folder unchanged."""
     files = [file for end in ("bson", "bson.gz") for file in folder.glob(f"*.{end}")]
-    own = [file for file in files if not file.name.startswith("system.")]
-    if len(own) == 1:
-        return own[0]
-    if own:
+    dumps = [file for file in files if not file.name.startswith("system.")]
+    if len(dumps) == 1:
+        return dumps[0]
+    if dumps:
         raise PolicyError(
-            f"the folder is a dump of {len(own)} collections: name the file of one, such as {sorted(own)[0]}"
+            f"the folder is a dump of {len(dumps)} collections: name the file of one, such as {min(dumps)}"
         )
     if any(folder.glob("*/*.bson")) or any(folder.glob("*/*.bson.gz")):
         raise PolicyError("the folder is a dump of databases: name the folder of one, or one file")

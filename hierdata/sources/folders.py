@@ -66,8 +66,8 @@ class FilesSplit(InputSplit):
                     count += 1
                 continue
             except HierdataError as error:
-                found = error
-            raise self._renumber_error(found, number, count - (found.record or 1) + 1, str(file.path))
+                raised = error
+            raise self._renumber_error(raised, number, count - (raised.record or 1) + 1, str(file.path))
 
     def _renumber_error(self, error: HierdataError, number: int, before: int, name: str) -> HierdataError:
         """Return the error with the number of the record in the collection, or else of the file."""
@@ -149,7 +149,7 @@ class FilesForm(Form):
         return FileForm(self.format, layout, self.format.extension)
 
 
-def many_files(place: Path, policy: Policy) -> Collection:
+def many_files(pattern: Path, policy: Policy) -> Collection:
     """Return the records of the files in a folder or of a pattern, in the order of the file names.
 
     JSON files that are one object each are one record each, and published in one array. Raises InputError if
@@ -157,9 +157,11 @@ def many_files(place: Path, policy: Policy) -> Collection:
     """
     if policy.has_entries:
         raise PolicyError("`records` ends in .*, which is for one JSON file, but this is a folder")
-    files, format = _decode_all([PathSource(path) for path in _find_files(place)], policy)
+    files, format = _decode_all([PathSource(path) for path in _find_files(pattern)], policy)
     try:
-        if not policy.place and (whole := _layout_of_record(files[0], format)) is not None:
+        with open_source(files[0]) as stream:
+            whole = None if policy.place else format.layout_of_record(stream)
+        if whole is not None:
             form: Form = FileForm(format, Layout(), format.extension)
             cut = partial(split_files, files, format, whole, True)
             return Collection(form, partial(_all, cut), cut)
@@ -171,12 +173,6 @@ def many_files(place: Path, policy: Policy) -> Collection:
         cut = partial(split_files, files, format, layout, policy.depth == 1)
         return Collection(form, partial(_all, cut), cut)
     raise InputError(message)
-
-
-def _layout_of_record(file: PathSource, format: Format) -> Layout | None:
-    """Return the layout of files that are one record each, by the first of them; None for others."""
-    with open_source(file) as stream:
-        return format.layout_of_record(stream)
 
 
 def files_form(format: Format, layout: Layout, policy: Policy) -> Form:
@@ -203,24 +199,24 @@ def published_files_form(folder: Path, policy: Policy) -> Form:
     return FilesForm(format, state_layout(open_layout(PathSource(first), format, policy.place), policy))
 
 
-def _find_files(place: Path) -> list[Path]:
+def _find_files(pattern: Path) -> list[Path]:
     """Return the files, in the order of their names. Hidden ones are left out."""
     try:
-        if place.is_dir():
-            found = [path for path in place.iterdir() if not path.name.startswith(".")]
+        if pattern.is_dir():
+            paths = [path for path in pattern.iterdir() if not path.name.startswith(".")]
         else:
-            found = [Path(name) for name in glob(str(place), recursive=True)]  # noqa: PTH207  (absolute ones too)
-        strangers = sum(not path.is_file() for path in found)
+            paths = [Path(name) for name in glob(str(pattern), recursive=True)]  # noqa: PTH207  (absolute ones too)
+        strangers = sum(not path.is_file() for path in paths)
     except OSError as error:
-        raise file_error(error, f"the files cannot be read ({error.strerror})", path=str(place)) from None
+        raise file_error(error, f"the files cannot be read ({error.strerror})", path=str(pattern)) from None
     if strangers:
         raise PolicyError(
             f"not all entries are files ({strangers} are not): select the files by a pattern, 'folder/*.xml'",
-            path=str(place),
+            path=str(pattern),
         )
-    if not found:
-        raise InputError("there are no files to read", path=str(place))
-    return sorted(path.absolute() for path in found)
+    if not paths:
+        raise InputError("there are no files to read", path=str(pattern))
+    return sorted(path.absolute() for path in paths)
 
 
 def _decode_all(files: Sequence[PathSource], policy: Policy) -> tuple[tuple[PathSource, ...], Format]:
@@ -235,10 +231,10 @@ def _decode_all(files: Sequence[PathSource], policy: Policy) -> tuple[tuple[Path
         formats[format.name] = format
     else:
         if len(formats) == 1 and not format.is_tabular:
-            _, found = input_format(files[0], policy)
+            _, common = input_format(files[0], policy)
             if format.is_binary and policy.encoding is None:
-                return tuple(files), found
-            return tuple(_decode(number, file, policy) for number, file in enumerate(files, 1)), found
+                return tuple(files), common
+            return tuple(_decode(number, file, policy) for number, file in enumerate(files, 1)), common
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(
         "the files of a collection must all have one format, which is not a table format: select the files "
@@ -257,7 +253,7 @@ def split_files(
     files: tuple[PathSource, ...], format: Format, layout: Layout, one_a_file: bool, size: int = SIZE
 ) -> tuple[FilesSplit, ...]:
     """Group the files, in order, into splits of about ``size`` bytes."""
-    found: list[FilesSplit] = []
+    splits: list[FilesSplit] = []
     start = weight = 0
     for end, file in enumerate(files, 1):
         try:
@@ -268,9 +264,9 @@ def split_files(
             ) from None
         if weight >= size or end == len(files):
             earlier = None if one_a_file else files[:start]
-            found.append(FilesSplit(files[start:end], format, layout, start, earlier))
+            splits.append(FilesSplit(files[start:end], format, layout, start, earlier))
             start, weight = end, 0
-    return tuple(found)
+    return tuple(splits)
 
 
 def _all(cut: partial[tuple[FilesSplit, ...]]) -> Iterator[Document]:

@@ -180,11 +180,9 @@ def state_layout(layout: Layout, policy: Policy) -> Layout:
 
 def shorten_place(layout: Layout) -> Layout:
     """Return the layout of a release: XML records that lie deep in the input are right below the root."""
-    return (
-        replace(layout, records=(layout.records[0], layout.records[-1]))
-        if len(layout.records) > 2
-        else layout
-    )
+    if len(layout.records) <= 2:
+        return layout
+    return replace(layout, records=(layout.records[0], layout.records[-1]))
 
 
 def asides_of(policy: Policy) -> frozenset[tuple[str, ...]]:

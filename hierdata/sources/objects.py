@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,8 +52,8 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
         )
         place = policy.place or (ROOT, str(element.tag))
         format: Format = FORMATS["xml"]()
-        own = element.nsmap.get(None)
-        layout = state_layout(Layout(place, declared={"": own} if own else {}), policy)
+        namespace = element.nsmap.get(None)
+        layout = state_layout(Layout(place, declared={"": namespace} if namespace else {}), policy)
         form: Form = files_form(format, layout, policy)
         together = replace(layout, records=(ROOT, place[-1]))
     else:
@@ -67,7 +68,7 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
     if iterator is not items:
         return Collection(form, lambda: convert_items(items), kinds=partial(Kinds.of, items))
     kinds = Kinds()
-    once = convert_items(_note_types(_chain(first, iterator), kinds))
+    once = convert_items(_note_types(chain((first,), iterator), kinds))
     return replace(spill_documents(once, format, together, form, beside), kinds=lambda: kinds)
 
 
@@ -88,8 +89,3 @@ def _note_types(items: Iterable[object], kinds: Kinds) -> Iterator[object]:
     for item in items:
         yield item  # what no record can contain is refused before its types are noted
         kinds.note(as_record(item))
-
-
-def _chain(first: object, rest: Iterator[object]) -> Iterator[object]:
-    yield first
-    yield from rest

@@ -61,7 +61,7 @@ def fetch_source(
             # Bundles are whole records.
             has_tables = store.holds_tables or policy.standard is None
             tables = policy.joined_tables if has_tables else ()
-            lookups = tuple(one.name for one in policy.lookups) if has_tables and not published else ()
+            lookups = tuple(lookup.name for lookup in policy.lookups) if has_tables and not published else ()
             exported = store.export(
                 folder, tables=tables, lookups=lookups, published=published, listed=listed
             )

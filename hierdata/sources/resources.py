@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from hierdata.documents.document import Document, Value
@@ -37,16 +37,6 @@ class ResourceTypes:
     lookups: tuple[Lookup, ...] = ()
     drops: bool = False
     closes: bool = False
-    _references: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Find the columns with references by type."""
-        found = {table.name: [on for _, on in table.links] for table in self.tables}
-        for lookup in self.lookups:
-            for table, column, _ in lookup.uses:
-                found[table].append(column)
-        references = {name: tuple(dict.fromkeys(columns)) for name, columns in found.items()}
-        object.__setattr__(self, "_references", references)
 
     @classmethod
     def by(cls, policy: Policy) -> ResourceTypes:
@@ -74,7 +64,7 @@ class ResourceTypes:
 
     def _open_bundle(self, bundle: Document) -> Iterator[tuple[str, Document]]:
         """Yield the resources of a Bundle, with references to each other by type and id."""
-        found: list[tuple[str, Document]] = []
+        resources: list[tuple[str, Document]] = []
         named: dict[str, str] = {}
         for url, resource in _list_entries(bundle):
             if (kind := self._take(resource)) is None:
@@ -83,21 +73,21 @@ class ResourceTypes:
                 named[url] = f"{kind}/{resource['id']}"
             elif url is not None:
                 resource["id"] = url
-            found.append((kind, resource))
-        patients = sum(kind == self._root for kind, _ in found)
+            resources.append((kind, resource))
+        patients = sum(kind == self._root for kind, _ in resources)
         if patients > 1:
             raise InputError(
                 f"a Bundle has {patients} resources of the type {self._root}: write one Bundle for each, or "
                 "NDJSON with a file for each type"
             )
-        for kind, resource in found:
+        for kind, resource in resources:
             if self.closes:
                 point_inside(resource, named)
             for column in self._references.get(kind, ()):
                 value = find_at(resource, column)
                 if isinstance(value, str) and value in named:
                     put_at(resource, column, named[value])
-        yield from found
+        yield from resources
 
     def _take(self, resource: Document) -> str | None:
         """Take the type out of a resource; None if the resource is left out."""
@@ -128,6 +118,15 @@ class ResourceTypes:
     @property
     def _root(self) -> str:
         return self.tables[0].name
+
+    @cached_property
+    def _references(self) -> dict[str, tuple[str, ...]]:
+        """The columns with references by type."""
+        columns = {table.name: [on for _, on in table.links] for table in self.tables}
+        for lookup in self.lookups:
+            for table, column, _ in lookup.uses:
+                columns[table].append(column)
+        return {name: tuple(dict.fromkeys(referring)) for name, referring in columns.items()}
 
     @cached_property
     def _lookup_names(self) -> frozenset[str]:
@@ -165,8 +164,8 @@ def _find_version(kind: str, resource: Document) -> tuple[str | None, str]:
     meta = resource.get("meta")
     profiles: Value = meta.get("profile") if isinstance(meta, dict) else None
     for profile in profiles if isinstance(profiles, list) else ():
-        if isinstance(profile, str) and (found := _VERSION.search(profile)) is not None:
-            return found[1], "$.meta.profile"
+        if isinstance(profile, str) and (match := _VERSION.search(profile)) is not None:
+            return match[1], "$.meta.profile"
     if kind == "Encounter" and isinstance(resource.get("class"), list):
         return "5", "$.class"
     if kind == "MedicationRequest" and isinstance(resource.get("medication"), dict):

@@ -101,16 +101,16 @@ class RowReading:
     def look_up(self, parts: Sequence[RowPart]) -> dict[str, dict[Scalar, Document]]:
         """Return the rows of lookups in some parts. Raises InputError for two rows with one key."""
         names = {lookup.name: lookup for lookup in self.lookups}
-        found: dict[str, dict[Scalar, Document]] = {name: {} for name in names}
+        looked_up: dict[str, dict[Scalar, Document]] = {name: {} for name in names}
         for part in parts:
             if part.table is not None and part.table not in names:
                 continue
             for number, table, row in self._take_apart(part):
                 if (lookup := names.get(table)) is not None:
-                    add_looked_up(found, lookup, number, row)
-        return found
+                    add_looked_up(looked_up, lookup, number, row)
+        return looked_up
 
-    def read(self, number: int, parts: Sequence[RowPart], found: LookedUp) -> Iterator[KeyedRow]:
+    def read(self, number: int, parts: Sequence[RowPart], looked_up: LookedUp) -> Iterator[KeyedRow]:
         """Yield the rows of split ``number`` in order, without those of lookups.
 
         Raises InputError for the first broken row, with its number in its file.
@@ -120,11 +120,11 @@ class RowReading:
         for part in parts:
             if part.table is not None and part.table not in tables:
                 continue
-            for at, name, document in self._take_apart_again(part):
+            for ordinal, name, document in self._take_apart_again(part):
                 if (table := tables.get(name)) is None:
                     continue
                 index += 1
-                yield self._read_row(part, table, (number, index), at, document, found)
+                yield self._read_row(part, table, (number, index), ordinal, document, looked_up)
 
     def _take_apart_again(self, part: RowPart) -> Iterator[tuple[int, str, Document]]:
         """Yield as ``_take_apart``; an error in a later part of a file is told by its number in the file."""
@@ -137,57 +137,57 @@ class RowReading:
             raise
 
     def _read_row(
-        self, part: RowPart, table: Table, place: Place, at: int, document: Document, found: LookedUp
+        self, part: RowPart, table: Table, place: Place, ordinal: int, document: Document, looked_up: LookedUp
     ) -> KeyedRow:
         try:
             for lookup in self.lookups:
-                copy_looked_up(document, lookup, table, at, found[lookup.name])
+                copy_looked_up(document, lookup, table, ordinal, looked_up[lookup.name])
             if self.standard is not None:
                 self.standard.finish(document)
-            return read_row(table, place, at, document)
+            return read_row(table, place, ordinal, document)
         except InputError:
             if part.is_later:
-                at += sum(1 for _ in part.before().documents())
+                ordinal += sum(1 for _ in part.before().documents())
             with suppress(StopIteration):  # the same error, by the number of the row in its file
                 for lookup in self.lookups:
-                    copy_looked_up(document, lookup, table, at, found[lookup.name])
-                read_row(table, place, at, document)
+                    copy_looked_up(document, lookup, table, ordinal, looked_up[lookup.name])
+                read_row(table, place, ordinal, document)
             raise
 
-    def locate(self, splits: Sequence[RowSplit], place: Place, found: LookedUp) -> str:
+    def locate(self, splits: Sequence[RowSplit], place: Place, looked_up: LookedUp) -> str:
         """Return where the row of a place is: its number in its file, and the file's name."""
-        left = place[1]
+        remaining = place[1]
         names = {table.name for table in self.tables}
         for part in splits[place[0]].parts:
             if part.table is not None and part.table not in names:
                 continue
             for number, name, _ in self._take_apart(part):
-                left -= name in names
-                if left == 0:
+                remaining -= name in names
+                if remaining == 0:
                     before = sum(1 for _ in part.before().documents()) if part.is_later else 0
                     return f"row {before + number} of {part.name}"
         raise AssertionError("a row is in the split that it was read from")
 
     def join(self, splits: Sequence[RowSplit]) -> Iterator[Document]:
         """Join all rows in memory; return the documents of the root's rows, in order."""
-        found: dict[str, dict[Scalar, Document]] = {lookup.name: {} for lookup in self.lookups}
+        looked_up: dict[str, dict[Scalar, Document]] = {lookup.name: {} for lookup in self.lookups}
         for split in splits if self.lookups else ():
-            merge_looked_up(found, self.look_up(split.parts))
+            merge_looked_up(looked_up, self.look_up(split.parts))
         tally = JoinTally()
-        rows = (row for at, split in enumerate(splits) for row in self.read(at, split.parts, found))
+        rows = (row for index, split in enumerate(splits) for row in self.read(index, split.parts, looked_up))
         whole = join_rows(self.tables, rows, tally)
-        self.check(tally, splits, found)
+        self.check(tally, splits, looked_up)
         return (row.document for row in whole)
 
-    def check(self, tally: JoinTally, splits: Sequence[RowSplit], found: LookedUp) -> None:
+    def check(self, tally: JoinTally, splits: Sequence[RowSplit], looked_up: LookedUp) -> None:
         """Raise InputError if a row cannot be joined, or there are no records."""
-        tally.check(self.tables, lambda _, place: self.locate(splits, place, found))
+        tally.check(self.tables, lambda _, place: self.locate(splits, place, looked_up))
         if not tally.rows.get(self.tables[0].name):
             refuse(self.tables[0].name, "it has no rows, so that there are no records")
 
 
 def add_looked_up(
-    found: dict[str, dict[Scalar, Document]], lookup: Lookup, number: int, row: Document
+    looked_up: dict[str, dict[Scalar, Document]], lookup: Lookup, number: int, row: Document
 ) -> None:
     """Add a row of a lookup. Raises InputError, without a value, if it has no key or one that occurred."""
     value = row.get(lookup.key)
@@ -196,7 +196,7 @@ def add_looked_up(
     key = read_key(value, lookup.name)
     wanted = {source.split(".")[0] for *_, copies in lookup.uses for source, _ in copies}
     copied: Document = {name: row[name] for name in row if name in wanted}
-    if found[lookup.name].setdefault(key, copied) != copied:
+    if looked_up[lookup.name].setdefault(key, copied) != copied:
         refuse(lookup.name, f"row {number} has the same key as an earlier row: `key` must identify rows")
 
 
@@ -217,18 +217,18 @@ class RowSplit:
 
 def group_parts(parts: Sequence[RowPart], size: int = SIZE) -> tuple[RowSplit, ...]:
     """Group parts, in order, into splits of about ``size`` bytes."""
-    found: list[RowSplit] = []
-    own: list[RowPart] = []
+    splits: list[RowSplit] = []
+    together: list[RowPart] = []
     weight = 0
     for part in parts:
-        own.append(part)
+        together.append(part)
         weight += part.size
         if weight >= size:
-            found.append(RowSplit(tuple(own)))
-            own, weight = [], 0
-    if own or not found:
-        found.append(RowSplit(tuple(own)))
-    return tuple(found)
+            splits.append(RowSplit(tuple(together)))
+            together, weight = [], 0
+    if together or not splits:
+        splits.append(RowSplit(tuple(together)))
+    return tuple(splits)
 
 
 @dataclass(frozen=True)

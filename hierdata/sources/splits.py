@@ -159,8 +159,8 @@ def file_splits(source: Source, format: Format, layout: Layout, size: int = SIZE
     if not source.path.is_absolute():
         source = source.absolute()
     with open_source(source) as stream:
-        found = format.splits(stream, layout, size)
-    return tuple(FileSplit(source, format, layout, split) for split in found)
+        splits = format.splits(stream, layout, size)
+    return tuple(FileSplit(source, format, layout, split) for split in splits)
 
 
 def measure_split(split: InputSplit, file: Path) -> int:
@@ -214,7 +214,7 @@ class HeldOutSplit(InputSplit):
 
     def documents(self) -> Iterator[Document]:
         """Return the documents of those who are wanted (see InputSplit.documents)."""
-        return (own for own in self.split.documents() if self.is_held_out(own) == self.wanted)
+        return (document for document in self.split.documents() if self.is_held_out(document) == self.wanted)
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ class TablesForm(Form):
             held: dict[str, list[Document]] = {table.name: [] for table in self.tables}
             for name, row in rows:
                 held[name].append(row)
-            for name, own in held.items():
-                self.forms[name].write(own, path / self.forms[name].name(name))
+            for name, held_rows in held.items():
+                self.forms[name].write(held_rows, path / self.forms[name].name(name))
             return
         with ExitStack() as files:
             puts = {}
@@ -104,7 +104,7 @@ class TablesForm(Form):
             rows = {table.name: _with_fresh_keys(table, rows[table.name]) for table in self.tables}
         if self.resources is None:
             return nest_in_order(self.tables, rows)
-        rows = {name: self.resources.untag(name, own) for name, own in rows.items()}
+        rows = {name: self.resources.untag(name, of_table) for name, of_table in rows.items()}
         return self.resources.from_rows(nest_in_order(self.tables, rows))
 
     def fit(self, policy: Policy, order: Order) -> Form:
@@ -123,15 +123,15 @@ def folder_collection(folder: Path, policy: Policy) -> Collection:
     """
     _require_folder(folder)
     files = {table.name: _files_of(folder, table.name, policy) for table in policy.joined_tables}
-    given = {table.name: _from_files(files[table.name], table, policy) for table in policy.joined_tables}
-    parts = [part for _, own in given.values() for part in own]
+    opened = {table.name: _from_files(files[table.name], table, policy) for table in policy.joined_tables}
+    parts = [part for _, of_table in opened.values() for part in of_table]
     for lookup in policy.lookups:
         parts += _lookup_parts(_files_of(folder, lookup.name, policy), lookup, policy)
     rows = KeyedRows.of(RowReading(policy.joined_tables, policy.lookups), parts)
     tables = shaped_tables(policy)
-    forms = {name: collection.form for name, (collection, _) in given.items()}
+    forms = {name: collection.form for name, (collection, _) in opened.items()}
     form = _shape_form(
-        {name: one for name, one in forms.items() if isinstance(one, TableForm)}, tables, policy
+        {name: form for name, form in forms.items() if isinstance(form, TableForm)}, tables, policy
     )
     return Collection(form, rows.documents, rows=rows)
 
@@ -156,7 +156,7 @@ def tables_form(folder: Path, policy: Policy) -> Form:
     every = shaped_tables(policy)
     if not every:
         raise PolicyError("this is a folder of tables, but the policy has no `tables`", path=str(folder))
-    at = _places_of(every)
+    bases = _places_of(every)
     tables = tuple(
         shaped.table
         for shaped in every
@@ -166,7 +166,7 @@ def tables_form(folder: Path, policy: Policy) -> Form:
     forms = {}
     for table in tables:
         (file,) = _files_of(folder, table.name, policy)
-        format = format_of(file.name, policy, at[table.name], table.name)
+        format = format_of(file.name, policy, bases[table.name], table.name)
         suffix = file.name.removeprefix(table.name)
         forms[table.name] = published_form(PathSource(file), format, suffix, policy)
     resources = None if policy.standard is None else ResourceSpelling.by(policy)
@@ -197,11 +197,11 @@ def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collecti
 
     def kinds() -> Kinds:
         whole = Kinds()
-        at = _places_of(tables)
+        bases = _places_of(tables)
         for shaped in tables:
             noted = parts[shaped.origin].kinds
             if noted is not None:
-                reduce(Kinds.child, at[shaped.table.name], whole).below.update(noted().below)
+                reduce(Kinds.child, bases[shaped.table.name], whole).below.update(noted().below)
         return whole
 
     return Collection(_shape_form(forms, tables, policy), documents, kinds=kinds)
@@ -209,23 +209,23 @@ def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collecti
 
 def _shape_form(forms: Mapping[str, TableForm], tables: ShapedTables, policy: Policy) -> TablesForm:
     """Return the form of a release of shaped tables; ``forms`` are those of the tables of the input."""
-    at, shaped_forms = _places_of(tables), {}
+    bases, shaped_forms = _places_of(tables), {}
     for shaped in tables:
         table, form = shaped.table, forms[shaped.origin]
         known = {new.name: forms[new.table].layout.types.get(new.column) for new in shaped.added if new.table}
         types = form.layout.types | {name: kind for name, kind in known.items() if kind is not None}
-        own = form.layout.columns
-        first = (column for column in table.joins if column not in own)
-        columns = dict.fromkeys((*first, *own, *(new.name for new in shaped.added))) if own else ()
+        names = form.layout.columns
+        first = (column for column in table.joins if column not in names)
+        columns = dict.fromkeys((*first, *names, *(new.name for new in shaped.added))) if names else ()
         layout = replace(form.layout, columns=tuple(columns), types=types)
-        shaped_forms[table.name] = replace(form, layout=layout, base=at[table.name], joins=table.joins)
+        shaped_forms[table.name] = replace(form, layout=layout, base=bases[table.name], joins=table.joins)
     return TablesForm(shaped_forms[tables[0].table.name].format, published_tables(policy), shaped_forms)
 
 
 def published_tables(policy: Policy) -> tuple[Table, ...]:
     """Return the tables of a release: those that the policy does not drop as a whole."""
     tables = shaped_tables(policy)
-    return tuple(one.table for one in tables if not _is_dropped(one.table.name, tables, policy))
+    return tuple(shaped.table for shaped in tables if not _is_dropped(shaped.table.name, tables, policy))
 
 
 def _places_of(tables: ShapedTables) -> dict[str, Keys]:
@@ -244,8 +244,8 @@ def _place_of_rows(table: Table, policy: Policy) -> Keys:
 def _is_dropped(name: str, tables: ShapedTables, policy: Policy) -> bool:
     """Return whether the policy drops a whole table, at each place of its rows."""
     return all(
-        any(place[:count] in policy.forbidden_fields for count in range(1, len(place) + 1))
-        for place in all_places([shaped.table for shaped in tables])[name]
+        any(keys[:count] in policy.forbidden_fields for count in range(1, len(keys) + 1))
+        for keys in all_places([shaped.table for shaped in tables])[name]
     )
 
 
@@ -255,11 +255,11 @@ def _files_of(folder: Path, table: str, policy: Policy) -> list[Path]:
     stated = None if rule is None else rule.file
     if stated is not None and (folder / stated).exists():
         return [folder / stated]
-    found = [file for end in _SUFFIXES if (file := folder / f"{table}{end}").exists()]
-    if len(found) == 1:
-        return found
-    if found:
-        raise InputError(f"the table {table}: there are {len(found)} files: name one of them with `file`")
+    files = [file for end in _SUFFIXES if (file := folder / f"{table}{end}").exists()]
+    if len(files) == 1:
+        return files
+    if files:
+        raise InputError(f"the table {table}: there are {len(files)} files: name one of them with `file`")
     parts = find_parts(folder, table) if stated is None else []
     if parts:
         return parts
@@ -270,8 +270,8 @@ def _files_of(folder: Path, table: str, policy: Policy) -> list[Path]:
 def find_parts(folder: Path, table: str) -> list[Path]:
     """Return the numbered parts of a table, such as ``visits.000.ndjson``, in the order of their numbers."""
     numbered = re.compile(re.escape(table) + r"[._-]([0-9]{1,18})\.(?:jsonl|ndjson)(?:\.gz)?")
-    found = [(int(match[1]), file) for file in folder.iterdir() if (match := numbered.fullmatch(file.name))]
-    return [file for _, file in sorted(found)]
+    parts = [(int(match[1]), file) for file in folder.iterdir() if (match := numbered.fullmatch(file.name))]
+    return [file for _, file in sorted(parts)]
 
 
 def _from_files(files: Sequence[Path], table: Table, policy: Policy) -> tuple[Collection, list[RowPart]]:
@@ -279,28 +279,28 @@ def _from_files(files: Sequence[Path], table: Table, policy: Policy) -> tuple[Co
     collections = [_from_file(file, table, policy) for file in files]
     return collections[0], [
         part
-        for file, own in zip(files, collections, strict=True)
-        for part in _cut_file(table.name, file, own, alone=len(files) == 1)
+        for file, collection in zip(files, collections, strict=True)
+        for part in _cut_file(table.name, file, collection, alone=len(files) == 1)
     ]
 
 
 def _cut_file(name: str, file: Path, collection: Collection, *, alone: bool) -> list[RowPart]:
     """Return the parts of a file of a table; its name is told where the table has several."""
-    told = f"the table {name}" if alone else f"the table {name}, {file.name}"
-    return [RowPart(name, told, one, measure_split(one, file)) for one in collection.splits()]
+    called = f"the table {name}" if alone else f"the table {name}, {file.name}"
+    return [RowPart(name, called, split, measure_split(split, file)) for split in collection.splits()]
 
 
 def _lookup_parts(files: Sequence[Path], lookup: Lookup, policy: Policy) -> list[RowPart]:
     """Return the parts of the files of a table of rows that belong to nobody."""
-    found = []
+    parts = []
     for file in files:
         format = format_of(file.name, policy, (), lookup.name)
         source = decode_source(PathSource(file), format, policy.encoding)
         with _name_table(lookup.name):
             layout = open_input(source, format, ())
         collection = file_in(source, format, layout, FileForm(format, layout, format.extension))
-        found += _cut_file(lookup.name, file, collection, alone=len(files) == 1)
-    return found
+        parts += _cut_file(lookup.name, file, collection, alone=len(files) == 1)
+    return parts
 
 
 def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
@@ -317,25 +317,25 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
     return file_in(source, format, layout, form)
 
 
-def _open_given(given: object, table: Table, policy: Policy) -> Collection:
-    if given is None:
+def _open_given(source: object, table: Table, policy: Policy) -> Collection:
+    if source is None:
         raise InputError(f"the table {table.name}: it is not among the tables given")
-    if isinstance(given, str | os.PathLike):
-        return _from_file(Path(given), table, policy)
-    if is_table(given):
+    if isinstance(source, str | os.PathLike):
+        return _from_file(Path(source), table, policy)
+    if is_table(source):
         with _name_table(table.name):
-            return table_collection(given, policy, _place_of_rows(table, policy), table.joins)
-    if not isinstance(given, Iterable) or isinstance(given, bytes | dict):
+            return table_collection(source, policy, _place_of_rows(table, policy), table.joins)
+    if not isinstance(source, Iterable) or isinstance(source, bytes | dict):
         raise PolicyError(
             f"the table {table.name}: it must be a path, a table in memory or a list of dicts, "
-            f"not {type(given).__name__}"
+            f"not {type(source).__name__}"
         )
-    items = list(given)
+    items = list(source)
     format = FORMATS["jsonl"]()
     form = TableForm(format, Layout(), format.extension)
     return Collection(
         form,
-        lambda: (from_python(item, record=at) for at, item in enumerate(items, 1)),
+        lambda: (from_python(item, record=ordinal) for ordinal, item in enumerate(items, 1)),
         kinds=partial(Kinds.of, items),
     )
 

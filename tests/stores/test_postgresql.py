@@ -807,8 +807,8 @@ def test_other_objects_and_addresses(tmp_path: Path) -> None:
         store_at(Rows([1], table="t"))
     assert store_of(tmp_path / "t") is None
     assert "marked" not in repr(Rows("postgresql://u:marked@h/d"))
-    place = store_at("postgresql://u:mark%65d@h:5433/d%20b/t#c").place
-    assert place == "the table t of postgresql://h:5433/d b"
+    location = store_at("postgresql://u:mark%65d@h:5433/d%20b/t#c").location
+    assert location == "the table t of postgresql://h:5433/d b"
     assert parse_name('"a""b".c') == Name('a"b', "c")
 
 

@@ -85,34 +85,23 @@ def _validator(schema: Path) -> tuple[Validator, Work]:
 
 def _load_schema(schema: Path) -> Any:
     """Return the content of the file. Raises PolicyError if it is not a JSON Schema that can be checked."""
+    from hierdata.sources.json_schema.keywords import walk_values
+
     try:
         stated = read(schema, SCHEMA)
     except TargetError:
-        what = f"the JSON Schema {schema.name} cannot be read: correct `schema` in the policy"
-        raise PolicyError(what) from None
+        message = f"the JSON Schema {schema.name} cannot be read: correct `schema` in the policy"
+        raise PolicyError(message) from None
     named = stated.get("$schema", "") if isinstance(stated, dict) else ""
     if not isinstance(stated, dict | bool) or not isinstance(named, str):
         raise PolicyError(f"{schema.name} is not a JSON Schema")
-    if {"unevaluatedProperties", "patternProperties"} <= _keys(stated):
+    keys = {key for value in walk_values(stated) if isinstance(value, dict) for key in value}
+    if {"unevaluatedProperties", "patternProperties"} <= keys:
         raise PolicyError(
             f"{schema.name} has unevaluatedProperties and patternProperties, which cannot be checked "
             "together: use additionalProperties"
         )
     return stated
-
-
-def _keys(data: object) -> set[str]:
-    """Return every key of plain data."""
-    found: set[str] = set()
-    todo = [data]
-    while todo:
-        value = todo.pop()
-        if isinstance(value, dict):
-            found |= value.keys()
-            todo.extend(value.values())
-        elif isinstance(value, list):
-            todo.extend(value)
-    return found
 
 
 def _is_integer(_: object, value: object) -> bool:

@@ -45,22 +45,21 @@ class Work:
         """Count one keyword. Raises TooManySteps."""
         self._steps += 1
         if self._steps > self._most:
-            self._most = _STEPS_FOR_A_VALUE * _values(self._document)
+            self._most = _STEPS_FOR_A_VALUE * sum(1 for _ in walk_values(self._document))
             if self._steps > self._most:
                 raise TooManySteps
 
 
-def _values(document: object) -> int:
-    """Return the number of values in a document, including lists and objects."""
-    count, todo = 0, [document]
+def walk_values(data: object) -> Iterator[object]:
+    """Yield every value of plain data, including lists and objects."""
+    todo = [data]
     while todo:
-        count += 1
         value = todo.pop()
+        yield value
         if isinstance(value, dict):
             todo.extend(value.values())
         elif isinstance(value, list):
             todo.extend(value)
-    return count
 
 
 class Patterns:
@@ -80,18 +79,18 @@ class Patterns:
 
     def compile_pattern(self, pattern: str) -> Any:
         """Compile a pattern once. ``\\uXXXX``, which the engine does not know, is translated."""
-        found = self._compiled.get(pattern)
-        if found is None:
+        compiled = self._compiled.get(pattern)
+        if compiled is None:
             import re2
 
             options = re2.Options()
             options.log_errors = False
             try:
-                found = re2.compile(_ESCAPE.sub(_respell_escape, pattern), options)
+                compiled = re2.compile(_ESCAPE.sub(_respell_escape, pattern), options)
             except re2.error:
                 raise BadPattern from None
-            self._compiled[pattern] = found
-        return found
+            self._compiled[pattern] = compiled
+        return compiled
 
     def checker(self) -> FormatChecker:
         """Return a checker that finds bad patterns when a schema is checked against its meta-schema."""
@@ -110,12 +109,12 @@ def _respell_escape(escape: re.Match[str]) -> str:
 
 def keywords(known: Mapping[str, Keyword], patterns: Patterns, work: Work) -> dict[str, Keyword]:
     """Return the keywords of a draft, with patterns searched by this engine and every evaluation counted."""
-    own = {
+    linear = {
         "pattern": _pattern(patterns),
         "patternProperties": _pattern_properties(patterns),
         "additionalProperties": _additional_properties(patterns),
     }
-    return {name: _count_keyword(own.get(name, keyword), work) for name, keyword in known.items()}
+    return {name: _count_keyword(linear.get(name, keyword), work) for name, keyword in known.items()}
 
 
 def _count_keyword(keyword: Keyword, work: Work) -> Keyword:

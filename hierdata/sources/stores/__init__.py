@@ -40,8 +40,8 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
     if isinstance(source, Store):
         return source
     if isinstance(source, str):
-        found = _ADDRESS.match(source)
-        return None if found is None else _kind(found[1]).at(source, batch, options or {})
+        address = _ADDRESS.match(source)
+        return None if address is None else _kind(address[1]).at(source, batch, options or {})
     for kind in dict.fromkeys(STORES.values()):
         if kind.recognizes(source):
             return kind(source, batch, options or {})
@@ -61,6 +61,6 @@ def store_at(target: object, *, batch: int = BATCH, options: Mapping[str, str] |
 
 def _kind(scheme: str) -> type[Store]:
     if scheme.lower() not in STORES:
-        known = ", ".join(f"{one}://" for one in STORES)
+        known = ", ".join(f"{known_scheme}://" for known_scheme in STORES)
         raise PolicyError(f"an address must begin with one of {known}")
     return STORES[scheme.lower()]

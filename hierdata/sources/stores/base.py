@@ -26,14 +26,14 @@ UNCERTAIN = (
 
 
 @contextmanager
-def naming(place: str) -> Iterator[None]:
+def naming(location: str) -> Iterator[None]:
     """Say that the target may stand, if the server is lost while it is given its name."""
     try:
         yield
     except UnavailableError as error:
         if error.message != LOST:
             raise
-        raise UnavailableError(UNCERTAIN, path=place) from None
+        raise UnavailableError(UNCERTAIN, path=location) from None
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,15 @@ class Staged(ABC):
 class Store(ABC):
     """Records on a server.
 
-    ``place`` is the readable address, without a password. ``format`` is the format of the release folder for
-    such a store (None: that of the input); one that ``holds_tables`` has no records of its own. Errors of the
-    server are raised as TargetError, errors in its records as InputError. No message quotes a value, and no
-    error of the driver, which may quote one, is kept as context.
+    ``location`` is the readable address, without a password. ``format`` is the format of the release folder
+    for such a store (None: that of the input); one that ``holds_tables`` has no records of its own. Errors of
+    the server are raised as TargetError, errors in its records as InputError. No message quotes a value, and
+    no error of the driver, which may quote one, is kept as context.
     """
 
     format: ClassVar[str | None] = None
     holds_tables: ClassVar[bool] = False
-    place: str
+    location: str
 
     @abstractmethod
     def __init__(self, source: object, batch: int, options: Mapping[str, str]) -> None:

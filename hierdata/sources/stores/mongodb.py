@@ -60,11 +60,11 @@ class MongoStore(Store):
         if isinstance(source, str):
             address = read_address(source)
             self._collection = find_collection(connect(address), address)
-            self.place = address.place
+            self.location = address.location
         else:
             self._collection = plain(source)
-            what = "a query of the collection" if self._query else "the collection"
-            self.place = f"{what} {self._collection.full_name}"
+            called = "a query of the collection" if self._query else "the collection"
+            self.location = f"{called} {self._collection.full_name}"
 
     @classmethod
     def recognizes(cls, source: object) -> bool:
@@ -78,8 +78,8 @@ class MongoStore(Store):
         from hierdata.documents.formats.bson_codec import decode_all
         from hierdata.sources.stores.mongodb_reading import read_collection, single
 
-        with read_collection(self._collection, self.place, self._batch, query=self._query) as batches:
-            yield from decode_all(single(batches, self.place))
+        with read_collection(self._collection, self.location, self._batch, query=self._query) as batches:
+            yield from decode_all(single(batches, self.location))
 
     def export(
         self,
@@ -101,10 +101,10 @@ class MongoStore(Store):
         path = folder / "records.bson"
         ids: Ids = "numbered" if published else "kept" if "_id" in listed else "dropped"
         query = self._query
-        with read_collection(self._collection, self.place, self._batch, ids, query=query) as batches:
-            if not copy(batches, path, self.place):
-                what = "query finds nothing" if query else "collection is empty or does not exist"
-                raise InputError(f"the {what}", path=self.place)
+        with read_collection(self._collection, self.location, self._batch, ids, query=query) as batches:
+            if not copy(batches, path, self.location):
+                empty = "query finds nothing" if query else "collection is empty or does not exist"
+                raise InputError(f"the {empty}", path=self.location)
         return Exported(path, () if batches.snapshot else (NO_SNAPSHOT,))
 
     def structure(self) -> dict[str, Any] | None:
@@ -116,8 +116,8 @@ class MongoStore(Store):
         """Return the keys of the indexes, except those that forbid or remove records (unique, expiring)."""
         from hierdata.sources.stores.mongodb_server import ask_server
 
-        found = ask_server(self.place, lambda: list(self._collection.list_indexes()))
-        helping = [index for index in found if not {"unique", "expireAfterSeconds"} & index.keys()]
+        indexes = ask_server(self.location, lambda: list(self._collection.list_indexes()))
+        helping = [index for index in indexes if not {"unique", "expireAfterSeconds"} & index.keys()]
         keys = [list(index["key"].items()) for index in helping]
         known = (1, -1, "hashed")
         return [key for key in keys if key != [("_id", 1)] and all(way in known for _, way in key)]
@@ -126,10 +126,10 @@ class MongoStore(Store):
         """Raise TargetError for the source itself and for any taken name (see Store.refuse)."""
         if isinstance(source, MongoStore) and source._namespace == self._namespace:
             raise TargetError(
-                "this is the source, which a release cannot replace: choose a new name", path=self.place
+                "this is the source, which a release cannot replace: choose a new name", path=self.location
             )
         if self._entry():
-            raise TargetError("is already there; choose a new name", path=self.place)
+            raise TargetError("is already there; choose a new name", path=self.location)
 
     def staging(
         self, source: Store | None, *, tables: tuple[Table, ...] = ()
@@ -139,7 +139,7 @@ class MongoStore(Store):
 
         assert not tables, "a release of keyed tables has no form in MongoDB"
         wanted = source.indexes() if isinstance(source, MongoStore) else []
-        return open_target(MongoTarget(self._collection, self.place, self._batch, wanted))
+        return open_target(MongoTarget(self._collection, self.location, self._batch, wanted))
 
     def close(self) -> None:
         """Close the connection that an address opened."""
@@ -155,6 +155,6 @@ class MongoStore(Store):
         """Return the server's catalog entry of the collection; empty if there is none."""
         from hierdata.sources.stores.mongodb_server import ask_server
 
-        named = {"name": self._collection.name}
-        found = ask_server(self.place, lambda: list(self._collection.database.list_collections(filter=named)))
-        return dict(found[0]) if found else {}
+        database, named = self._collection.database, {"name": self._collection.name}
+        infos = ask_server(self.location, lambda: list(database.list_collections(filter=named)))
+        return dict(infos[0]) if infos else {}

@@ -36,7 +36,7 @@ class MongoDatabase(Store):
         address = read_address(str(source))
         self._batch = batch
         self._database = find_database(connect(address), address)
-        self.place = address.place
+        self.location = address.location
 
     @classmethod
     def recognizes(cls, source: object) -> bool:
@@ -48,7 +48,7 @@ class MongoDatabase(Store):
         raise PolicyError(
             "the address names a database: name a collection, mongodb://host/database/collection, or state "
             "the collections as `tables` in the policy",
-            path=self.place,
+            path=self.location,
         )
 
     def rows(self, is_table: Callable[[str], bool]) -> Iterator[Document]:
@@ -72,27 +72,27 @@ class MongoDatabase(Store):
 
         if not tables:
             self.documents()
-        path, there = folder / "records", self._names()
+        path, names = folder / "records", self._names()
         path.mkdir(mode=0o700)
         joins = {table.name: table.joins for table in tables}
         for name in (*joins, *lookups):
-            if name not in there:
-                raise InputError(
-                    f"there is no collection {name}, which the policy has among its `tables`", path=self.place
-                )
+            if name not in names:
+                message = f"there is no collection {name}, which the policy has among its `tables`"
+                raise InputError(message, path=self.location)
             keeps_id = "_id" in joins.get(name, ("_id",)) or (name == tables[0].name and "_id" in listed)
-            with self._read(name, keeps_id=keeps_id) as (documents, place):
+            with self._read(name, keeps_id=keeps_id) as (documents, location):
                 file = path / f"{name}{_SUFFIX}"
+                texts = (cast("Document", _plain(document)) for document in documents)
                 file.touch(mode=0o600)
                 with write_stream(file) as stream:
-                    FORMATS["jsonl"]().write(map(_write_texts, documents), stream, Layout())
+                    FORMATS["jsonl"]().write(texts, stream, Layout())
             if name == tables[0].name and not file.stat().st_size:
-                raise InputError("the collection is empty", path=place)
+                raise InputError("the collection is empty", path=location)
         return Exported(path, (ONE_AFTER_THE_OTHER,))
 
     def refuse(self, source: Store | None) -> None:
         """Raise PolicyError: a release is written to a collection (see Store.refuse)."""
-        raise PolicyError("name the new collection: mongodb://host/database/collection", path=self.place)
+        raise PolicyError("name the new collection: mongodb://host/database/collection", path=self.location)
 
     def staging(
         self, source: Store | None, *, tables: tuple[Table, ...] = ()
@@ -107,8 +107,8 @@ class MongoDatabase(Store):
     def _names(self) -> set[str]:
         from hierdata.sources.stores.mongodb_server import ask_server
 
-        found = ask_server(self.place, self._database.list_collection_names)
-        return {name for name in found if not name.startswith("system.")}
+        names = ask_server(self.location, self._database.list_collection_names)
+        return {name for name in names if not name.startswith("system.")}
 
     @contextmanager
     def _read(self, name: str, *, keeps_id: bool = False) -> Iterator[tuple[Iterator[Document], str]]:
@@ -116,21 +116,17 @@ class MongoDatabase(Store):
         from hierdata.documents.formats.bson_codec import decode_all
         from hierdata.sources.stores.mongodb_reading import Ids, read_collection, single
 
-        place = f"{self.place}/{name}"
+        location = f"{self.location}/{name}"
         ids: Ids = "kept" if keeps_id else "dropped"
-        with read_collection(self._database[name], place, self._batch, ids) as batches:
+        with read_collection(self._database[name], location, self._batch, ids) as batches:
             try:
-                yield decode_all(single(batches, place)), place
+                yield decode_all(single(batches, location)), location
             except InputError as error:
-                raise InputError(error.message, record=error.record, path=error.path or place) from None
-
-
-def _write_texts(document: Document) -> Document:
-    """Return a document with the texts of the types that JSON lacks, such as dates and ObjectIds."""
-    return cast("Document", _plain(document))
+                raise InputError(error.message, record=error.record, path=error.path or location) from None
 
 
 def _plain(value: Value) -> Value:
+    """Return a value with the texts of the types that JSON lacks, such as dates and ObjectIds."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -56,10 +56,10 @@ class Batches:
     """Raw batches in order; ``snapshot`` tells whether all come from one snapshot."""
 
     def __init__(
-        self, cursor: RawBatchCursor[Raw], first: bytes | None, place: str, snapshot: bool, ids: Ids
+        self, cursor: RawBatchCursor[Raw], first: bytes | None, location: str, snapshot: bool, ids: Ids
     ) -> None:
         self.snapshot = snapshot
-        self._cursor, self._first, self._place, self._ids = cursor, first, place, ids
+        self._cursor, self._first, self._place, self._ids = cursor, first, location, ids
         self._number = 0
 
     def __iter__(self) -> Iterator[bytes]:
@@ -78,7 +78,7 @@ class Batches:
 @contextmanager
 def read_collection(
     collection: Collection[Raw],
-    place: str,
+    location: str,
     size: int,
     ids: Ids = "kept",
     *,
@@ -95,29 +95,29 @@ def read_collection(
     if ids == "dropped":
         asked["projection"] = {**(asked.get("projection") or {}), "_id": False}
     find = partial(collection.find_raw_batches, batch_size=size, **asked)
-    begun = ask_server(place, partial(_find_under_snapshot, collection, find)) if snapshot else None
+    begun = ask_server(location, partial(_find_under_snapshot, collection, find)) if snapshot else None
     if begun is None:
         session, cursor = None, find()
-        first = ask_server(place, partial(next, cursor, None))
+        first = ask_server(location, partial(next, cursor, None))
     else:
         session, cursor, first = begun
     with session or nullcontext(), closing(cursor):
-        yield Batches(cursor, first, place, session is not None, ids)
+        yield Batches(cursor, first, location, session is not None, ids)
 
 
-def single(batches: Batches | list[bytes], place: str) -> Iterator[bytes]:
+def single(batches: Batches | list[bytes], location: str) -> Iterator[bytes]:
     """Yield the documents of batches, one by one."""
     for batch in batches:
-        at = 0
-        while at < len(batch):
-            size = int.from_bytes(batch[at : at + 4], "little")
-            if size < _SMALLEST or at + size > len(batch):
-                raise InputError("the server sent data that is not BSON", path=place)
-            yield batch[at : at + size]
-            at += size
+        start = 0
+        while start < len(batch):
+            size = int.from_bytes(batch[start : start + 4], "little")
+            if size < _SMALLEST or start + size > len(batch):
+                raise InputError("the server sent data that is not BSON", path=location)
+            yield batch[start : start + size]
+            start += size
 
 
-def copy(batches: Batches, path: Path, place: str) -> int:
+def copy(batches: Batches, path: Path, location: str) -> int:
     """Write all documents to a new file that only its owner can read; return its size in bytes."""
     path.touch(mode=0o600)
     written = 0

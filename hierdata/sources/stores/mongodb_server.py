@@ -60,7 +60,7 @@ _PASSING = frozenset(
 
 @dataclass(frozen=True)
 class Address:
-    """The parts of an address: ``uri`` for pymongo, and ``place``, which may be shown.
+    """The parts of an address: ``uri`` for pymongo, and ``location``, which may be shown.
 
     ``collection`` is empty where it names a database alone.
     """
@@ -68,7 +68,7 @@ class Address:
     uri: str
     database: str
     collection: str
-    place: str
+    location: str
 
 
 def read_address(uri: str) -> Address:
@@ -77,24 +77,24 @@ def read_address(uri: str) -> Address:
     Raises PolicyError, which never shows it.
     """
     try:
-        found = urlsplit(uri)
-        names = [unquote(name) for name in found.path.removeprefix("/").split("/")]
-        if len(names) > 2 or not all(names) or "@" in found.path or found.fragment:
+        parts = urlsplit(uri)
+        names = [unquote(name) for name in parts.path.removeprefix("/").split("/")]
+        if len(names) > 2 or not all(names) or "@" in parts.path or parts.fragment:
             raise PolicyError(
                 "the address must name a database and a collection (mongodb://host/database/collection), or "
                 "the database alone where `tables` are its collections; in a password / and other special "
                 "characters are percent-encoded"
             )
-        database = found.path.removeprefix("/").partition("/")[0]
-        options = f"?{found.query}" if found.query else ""
-        connected = f"{found.scheme.lower()}://{found.netloc}/{database}{options}"
+        database = parts.path.removeprefix("/").partition("/")[0]
+        options = f"?{parts.query}" if parts.query else ""
+        connected = f"{parts.scheme.lower()}://{parts.netloc}/{database}{options}"
         uri_parser.parse_uri(connected, validate=True, warn=False, connect_timeout=PATIENCE / 1000)
     except (errors.PyMongoError, ValueError):
         pass
     else:
-        hosts = found.netloc.rpartition("@")[2]
-        place = f"{found.scheme.lower()}://{hosts}/{'/'.join(names)}"
-        return Address(connected, names[0], "".join(names[1:]), place)
+        hosts = parts.netloc.rpartition("@")[2]
+        location = f"{parts.scheme.lower()}://{hosts}/{'/'.join(names)}"
+        return Address(connected, names[0], "".join(names[1:]), location)
     raise PolicyError(
         "pymongo cannot use the address: it has an unknown option, or special characters in user or password "
         "that are not percent-encoded, or its hosts cannot be found"
@@ -103,18 +103,18 @@ def read_address(uri: str) -> Address:
 
 def connect(address: Address) -> MongoClient[Raw]:
     """Return a client, without sending anything yet. Raises PolicyError."""
-    given: dict[str, Any] = {"appname": "hierdata"}
+    options: dict[str, Any] = {"appname": "hierdata"}
     if not re.search("serverSelectionTimeoutMS=", address.uri, re.IGNORECASE):
-        given["serverSelectionTimeoutMS"] = PATIENCE
+        options["serverSelectionTimeoutMS"] = PATIENCE
     if not re.search("(socketTimeoutMS|timeoutMS)=", address.uri, re.IGNORECASE):
-        given["socketTimeoutMS"] = SILENCE
+        options["socketTimeoutMS"] = SILENCE
     if "@" not in address.uri and USER in os.environ:
-        given |= {"username": os.environ[USER], "password": os.environ.get(PASSWORD)}
+        options |= {"username": os.environ[USER], "password": os.environ.get(PASSWORD)}
     try:
-        return MongoClient(address.uri, **given)
+        return MongoClient(address.uri, **options)
     except (errors.PyMongoError, ValueError, TypeError):
         pass
-    raise PolicyError(f"pymongo cannot use the options, or the user, of the address of {address.place}")
+    raise PolicyError(f"pymongo cannot use the options, or the user, of the address of {address.location}")
 
 
 def find_database(client: MongoClient[Raw], address: Address) -> Database[Raw]:
@@ -158,21 +158,21 @@ def plain(collection: object) -> Collection[Raw]:
     )
 
 
-def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
+def ask_server(location: str, question: Callable[[], Answer]) -> Answer:
     """Return the server's answer; turn the driver's errors into TargetErrors without value or context."""
     try:
         return question()
     except (errors.PyMongoError, BSONError) as error:
-        refused = refusal(place, error)
+        refused = refusal(location, error)
     raise refused
 
 
-def refusal(place: str, error: Exception) -> TargetError:
+def refusal(location: str, error: Exception) -> TargetError:
     """Return the TargetError for an error of the driver; an UnavailableError for what may pass."""
     passes = isinstance(error, errors.ConnectionFailure | errors.ExecutionTimeout | errors.WTimeoutError) or (
         isinstance(error, errors.OperationFailure) and _code(error)[0] in _PASSING
     )
-    return (UnavailableError if passes else TargetError)(_sentence(error), path=place)
+    return (UnavailableError if passes else TargetError)(_sentence(error), path=location)
 
 
 def _sentence(error: Exception) -> str:

@@ -70,9 +70,9 @@ class MongoTarget(Staged):
     """
 
     def __init__(
-        self, collection: Collection[Raw], place: str, batch: int, wanted: list[list[tuple[str, Any]]]
+        self, collection: Collection[Raw], location: str, batch: int, wanted: list[list[tuple[str, Any]]]
     ) -> None:
-        self._target, self._place, self._batch, self._wanted = collection, place, batch, wanted
+        self._target, self._place, self._batch, self._wanted = collection, location, batch, wanted
         self._begun: dict[str, Collection[Raw]] = {}
         self._validators: dict[str, Raw] = {}
         self._request: futures.Future[Any] | None = None
@@ -117,8 +117,8 @@ class MongoTarget(Staged):
         """Remove all collections that are not published; return False if one may remain on the server."""
         if self._request is not None and futures.wait([self._request], _PATIENCE).not_done:
             return False
-        left = [begun for begun in self._begun.values() if not _drop_collection(begun)]
-        return not left
+        remaining = [begun for begun in self._begun.values() if not _drop_collection(begun)]
+        return not remaining
 
     def _ask(self, request: Callable[[], Answer]) -> Answer:
         """Return the server's answer to a request that changes it.
@@ -266,8 +266,8 @@ class ValueTypes:
         """Return whether anything was seen at a dotted path, as an index names it."""
         key, _, rest = path.partition(".")
         below = [shape for shape in (self, self._items) if shape is not None]
-        found = [shape._keys[key] for shape in below if shape._keys is not None and key in shape._keys]
-        return any(not rest or shape.holds(rest) for shape in found)
+        shapes = [shape._keys[key] for shape in below if shape._keys is not None and key in shape._keys]
+        return any(not rest or shape.holds(rest) for shape in shapes)
 
     def schema(self) -> dict[str, Any]:
         """Return the schema that every value seen satisfies, in MongoDB's dialect."""

@@ -64,8 +64,8 @@ class PostgresStore(Store):
             raise PolicyError("both a table and a query are given: use one of them")
         self._table = None if table is None else parse_name(table)
         self._query, self._column = rows.query, rows.column or column
-        what = "the query" if rows.query is not None else "" if table is None else f"the table {table}"
-        self.place = f"{what} of {self._server.place}" if what else self._server.place
+        called = "the query" if rows.query is not None else "" if table is None else f"the table {table}"
+        self.location = f"{called} of {self._server.location}" if called else self._server.location
         self._relations: dict[str | None, Relation] = {}
 
     @classmethod
@@ -105,13 +105,13 @@ class PostgresStore(Store):
             beside = tuple(Table(name, parent=tables[0].name) for name in lookups)
             for table in (*tables, *beside) or (None,):
                 name = None if table is None else table.name
-                found = relation(connection, self._server, self._source(table), self._column)
-                self._relations[name] = found
+                rows = relation(connection, self._server, self._source(table), self._column)
+                self._relations[name] = rows
                 file = path if table is None else path / f"{table.name}.jsonl"
                 order = None if table is None or not published else table.key
-                count = copy(connection, found, file, self._batch, order)
+                count = copy(connection, rows, file, self._batch, order)
                 if not count and (table is None or table.parent is None):
-                    raise InputError("there are no rows: there is nothing to anonymize", path=found.place)
+                    raise InputError("there are no rows: there is nothing to anonymize", path=rows.location)
         return Exported(path)
 
     def refuse(self, source: Store | None) -> None:
@@ -121,11 +121,11 @@ class PostgresStore(Store):
         if self._query is not None:
             raise PolicyError("a query cannot be written to: name a new table")
         if self._table is None:
-            raise PolicyError("name the new table: postgresql://host/database/table", path=self.place)
+            raise PolicyError("name the new table: postgresql://host/database/table", path=self.location)
         if exists(self._server, self._table):
             same = (
                 isinstance(source, PostgresStore)
-                and source._server.place == self._server.place
+                and source._server.location == self._server.location
                 and source._table == self._table
             )
             why = (
@@ -133,7 +133,7 @@ class PostgresStore(Store):
                 if same
                 else "is already there; choose"
             )
-            raise TargetError(f"{why} a new name", path=self.place)
+            raise TargetError(f"{why} a new name", path=self.location)
 
     def staging(
         self, source: Store | None, *, tables: tuple[Table, ...] = ()
@@ -153,7 +153,7 @@ class PostgresStore(Store):
             column = None
         types = {name: relation.types for name, relation in relations.items()}
         return begin_target(
-            PostgresTarget(self._server, self._table, self.place, self._batch, tables, types, column)
+            PostgresTarget(self._server, self._table, self.location, self._batch, tables, types, column)
         )
 
     def close(self) -> None:

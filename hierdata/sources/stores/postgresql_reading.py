@@ -41,7 +41,7 @@ class Relation:
     stated: Name | str
     types: dict[str, str]
     document: str | None
-    place: str
+    location: str
 
 
 @contextmanager
@@ -56,32 +56,32 @@ def relation(connection: Connection, server: Server, stated: Name | str, documen
 
     Raises TargetError if it does not exist, or if the column is not JSON.
     """
-    what = f"the table {stated.table}" if isinstance(stated, Name) else "the query"
-    place = f"{what} of {server.place}"
-    columns = ask_server(place, lambda: _columns(connection, _source(stated)))
+    called = f"the table {stated.table}" if isinstance(stated, Name) else "the query"
+    location = f"{called} of {server.location}"
+    columns = ask_server(location, lambda: _columns(connection, _source(stated)))
     types = dict(columns)
     if len(types) < len(columns):
-        raise TargetError("two columns have the same name: rename one in the query", path=place)
+        raise TargetError("two columns have the same name: rename one in the query", path=location)
     if document is None and len(types) == 1 and next(iter(types.values())) in _JSON:
         document = next(iter(types))
     if document is not None and document not in types:
-        raise TargetError("there is no such column for the documents", path=place)
+        raise TargetError("there is no such column for the documents", path=location)
     if document is not None and types[document] not in _JSON:
-        raise TargetError("the column for the documents is neither json nor jsonb", path=place)
-    return Relation(stated, types, document, place)
+        raise TargetError("the column for the documents is neither json nor jsonb", path=location)
+    return Relation(stated, types, document, location)
 
 
-def copy(connection: Connection, found: Relation, path: Path, batch: int, order: str | None = None) -> int:
+def copy(connection: Connection, rows: Relation, path: Path, batch: int, order: str | None = None) -> int:
     """Write all rows to a new file of JSON Lines that only its owner can read; return their number.
 
     ``order`` is the column to sort by. Raises InputError for a row without a document.
     """
-    source = _source(found.stated, *(name for name in (found.document, order) if name is not None))
-    document = func.row_to_json(literal_column(_ROW)) if found.document is None else source.c[found.document]
+    source = _source(rows.stated, *(name for name in (rows.document, order) if name is not None))
+    document = func.row_to_json(literal_column(_ROW)) if rows.document is None else source.c[rows.document]
     question = _parametrize_query(select(cast(document, Text)), source)
     if order is not None:
         question = question.order_by(source.c[order])
-    return ask_server(found.place, lambda: _write_batch(connection, question, path, batch))
+    return ask_server(rows.location, lambda: _write_batch(connection, question, path, batch))
 
 
 def _write_batch(connection: Connection, question: Select[Any], path: Path, batch: int) -> int:
@@ -102,7 +102,7 @@ def exists(server: Server, name: Name) -> bool:
     parts = [part.replace('"', '""') for part in (name.schema, name.table) if part is not None]
     question = select(cast(func.to_regclass(literal(".".join(f'"{part}"' for part in parts))), Text))
     with connect(server) as connection:
-        return ask_server(server.place, lambda: connection.scalar(question)) is not None
+        return ask_server(server.location, lambda: connection.scalar(question)) is not None
 
 
 def _source(stated: Name | str, *names: str) -> FromClause:
@@ -131,7 +131,7 @@ def _columns(connection: Connection, source: FromClause) -> list[tuple[str, str]
 
 
 def _type(connection: Connection, oid: int) -> str:
-    found = connection.execute(
+    described = connection.execute(
         text(
             "SELECT t.typtype, t.typbasetype, format_type(t.oid, NULL), n.nspname = 'pg_catalog' "
             "FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace "
@@ -139,7 +139,7 @@ def _type(connection: Connection, oid: int) -> str:
         ),
         {"oid": oid},
     ).one()
-    kind, base, name, common = found
+    kind, base, name, common = described
     if str(kind) in ("d", "b'd'"):
         return _type(connection, int(base))
     return str(name) if common else "text"

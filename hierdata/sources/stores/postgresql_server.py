@@ -94,13 +94,13 @@ def parse_name(text: str) -> Name:
     >>> parse_name("students"), parse_name('school."a.b"')
     (Name(schema=None, table='students'), Name(schema='school', table='a.b'))
     """
-    found = _NAME.fullmatch(text)
-    if found is None:
+    match = _NAME.fullmatch(text)
+    if match is None:
         raise PolicyError(
             "the name of a table must be `table` or `schema.table`; put a part with dots in double "
             "quotes, which the shell must pass on: --table 'school.\"a.b\"'"
         )
-    schema, table = (None if part is None else _unquote(part) for part in found.groups())
+    schema, table = (None if part is None else _unquote(part) for part in match.groups())
     assert table is not None, "the second part is not optional"
     return _short(Name(schema, table))
 
@@ -125,11 +125,11 @@ def _short(name: Name) -> Name:
 
 @dataclass(frozen=True)
 class Server:
-    """A database: the engine that connects to it, and its readable address."""
+    """A database: the engine that connects to it, made for an address or not, and its readable address."""
 
     engine: Engine
-    place: str
-    own: bool
+    location: str
+    is_made_here: bool
 
     @classmethod
     def of(cls, source: object) -> tuple[Server, str | None, str | None]:
@@ -143,20 +143,19 @@ class Server:
             engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=limits)
             event.listen(engine, "do_connect", partial(_connect_watched, silence))
             return cls(engine, _place(url), True), table, column
-        given = source.engine if isinstance(source, Connection) else source
-        if not isinstance(given, Engine):
+        live = source.engine if isinstance(source, Connection) else source
+        if not isinstance(live, Engine):
             raise PolicyError("the source must be a synchronous engine or connection of SQLAlchemy")
-        if given.dialect.name != "postgresql":
+        if live.dialect.name != "postgresql":
             raise PolicyError("the engine must be for PostgreSQL")
-        if (
-            given.dialect.driver != "psycopg"
-        ):  # other drivers accept several statements at once, so a query could contain a second one
+        # Other drivers accept several statements at once, so a query could contain a second one.
+        if live.dialect.driver != "psycopg":
             raise PolicyError("the engine needs the driver psycopg: postgresql+psycopg://...")
-        return cls(given, _place(given.url), False), None, None
+        return cls(live, _place(live.url), False), None, None
 
     def close(self) -> None:
         """Close the connections that were opened for an address."""
-        if self.own:
+        if self.is_made_here:
             self.engine.dispose()
 
 
@@ -167,13 +166,13 @@ def _parse_address(address: str) -> tuple[URL, float, str | None, str | None]:
     )
     try:
         parts = urlsplit(address)
-        user, _, place = parts.netloc.rpartition("@")
-        found = re.fullmatch(r"(\[[^\]]+\]|[^:,]*)(?::([0-9]{1,5}))?", place)
+        user, _, host_and_port = parts.netloc.rpartition("@")
+        host = re.fullmatch(r"(\[[^\]]+\]|[^:,]*)(?::([0-9]{1,5}))?", host_and_port)
         query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
         silence = float(query.pop("read_timeout", SILENCE))
     except ValueError:
-        found = None
-    if found is None:
+        host = None
+    if host is None:
         raise PolicyError(wrong)
     database, _, table = parts.path.removeprefix("/").partition("/")
     if "/" in table:
@@ -183,8 +182,8 @@ def _parse_address(address: str) -> tuple[URL, float, str | None, str | None]:
         "postgresql+psycopg",
         unquote(name) or None,
         unquote(password) if colon else None,
-        unquote(found[1]).strip("[]") or None,
-        int(found[2]) if found[2] else None,
+        unquote(host[1]).strip("[]") or None,
+        int(host[2]) if host[2] else None,
         unquote(database) or None,
         query,
     )
@@ -196,7 +195,7 @@ def _place(url: URL) -> str:
     return f"postgresql://{host}/{url.database or ''}"
 
 
-def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
+def ask_server(location: str, question: Callable[[], Answer]) -> Answer:
     """Return the server's answer; turn the driver's errors into TargetErrors without value or context.
 
     What may pass, such as a lost connection, is an UnavailableError.
@@ -204,7 +203,7 @@ def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
     try:
         return question()
     except (SQLAlchemyError, psycopg.Error) as error:
-        refused = _refusal(error, place)
+        refused = _refusal(error, location)
     raise refused
 
 
@@ -214,9 +213,9 @@ def connect(server: Server, **options: Any) -> Iterator[Connection]:
 
     Dates, times and numbers have a fixed output format, whatever the server's settings are.
     """
-    connection = ask_server(server.place, server.engine.connect)
+    connection = ask_server(server.location, server.engine.connect)
     try:
-        yield ask_server(server.place, partial(_set_options, connection, options))
+        yield ask_server(server.location, partial(_set_options, connection, options))
     finally:
         _close_connection(connection)
 
@@ -240,23 +239,24 @@ def _close_connection(connection: Connection) -> None:
             connection.invalidate()
 
 
-def _refusal(error: Exception, place: str) -> TargetError:
+def _refusal(error: Exception, location: str) -> TargetError:
     if isinstance(error, PoolTimeout):
-        return UnavailableError("no connection in the engine's pool became free in time", path=place)
+        return UnavailableError("no connection in the engine's pool became free in time", path=location)
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     origin = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(origin, "sqlstate", None) or getattr(origin, "pgcode", None)
     if state is None and isinstance(origin, psycopg.OperationalError):
-        told = str(origin)  # a message of libpq; it may quote names, so it is not passed on
-        state = next((state for words, state in _BY_WORDS.items() if words in told), None)
-        if state is None and any(words in told for words in _CONNECTING) and not lost:
-            return UnavailableError("no server answers there, or it refuses the connection", path=place)
+        message = str(origin)  # a message of libpq; it may quote names, so it is not passed on
+        state = next((state for words, state in _BY_WORDS.items() if words in message), None)
+        if state is None and any(words in message for words in _CONNECTING) and not lost:
+            return UnavailableError("no server answers there, or it refuses the connection", path=location)
         state = state or _LOST
     if state is None:
-        return TargetError(f"the driver refused ({type(origin).__name__})", path=place)
+        return TargetError(f"the driver refused ({type(origin).__name__})", path=location)
     known = _BY_STATE.get(state) or _BY_STATE.get(state[:2])
     kind = UnavailableError if state.startswith(_PASSING) else TargetError
-    return kind(known or f"the server refused (state {state if state.isalnum() else 'unknown'})", path=place)
+    unknown = f"the server refused (state {state if state.isalnum() else 'unknown'})"
+    return kind(known or unknown, path=location)
 
 
 def _connect_watched(

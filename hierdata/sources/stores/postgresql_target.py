@@ -65,13 +65,13 @@ class PostgresTarget(Staged):
         self,
         server: Server,
         name: Name,
-        place: str,
+        location: str,
         batch: int,
         tables: tuple[Keyed, ...],
         types: Mapping[str | None, Mapping[str, str]],
         column: str | None,
     ) -> None:
-        self.server, self._name, self._place, self._batch = server, name, place, batch
+        self.server, self._name, self._place, self._batch = server, name, location, batch
         self._tables, self._types, self._column = tables, types, column
         self._metadata = MetaData()
         self.connection: Connection
@@ -128,16 +128,16 @@ class PostgresTarget(Staged):
             postgresql_on_commit="DROP",
         )
         self.connection.execute(CreateTable(staged))
-        seen: dict[str, dict[str, set[Kind]]] = {}
+        kinds: dict[str, dict[str, set[Kind]]] = {}
         rows = split(keyed, documents) if keyed else ((part, document) for document in documents)
-        self._copy_rows(staged, _note_rows(rows, seen))
+        self._copy_rows(staged, _note_rows(rows, kinds))
         made: dict[str, Table] = {}
         for table in keyed:
-            own = _Rows(staged, table.name, self._types.get(table.name, {}), seen.get(table.name, {}))
-            made[table.name] = self._fill(self._table_name(part, table), own, table, made)
+            table_rows = _Rows(staged, table.name, self._types.get(table.name, {}), kinds.get(table.name, {}))
+            made[table.name] = self._fill(self._table_name(part, table), table_rows, table, made)
         if not keyed:
             types = self._types.get(None, {}) if part == RECORDS else {}
-            self._fill(self._table_name(part), _Rows(staged, part, types, seen.get(part, {})))
+            self._fill(self._table_name(part), _Rows(staged, part, types, kinds.get(part, {})))
 
     def _copy_rows(self, table: Table, rows: Iterator[tuple[Any, ...]]) -> None:
         columns = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
@@ -152,13 +152,13 @@ class PostgresTarget(Staged):
         """Create a table from staged rows; the keys of keyed tables become primary and foreign keys."""
         joins = () if keyed is None else keyed.joins
         columns: list[Column[Any]] = []
-        for column in dict.fromkeys([*joins, *(one for one in rows.types if one in rows.seen), *rows.seen]):
+        for column in dict.fromkeys([*joins, *filter(rows.kinds.__contains__, rows.types), *rows.kinds]):
             if keyed is None or column not in joins:
                 columns.append(Column(column, _Type(self._type(rows, column))))
             elif column == keyed.key:
                 columns.append(Column(column, BigInteger, primary_key=True, autoincrement=False))
             else:
-                above = next(one for one in self._tables if one.name == keyed.parent)
+                above = next(other for other in self._tables if other.name == keyed.parent)
                 assert made is not None, "parents come before their children"
                 reference = ForeignKey(made[above.name].c[above.key or ""])
                 columns.append(Column(column, BigInteger, reference, nullable=False))
@@ -178,7 +178,7 @@ class PostgresTarget(Staged):
         return self.connection.connection.driver_connection
 
     def _type(self, rows: _Rows, column: str) -> str:
-        kinds = rows.seen[column]
+        kinds = rows.kinds[column]
         wanted = type_of(rows.types.get(column), kinds)
         if must_be_tried(wanted, kinds) and not self._fits(rows, column, wanted):
             return TEXT
@@ -201,15 +201,15 @@ class _Rows:
     """The staged rows of one table: the source's types, and the kinds of values in each column."""
 
     def __init__(
-        self, staged: Table, part: str, types: Mapping[str, str], seen: Mapping[str, set[Kind]]
+        self, staged: Table, part: str, types: Mapping[str, str], kinds: Mapping[str, set[Kind]]
     ) -> None:
-        self.staged, self.part, self.types, self.seen = staged, part, types, seen
+        self.staged, self.part, self.types, self.kinds = staged, part, types, kinds
         self.chosen: ColumnElement[bool] = staged.c.part == part
 
     def text(self, column: str) -> ColumnElement[Any]:
         """Return a value as text."""
-        found: ColumnElement[Any] = self.staged.c.row[column].astext
-        return found
+        value: ColumnElement[Any] = self.staged.c.row[column].astext
+        return value
 
     def value(self, column: str, type: Any) -> ColumnElement[Any]:
         """Return a value of a type."""
@@ -234,11 +234,11 @@ def begin_target(target: PostgresTarget) -> Iterator[PostgresTarget]:
 
 
 def _note_rows(
-    rows: Iterable[tuple[str, Document]], seen: dict[str, dict[str, set[Kind]]]
+    rows: Iterable[tuple[str, Document]], kinds_by_part: dict[str, dict[str, set[Kind]]]
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the rows with number and part, and add the kinds of values of each column to ``seen``."""
     for number, (part, row) in enumerate(rows, 1):
-        kinds = seen.setdefault(part, {})
+        kinds = kinds_by_part.setdefault(part, {})
         for column, value in row.items():
             kind = kind_of(value)
             known = kinds.setdefault(column, set())
