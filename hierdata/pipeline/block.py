@@ -33,7 +33,7 @@ class Block:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "forest": None}
 
-    def at(self, frame: Frame, heaviest: Heaviest) -> Forest:
+    def open_forest(self, frame: Frame, heaviest: Heaviest) -> Forest:
         """Return the forest of the records, built if needed; a recoding may have added nodes to it."""
         if self.forest is None:
             self.forest = hide(frame.forest(self.encoded, heaviest), self.partitions)

@@ -201,7 +201,7 @@ class Guard:
     def _open(self, block: Block) -> tuple[Forest, Partition]:
         """Return the forest of a block, and the partition of the stage."""
         (partition,) = block.partitions
-        return block.at(self.frame, self.heaviest), partition
+        return block.open_forest(self.frame, self.heaviest), partition
 
     def _change(self, block: Block, partition: Partition) -> Block:
         return replace(block, partitions=(partition,))

@@ -54,7 +54,7 @@ def send_forms(
 def _forms(block: Block, frame: Frame, heaviest: Heaviest) -> dict[int, bytes]:
     """Return the digest of each class, by the root of its representative."""
     (partition,) = block.partitions
-    forest = block.at(frame, heaviest)
+    forest = block.open_forest(frame, heaviest)
     forms = digests(forest, partition.representative, partition.nodes)
     return {root: forms[root] for root in forest.roots[:-1].tolist() if root in forms}
 
@@ -65,7 +65,7 @@ def find_root_forms(frame: Frame, heaviest: Heaviest, block: Block) -> list[byte
     None if a class was not found.
     """
     (partition,) = block.partitions
-    forest = block.at(frame, heaviest)
+    forest = block.open_forest(frame, heaviest)
     classes, firsts = np.unique(partition.equivalence_class, return_index=True)
     if not len(classes) or classes[0] < 0:
         return []
@@ -106,7 +106,7 @@ def split_block(
     """
     (partition,) = block.partitions
     own_bin = number_of[block.number]
-    forest = block.at(frame, heaviest)
+    forest = block.open_forest(frame, heaviest)
     home = np.full(forest.record_count, own_bin)
     for root, form in _forms(block, frame, heaviest).items():
         if form in homes:
@@ -200,7 +200,7 @@ def send_marks(
     Yields the marks by bin. A reference that the block itself resolves is not sent.
     """
     partition = block.partitions[0]  # of the records; groups of tables follow
-    forest = block.at(frame, heaviest)
+    forest = block.open_forest(frame, heaviest)
     identities = published_marks(forest, partition.representative, fields.identities)
     references = published_marks(forest, partition.representative, fields.references)
     by_bin: list[Marks] = [(set(), set()) for _ in range(bins)]
@@ -221,7 +221,7 @@ def drop_from_block(
 ) -> Block:
     """Return a block, which has all records of its classes, without its ``dangling`` references."""
     partition, *groups = block.partitions
-    forest = block.at(frame, heaviest)
+    forest = block.open_forest(frame, heaviest)
     carried, changed = drop_references(forest, partition, fields.references, dangling)
     return replace(
         block,

@@ -60,7 +60,7 @@ class TallyBlock:
 
     def __call__(self, block: Block) -> tuple[Tallies, TypesShown]:
         """Return the answers and the types."""
-        forest = block.at(self.frame, self.heaviest)
+        forest = block.open_forest(self.frame, self.heaviest)
         publication = self.recoding.publish(forest, block.partitions, range(forest.record_count))
         return tally(publication, forest, self.metrics), find_types(forest, publication)
 
@@ -118,7 +118,7 @@ class PublishBlock:
         """Yield lines by range."""
         places = places_of(self.order_key, block.encoded.ordinals.tolist())
         order = sorted(range(len(places)), key=places.__getitem__)
-        forest = unify_types(block.at(self.frame, self.heaviest), self.types)
+        forest = unify_types(block.open_forest(self.frame, self.heaviest), self.types)
         (part,) = self.recoding.publish(forest, block.partitions, order).parts
         class_of = block.partitions[0].equivalence_class.tolist()
         kept = (places[record] for record in order if class_of[record] >= 0)
@@ -240,7 +240,7 @@ class Publishing:
     def _publish_local(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
         """Publish the only block, in this process."""
         (block,) = classes.blocks.collect()
-        forest = block.at(self.prepared.frame, classes.heaviest)
+        forest = block.open_forest(self.prepared.frame, classes.heaviest)
         order = order_of(self.order_key, forest.record_count)
         publication = self.recoding.publish(forest, block.partitions, order)
         unified = unify_types(forest, self._types_to_unify(find_types(forest, publication)))

@@ -79,7 +79,7 @@ def search(
     records are a block of a collection, or ``alone`` the whole collection: then PromiseError is raised if a
     stage finds no class.
     """
-    original = forest = block.at(prepared.frame, NOTHING)
+    original = forest = block.open_forest(prepared.frame, NOTHING)
     total = forest.record_count
 
     def report_progress(done: int) -> None:
@@ -151,7 +151,7 @@ class _StageSearch:
     @property
     def forest(self) -> Forest:
         """The forest of the block, without the nodes of the recoding."""
-        return self.block.at(self.prepared.frame, NOTHING)
+        return self.block.open_forest(self.prepared.frame, NOTHING)
 
     def prepare(self, partition: Partition) -> Recoded:
         """Prepare a partition as the recoding does, and judge together what will look alike."""
