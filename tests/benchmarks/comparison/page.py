@@ -10,7 +10,6 @@ from typing import Any
 Line = Mapping[str, Any]
 HERE = Path(__file__).parent
 ATTACK = ("fewer than 5", "guessed")
-WAYS = ("hierdata, trees", "one wide row")
 PARTS = {"adult": "Adult", "checks": "checks", "students": "students"}
 TOOK = ("s", "CPU s", "peak MB")
 ADULT = ("tool", "how", "NCP", "suppressed", "promise", *ATTACK, *TOOK)
@@ -162,19 +161,6 @@ def _least(lines: Sequence[Line]) -> list[str]:
     return [f"{best['loss']:.4f}{named}", f"{best['suppressed']:,}"]
 
 
-def nested_table(found: Mapping[str, Any]) -> str:
-    """For each data set and promise the loss as trees and as wide rows, for the most records."""
-    places: dict[tuple[str, str], dict[str, str]] = {}
-    for line in _of_most_records(found["students"]):
-        ways = places.setdefault((line["data"], line["promise"]), {})
-        ways[line["way"]] = f"{line['loss']:.4f}" if "loss" in line else "none"
-    rows = [
-        [data, promised, *(ways.get(way, "not measured") for way in WAYS)]
-        for (data, promised), ways in places.items()
-    ]
-    return table(("data", "promise", "trees", "one wide row"), rows)
-
-
 def tables(found: Mapping[str, Any]) -> str:
     """The tables of a run, as they are printed."""
     parts = adult_tables(found, ()), check_table(found), student_tables(found)
@@ -194,7 +180,6 @@ def page(found: Mapping[str, Any]) -> str:
         "records": f"{max((line['records'] for line in found['students']), default=0):,}",
         "versions": ", ".join(f"{name} {version}" for name, version in found["versions"].items()),
         "summary": summary_table(found, cited["lines"]),
-        "nested": nested_table(found),
         "adult": adult_tables(found, cited["lines"]),
         "checks": check_table(found),
         "students": student_tables(found),
