@@ -154,10 +154,10 @@ class Date(QuasiDomain):
         """Build the hierarchy over the observed days, and partial dates."""
         periods = sorted(group_observed(observed, self._period_of))
         first, last = (periods[0][0], max(end for _, end in periods)) if periods else (0, 0)
-        stated: dict[str, Any] = {
-            "span": last - first,
-            "codebook": {"kind": "date", "steps": list(self.steps), **self._stated_earliest()},
-        }
+        codebook: dict[str, Any] = {"kind": "date", "steps": list(self.steps)}
+        if self.earliest is not None:
+            codebook["earliest"] = self.earliest
+        stated: dict[str, Any] = {"span": last - first, "codebook": codebook}
         steps = [_periods_of(step) for step in reversed(self.steps)]
         if self.has_partial_values:
             tree = nest_bins(periods, self._period_of, steps, **stated)
@@ -173,9 +173,6 @@ class Date(QuasiDomain):
                 **stated,
             )
         return tree if self.missing is None else replace(tree, node_of=self._or_missing(tree.node_of))
-
-    def _stated_earliest(self) -> dict[str, int]:
-        return {} if self.earliest is None else {"earliest": self.earliest}
 
     def _period_of(self, value: Scalar) -> Period:
         first, last = read_period(value, self.format, UNTIL if self.until is None else self.until)

@@ -81,7 +81,7 @@ class Interval(QuasiDomain):
         points = [int(number * unit) for number in numbers]
         finest, *wider = self.steps
         if integral and finest == 1:
-            bins = [_whole_number(int(number)) for number in numbers]
+            bins = [Bin(int(n), int(n) + 1, int(n), str(n), str(n)) for n in numbers]
         else:
             bins = bins_around(points, _bins_of(finest, digits, integral))
         return line_up(
@@ -138,11 +138,6 @@ class Interval(QuasiDomain):
         if self.domain is not None:
             book |= {"domain": _spell_numbers(self.domain), "outside": self.outside}
         return book
-
-
-def _whole_number(number: int) -> Bin:
-    """Return the bin of one integer: the number itself."""
-    return Bin(number, number + 1, number, str(number), str(number))
 
 
 @dataclass(frozen=True)

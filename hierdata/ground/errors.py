@@ -12,7 +12,7 @@ class HierdataError(Exception):
     """Base of all errors that a user can cause or must act on.
 
     ``exit_code`` is what the command line returns. ``message`` is the sentence without record and path, or
-    one line for each of several. Whatever names of others they quote, both are safe to show: control
+    one line for each of several. Whatever names they quote from the input, both are safe to show: control
     characters are escaped. ``revealed`` holds the raw values a steward may ask for with ``--reveal FILE``;
     they are never part of the message.
 

@@ -44,7 +44,7 @@ class JoinTally:
             self.misfits[key] = Misfit(rows + count, min(earlier, first))
 
     def check(self, tables: Sequence[Table], locate: Callable[[str, Place], str]) -> None:
-        """Raise InputError if a row cannot be joined; the outermost tables are told first."""
+        """Raise InputError if a row cannot be joined; the outermost tables come first."""
         for table in tables:
             for (name, reason, other), misfit in sorted(self.misfits.items()):
                 if name == table.name:

@@ -10,7 +10,7 @@ last day.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from hierdata.documents.document import Document, Scalar, Value, field_at
@@ -35,7 +35,7 @@ _ABSENT_REASON = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
 
 
 def absent_element() -> Document:
-    """Return the content of an element whose value is not told.
+    """Return the content of an element whose value is not published.
 
     >>> absent_element()["extension"][0]["valueCode"]
     'masked'
@@ -92,6 +92,7 @@ class TypedField:
     dates: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class _Node:
     """What a policy publishes at a path, and the FHIR type there.
 
@@ -102,24 +103,17 @@ class _Node:
     by the conditions that they satisfy, where a list has items of several kinds.
     """
 
-    __slots__ = (
-        *("below", "choices", "field", "is_resource", "kinds", "range", "ranges", "required", "texts"),
-        *("to_fill", "type", "vertex"),
-    )
-
-    def __init__(self, kind: str) -> None:
-        self.type = kind
-        self.is_resource = is_resource(kind)
-        self.below: dict[str, _Node] = {}
-        self.field: TypedField | None = None
-        self.vertex = False
-        self.range: str | None = None
-        self.ranges: dict[str, str] = {}
-        self.texts = ALL_CODES
-        self.required: dict[str, Element] = {}
-        self.choices: tuple[tuple[str, ...], ...] = ()
-        self.to_fill: tuple[str, ...] = ()
-        self.kinds: dict[Conditions, _Node] = {}
+    type: str
+    vertex: bool = False
+    below: dict[str, _Node] = field(default_factory=dict)
+    kinds: dict[Conditions, _Node] = field(default_factory=dict)
+    required: dict[str, Element] = field(default_factory=dict)
+    choices: tuple[tuple[str, ...], ...] = ()
+    to_fill: tuple[str, ...] = ()
+    texts: TextLabels = ALL_CODES
+    ranges: dict[str, str] = field(default_factory=dict)
+    range: str | None = None
+    field: TypedField | None = None
 
     def step_down(self, step: TypedStep) -> _Node:
         """Return the node below at a step; create it if needed."""
@@ -130,8 +124,7 @@ class _Node:
         if not step.conditions:
             return node
         if step.conditions not in node.kinds:
-            node.kinds[step.conditions] = _Node(node.type)
-            node.kinds[step.conditions].vertex = True
+            node.kinds[step.conditions] = _Node(node.type, vertex=True)
         return node.kinds[step.conditions]
 
     def of_item(self, item: Document) -> _Node:
@@ -195,8 +188,7 @@ class Typing:
     def __init__(
         self, root: str, fields: Iterable[TypedField], joined: Mapping[str, Collection[str]]
     ) -> None:
-        self._root = _Node(root)
-        self._root.vertex = True
+        self._root = _Node(root, vertex=True)
         for published in fields:
             node = self._root
             for step in published.steps:
@@ -238,7 +230,7 @@ def _write(content: Document, node: _Node) -> Document:
             typed["display" if key == "code" and value in node.texts else key] = value
     if typed or node.vertex:
         _mark_required(typed, node)
-        return typed if typed or node.is_resource else absent_element()
+        return typed if typed or is_resource(node.type) else absent_element()
     return typed
 
 

@@ -228,6 +228,18 @@ class Rowwise(Format):
                 put(document)
 
 
+class Divisible(Rowwise):
+    """A format whose files are read in the parts of ``splits``, and as a whole likewise."""
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield the records (see Format.read); only a window of the file is held in memory."""
+        return self.read_split(stream, layout, WHOLE)
+
+    @abstractmethod
+    def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
+        """Yield the records of a part (see Format.read_split)."""
+
+
 def check_columns(columns: Sequence[str]) -> None:
     """Raise InputError unless every column has a unique name; the error contains no name."""
     first: dict[str, int] = {}

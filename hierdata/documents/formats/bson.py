@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import BinaryIO, ClassVar
 
 from hierdata.documents.document import Document
-from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
+from hierdata.documents.formats.base import WHOLE, Divisible, Layout, Split
 from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.ground.errors import InputError, PolicyError, missing_extra
 
@@ -25,7 +25,7 @@ _LENGTH = Struct("<i")
 _ARCHIVE = b"\x6d\xe2\x99\x81"  # first bytes of an archive of mongodump
 
 
-class Bson(Rowwise):
+class Bson(Divisible):
     """A sequence of documents, each with its length. All BSON types are written back unchanged."""
 
     name: ClassVar[str] = "bson"
@@ -42,10 +42,6 @@ class Bson(Rowwise):
             raise PolicyError("every document of BSON is a record: `records` has no meaning here")
         _length(stream, 1)
         return Layout()
-
-    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield a record for each document (see Format.read)."""
-        return self.read_split(stream, layout, WHOLE)
 
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
         """Cut between documents, which are skipped by their lengths (see Format.splits)."""

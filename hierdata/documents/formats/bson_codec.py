@@ -133,21 +133,12 @@ class Walker:
         return members
 
     def _value(self, kind: int, room: int) -> Value:
-        if kind in _OLD:
-            return _OLD[kind](self, room)
-        if kind == _OBJECT:
-            return self._members(room)
-        if kind == _ARRAY:
-            return list(self._members(room).values())
-        if kind == _STRING:
-            return self._string()
-        if kind == _CODE:
-            return Code(self._string())
-        if kind == _BINARY:
-            return self._single(kind, self._take(5 + self._peek()), room)
-        if kind not in _SIZES:
+        if kind in _READ:
+            return _READ[kind](self, room)
+        if kind not in _SIZES and kind != _BINARY:
             raise RefusedTextError(NOT_BSON)
-        return self._single(kind, self._take(_SIZES[kind]), room)
+        size = 5 + self._peek() if kind == _BINARY else _SIZES[kind]
+        return self._single(kind, self._take(size), room)
 
     def _pointer(self, room: int) -> Value:
         return {"$dbPointer": {"$ref": self._string(), "$id": self._single(_OBJECT_ID, self._take(12), room)}}
@@ -197,14 +188,18 @@ class Walker:
         return _decode_text(self._take(end - self._position + 1)[:-1])
 
 
-_OLD: dict[int, Callable[[Walker, int], Value]] = {
+_READ: dict[int, Callable[[Walker, int], Value]] = {
+    _OBJECT: lambda walker, room: walker._members(room),
+    _ARRAY: lambda walker, room: list(walker._members(room).values()),
+    _STRING: lambda walker, _: walker._string(),
+    _CODE: lambda walker, _: Code(walker._string()),
     _UNDEFINED: lambda *_: Undefined("undefined"),
     _REGEX: lambda walker, _: Regex.of(walker._cstring(), walker._cstring()),
     _SYMBOL: lambda walker, _: Symbol(walker._string()),
     _POINTER: Walker._pointer,
     _SCOPED: Walker._read_scoped_code,
 }
-"""Types that the library does not preserve."""
+"""Types that are not left to the library: containers, texts, and what it does not preserve."""
 
 
 def _decode_text(content: bytes) -> str:

@@ -34,7 +34,7 @@ _WRITTEN = 1024
 """Records written at a time."""
 _BLANK = b"\n"
 _HEAD = 1 << 12
-"""Bytes from whose line ends those of the file are told."""
+"""Bytes in which the line ends of the file are looked for."""
 _COMMA = re.compile(",")
 _DECIMAL = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _TERMINATOR = "\r\n"  # the csv module quotes cells that contain one of its characters

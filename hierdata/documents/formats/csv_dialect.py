@@ -1,4 +1,4 @@
-"""How a CSV file of others is written, found in its beginning for a draft, which states it."""
+"""The dialect of a CSV file, found in its beginning, for a drafted policy to state."""
 
 from __future__ import annotations
 

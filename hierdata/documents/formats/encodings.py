@@ -1,4 +1,4 @@
-"""Bytes of others as UTF-8: text in other encodings, and the one file in a zip file."""
+"""Input as UTF-8: text in other encodings, and the one file in a zip file."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from json.encoder import encode_basestring
 from typing import Any, BinaryIO, ClassVar, cast
 
 from hierdata.documents.document import Document, Numeral, Siblings, Value
-from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
+from hierdata.documents.formats.base import WHOLE, Divisible, Layout, Split
 from hierdata.documents.formats.decoder import RefusedTextError, strict, unique
 from hierdata.documents.formats.json_reading import find_extent, ranges, read_array, read_lines
 from hierdata.documents.formats.objects import encode, literal
@@ -309,7 +309,7 @@ def is_extended(stream: BinaryIO) -> bool:
     return _WRAPPER.search(stream.read(_HEAD)) is not None
 
 
-class ExtendedJson(Rowwise):
+class ExtendedJson(Divisible):
     """Extended JSON version 2, relaxed or canonical; wrappers of version 1 are read too.
 
     It is written in the mode that was read: canonical if the beginning of the file has numbers in wrappers
@@ -331,12 +331,6 @@ class ExtendedJson(Rowwise):
         head = stream.read(_HEAD).removeprefix(BOM_UTF8).decode(errors="replace")
         return Layout(array=head.lstrip(" \t\r\n").startswith("["), canonical=_is_canonical(head))
 
-    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield the records (see Format.read)."""
-        if layout.array:
-            return read_array(stream, layout, _DECODER)
-        return self.read_split(stream, layout, WHOLE)
-
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
         """Cut lines by bytes; an array is one part (see Format.splits)."""
         return (WHOLE,) if layout.array else ranges(stream, size)
@@ -344,7 +338,7 @@ class ExtendedJson(Rowwise):
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the records of a part (see Format.read_split)."""
         if layout.array:
-            return self.read(stream, layout)
+            return read_array(stream, layout, _DECODER)
         return read_lines(stream, split, _DECODER)
 
     def extent(self, stream: BinaryIO, layout: Layout, split: Split) -> tuple[int, int] | None:

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, ClassVar
 
 from hierdata.documents.document import Document
-from hierdata.documents.formats.base import (
-    WHOLE,
-    Format,
-    Layout,
-    Rowwise,
-    Split,
-)
+from hierdata.documents.formats.base import Divisible, Format, Layout, Split
 from hierdata.documents.formats.decoder import decoder_with
 from hierdata.documents.formats.json_reading import (
     Window,
@@ -89,7 +83,7 @@ class Json(Format):
 
 
 @dataclass(frozen=True)
-class JsonLines(Rowwise):
+class JsonLines(Divisible):
     """JSON Lines (also called NDJSON): one object per line; empty lines are skipped. ``words`` as in Json."""
 
     name: ClassVar[str] = "jsonl"
@@ -113,10 +107,6 @@ class JsonLines(Rowwise):
         if records:
             raise PolicyError("every line of JSON Lines is a record: `records` has no meaning here")
         return Layout()
-
-    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield one record per line (see Format.read)."""
-        return self.read_split(stream, layout, WHOLE)
 
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
         """Cut by bytes; a compressed file cannot be cut (see Format.splits)."""

@@ -133,7 +133,7 @@ def find_records(window: Window) -> list[str]:
     """Return the paths at which a file that is an object may have its records, if they are few; else none.
 
     These are arrays of objects, and objects whose values are alike (their paths end in .*). Keys that do not
-    look like names of fields may be data, and are not told.
+    look like names of fields may be data, and are left out.
     """
     try:
         paths, _ = _look_into(window, "$", _LEVELS)

@@ -14,7 +14,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
 
 from hierdata.documents.document import Document, Scalar, Value
-from hierdata.documents.formats.base import BESIDE, WHOLE, Layout, Rowwise, Split, check_columns
+from hierdata.documents.formats.base import BESIDE, Divisible, Layout, Split, check_columns
 from hierdata.documents.formats.decoder import LONE_SURROGATE
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.nested_columns import (
@@ -39,7 +39,7 @@ _ARROWS_OWN = {b"ARROW:schema"}  # repeats the types of the columns: the only me
 
 
 @dataclass(frozen=True)
-class Parquet(Rowwise):
+class Parquet(Divisible):
     """Apache Parquet: numbers, booleans, text, dates and timestamps, and lists and structs of them.
 
     Floats become the decimals of their repr, dates and timestamps ISO text. Null is a missing value; NaN
@@ -77,10 +77,6 @@ class Parquet(Rowwise):
         if records:
             raise PolicyError("every row of a Parquet table is a record: `records` has no meaning here")
         return table_layout(_open_file(stream).schema_arrow, self.paths)
-
-    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield one record per row (see Format.read); only one batch of rows is held in memory."""
-        return self.read_split(stream, layout, WHOLE)
 
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
         """Cut between row groups; small ones are combined up to ``ROWS`` rows (see Format.splits)."""

@@ -80,7 +80,8 @@ class Xml(Format):
         if has_doctype and layout.alone:
             raise VerificationError(BESIDE)
         if root.tag != layout.records[0]:
-            raise InputError(_WRONG_NAMESPACE if _same_name(root.tag, layout.records[0]) else _WRONG_ROOT)
+            same_name = root.tag.rpartition("}")[2] == layout.records[0].rpartition("}")[2]
+            raise InputError(_WRONG_NAMESPACE if same_name else _WRONG_ROOT)
         return _Reader(layout).read(chunks_of(head, stream))
 
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
@@ -104,22 +105,15 @@ class Xml(Format):
         stream.write(encode(closing + "\n"))
 
 
-def _same_name(tag: str, other: str) -> bool:
-    """Return whether two names are equal apart from their namespaces."""
-    return tag.rpartition("}")[2] == other.rpartition("}")[2]
-
-
 class _Reader:
     """One pass over the records of a file."""
 
     def __init__(self, layout: Layout) -> None:
-        self._place = layout.records
-        self._tag = layout.records[-1]
+        self._layout = layout
+        self._path = layout.records
         self._is_root = len(layout.records) == 1
-        self._lenient = layout.stated
         self._alone = layout.alone
         self._trim = layout.trim and not layout.alone
-        self._listed = layout.asides
         self._asides = layout.alone or bool(layout.asides)
         events = ("start", "end", *(ASIDES if layout.alone else ()))
         self._parser = parser_of(events, layout.records, asides=self._asides)
@@ -139,13 +133,13 @@ class _Reader:
             if self._root is not None and not self._is_root:
                 self._free()
         assert self._root is not None
-        if len(self._place) == 2:
+        if len(self._path) == 2:
             self._check(self._root[-1] if len(self._root) else None)
 
     def _free(self) -> None:
         """Free what is complete; the parser may still be adding to the last element of each level."""
         level = self._root
-        for _ in self._place[1:]:
+        for _ in self._path[1:]:
             if level is None or not len(level):
                 return
             del level[:-1]
@@ -174,11 +168,11 @@ class _Reader:
                 continue
             if event == "start":
                 self._begun += 1
-                if len(self._place) == 2:
+                if len(self._path) == 2:
                     self._check(element.getprevious())
             else:
                 if self._asides:
-                    drop_asides(element, self._listed, alone=self._alone)
+                    drop_asides(element, self._layout.asides, alone=self._alone)
                 document = convert_element(element, self._begun, trim=self._trim)
                 self._done += 1
                 yield document
@@ -186,10 +180,10 @@ class _Reader:
     def _is_record(self, element: _Element) -> bool:
         if self._is_root:
             return element is self._root
-        if element.tag != self._tag:
+        if element.tag != self._path[-1]:
             return False
         above: _Element | None = element
-        for tag in reversed(self._place):
+        for tag in reversed(self._path):
             if above is None or above.tag != tag:
                 return False
             above = above.getparent()
@@ -204,9 +198,9 @@ class _Reader:
     def _check(self, before: _Element | None) -> None:
         """Raise an error for other content between a record, or the end, and the element before it."""
         assert self._root is not None
-        if self._lenient and not self._alone:
+        if self._layout.stated and not self._alone:
             return
-        mixed = before is not None and before.tag != self._tag
+        mixed = before is not None and before.tag != self._path[-1]
         between = self._root.text if before is None else before.tail
         text = bool(between and between.strip(SPACE))
         if self._alone and (mixed or text):

@@ -171,6 +171,12 @@ class ListStep(ShapeStep):
 
         return change
 
+    def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
+        """Yield what is wrong with the parameters; each field that the step reads must have a path."""
+        yield from super().problems(notation)
+        for name in self.reads:
+            notation.read_field(self.path, name)
+
     def field_keys(self, context: StepContext, name: str | None) -> Keys:
         """Return the keys of a field of an item; the item itself without a name."""
         return () if name is None else context.notation.read_field(self.path, name)

@@ -124,7 +124,7 @@ def find_repeated(value: Value, keys: Keys, repeated: set[Keys]) -> None:
 
 
 def name_field(keys: Keys, paths: Collection[Path]) -> str:
-    """Return the path of a field as a policy writes it; the name of another field is not told."""
+    """Return the path of a field as a policy writes it; the names of other fields are left out."""
     for count in range(len(keys), 0, -1):
         for path in paths:
             if path.keys[:count] == keys[:count]:

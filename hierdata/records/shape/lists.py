@@ -124,8 +124,6 @@ class Distinct(ListStep):
     def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
         """Yield what is wrong with the parameters."""
         yield from super().problems(notation)
-        for name in self.fields:
-            notation.read_field(self.path, name)
         if self.count is not None and len(notation.read_field(self.path, self.count)) != 1:
             yield "count", f"{self.count} must be the name of one new field of the item"
 
@@ -209,12 +207,6 @@ class DropBelow(ListStep):
             f"Items of {quote(self.path)} whose value{value} fewer than {self.k} individuals of the input "
             "have were not used."
         )
-
-    def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
-        """Yield what is wrong with the parameters."""
-        yield from super().problems(notation)
-        if self.by is not None:
-            notation.read_field(self.path, self.by)
 
 
 class Listed(ShapeStep):
