@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hierdata.executors import WorkerError
-from hierdata.executors.local import ONE_THREAD, Kept
+from hierdata.executors.local import ONE_THREAD, LiveValue
 from hierdata.executors.processes import Processes, _WorkerProcess
 from hierdata.executors.spill import Extent, SpillPlace, put
 from hierdata.executors.worker import Request
@@ -66,7 +66,7 @@ def _can_move(worker: _WorkerProcess) -> bool:
         return False
     place = SpillPlace(Path(), 1 << 16, 0)
     try:
-        where = Kept((Path.cwd(), {**os.environ, **ONE_THREAD}))
+        where = LiveValue((Path.cwd(), {**os.environ, **ONE_THREAD}))
         worker.give(Request(_MOVING, put(((), move), place), where, place, {}))
         return worker.answer() is None
     except WorkerError:

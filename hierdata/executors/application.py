@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hierdata.executors.base import ExecutorOptions
 from hierdata.executors.local import ONE_THREAD, processors
 from hierdata.ground.errors import PolicyError
 
@@ -30,8 +31,9 @@ appender.stderr.layout.type = PatternLayout
 _PATIENCE = 20  # seconds that Java may take to end
 
 
-def settings(workers: int | None, memory: int | None, master: str | None, folder: Path) -> dict[str, str]:
+def settings(options: ExecutorOptions, folder: Path) -> dict[str, str]:
     """Return our Spark settings: no output, and on this machine also its folder and its Python."""
+    workers, memory, master = options.get("workers"), options.get("memory"), options.get("master")
     chosen = {
         "spark.app.name": "hierdata",
         "spark.ui.enabled": "false",

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NotRequired, Self, TypedDict, TypeVar, Unpack
 
 from hierdata.ground.errors import HierdataError
 from hierdata.ground.plugins import FAULT, fault_of
@@ -111,6 +111,15 @@ class HeldHere(Held[Value]):
         """Do nothing: the values are freed with the last reference to them."""
 
 
+class ExecutorOptions(TypedDict):
+    """The options of ``hierdata.executors.open_executor``."""
+
+    folder: Path
+    workers: NotRequired[int | None]
+    memory: NotRequired[int | None]
+    master: NotRequired[str | None]
+
+
 class Executor(ABC):
     """Runs functions over values; a context manager that leaves nothing behind, even after an exception.
 
@@ -130,10 +139,8 @@ class Executor(ABC):
     """What a worker unpickles before the work of a stage; it raises if the work cannot run there."""
 
     @abstractmethod
-    def __init__(
-        self, *, workers: int | None, memory: int | None, folder: Path, master: str | None = None
-    ) -> None:
-        """Take the options of ``hierdata.executors.open_executor``; no executor needs all of them."""
+    def __init__(self, **options: Unpack[ExecutorOptions]) -> None:
+        """Take the options; no executor needs all of them."""
 
     @abstractmethod
     def hold(self, values: Sequence[Value]) -> Held[Value]:

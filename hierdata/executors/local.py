@@ -10,9 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
-from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, ignore_progress, name_folder
+from hierdata.executors.base import (
+    Executor,
+    ExecutorOptions,
+    Held,
+    Piece,
+    Result,
+    Value,
+    Watch,
+    ignore_progress,
+    name_folder,
+)
 from hierdata.executors.spill import Extent, Scattered, SpillPlace, put, read, scatter
 from hierdata.ground.private_folder import remove
 
@@ -26,7 +36,7 @@ ONE_THREAD = dict.fromkeys(
 )
 
 
-class Kept(NamedTuple):
+class LiveValue(NamedTuple):
     """A value in memory, not pickled."""
 
     value: Any
@@ -36,7 +46,7 @@ class Kept(NamedTuple):
         return self.value
 
 
-class One(NamedTuple):
+class PickledValue(NamedTuple):
     """A value that was pickled."""
 
     extent: Extent
@@ -47,7 +57,7 @@ class One(NamedTuple):
         return value
 
 
-class Many(NamedTuple):
+class PickledPieces(NamedTuple):
     """The pieces of a bin: together they are one value, a list."""
 
     extents: list[Extent]
@@ -57,16 +67,16 @@ class Many(NamedTuple):
         return list(read(self.extents))
 
 
-Part = Kept | One | Many
+Part = LiveValue | PickledValue | PickledPieces
 
 
 Work = Callable[[Part, SpillPlace], Any]
 """A task: from a value and a place for its results to what the driver needs to find them."""
 
 
-def _map_value(function: Callable[[Any], Any], part: Part, place: SpillPlace) -> One:
+def _map_value(function: Callable[[Any], Any], part: Part, place: SpillPlace) -> PickledValue:
     """Store the function's result for a value."""
-    return One(put(function(part.load()), place))
+    return PickledValue(put(function(part.load()), place))
 
 
 def _scatter_value(
@@ -96,7 +106,7 @@ class LocalHeld(Held[Value]):
         executor, parts = self._executor, self._require_parts()
         if executor.runs_here and self._count == 1:  # its result has to fit into memory anyway
             (only,) = self.collect()
-            result = Kept(function(only))
+            result = LiveValue(function(only))
             watch(1, 1)
             return executor.hold_parts([result], [])
         with executor.places(self._count) as places:
@@ -136,18 +146,12 @@ class LocalHeld(Held[Value]):
 class LocalExecutor(Executor):
     """An executor on this machine. A sixteenth of ``memory`` (bytes) bounds what waits in memory."""
 
-    def __init__(
-        self,
-        *,
-        workers: int | None = None,
-        memory: int | None = None,
-        folder: Path,
-        master: str | None = None,
-    ) -> None:
-        workers = self.workers = self.staff(workers)
+    def __init__(self, **options: Unpack[ExecutorOptions]) -> None:
+        workers = self.workers = self.staff(options.get("workers"))
+        memory = options.get("memory")
         self._keep = _KEEP if memory is None else min(_KEEP, memory // 16)
         self._buffer = _BUFFER if memory is None else max(_LEAST, min(_BUFFER, memory // 16 // workers))
-        self.folder = name_folder(folder)
+        self.folder = name_folder(options["folder"])
         self._stages = 0
         # Removes the files if the executor is not closed, or an uncaught exception ends the process.
         self._at_exit = weakref.finalize(self, remove, self.folder, os.getpid())
@@ -170,7 +174,7 @@ class LocalExecutor(Executor):
         for result in scattered:
             for number, extent in result.extents():
                 extents[number].append(extent)
-        return [*map(Many, extents)]
+        return [*map(PickledPieces, extents)]
 
     @contextmanager
     def places(self, tasks: int) -> Iterator[list[SpillPlace]]:
@@ -204,7 +208,9 @@ class LocalExecutor(Executor):
 
 
 def _in_memory(part: Part) -> int:
-    extents = part.extents if isinstance(part, Many) else [part.extent] if isinstance(part, One) else []
+    if isinstance(part, LiveValue):
+        return 0
+    extents = part.extents if isinstance(part, PickledPieces) else [part.extent]
     return sum(extent.length for extent in extents if isinstance(extent.source, bytes))
 
 

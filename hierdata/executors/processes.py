@@ -16,11 +16,19 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack, cast
 
-from hierdata.executors.base import Failure, Held, Value, Watch, WorkerError, within
-from hierdata.executors.local import ONE_THREAD, Kept, LocalExecutor, LocalHeld, One, Part, Work, processors
+from hierdata.executors.base import ExecutorOptions, Failure, Held, Value, Watch, WorkerError, within
+from hierdata.executors.local import (
+    ONE_THREAD,
+    LiveValue,
+    LocalExecutor,
+    LocalHeld,
+    Part,
+    PickledValue,
+    Work,
+    processors,
+)
 from hierdata.executors.spill import Extent, SpillPlace, put
 from hierdata.executors.worker import Request
 from hierdata.ground.secrets import export_secrets
@@ -127,15 +135,8 @@ class Processes(LocalExecutor):
 
     kind: ClassVar[str] = "processes"
 
-    def __init__(
-        self,
-        *,
-        workers: int | None = None,
-        memory: int | None = None,
-        folder: Path,
-        master: str | None = None,
-    ) -> None:
-        super().__init__(workers=workers, memory=memory, folder=folder)
+    def __init__(self, **options: Unpack[ExecutorOptions]) -> None:
+        super().__init__(**options)
         self._workers: list[_WorkerProcess] = []
         weakref.finalize(self, _end, self._workers)  # runs before the files are removed
 
@@ -146,7 +147,7 @@ class Processes(LocalExecutor):
     def hold(self, values: Sequence[Value]) -> Held[Value]:
         """Store the values where workers can load them."""
         with self.places(len(values)) as places:
-            parts = [One(put(value, place)) for value, place in zip(values, places, strict=True)]
+            parts = [PickledValue(put(value, place)) for value, place in zip(values, places, strict=True)]
         return self.hold_parts(parts, places)
 
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
@@ -230,7 +231,7 @@ class Serial(LocalExecutor):
 
     def hold(self, values: Sequence[Value]) -> Held[Value]:
         """Hold the values unpickled: the caller has them in memory already."""
-        return LocalHeld(self, [Kept(value) for value in values], [], 0)
+        return LocalHeld(self, [LiveValue(value) for value in values], [], 0)
 
     def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
         """Return the task of ``exchange``."""
@@ -239,7 +240,7 @@ class Serial(LocalExecutor):
     def gather_bins(self, scattered: Sequence[Any], bins: int) -> list[Part]:
         """Return the bins of what the tasks scattered."""
         if bins == 1:
-            return [Kept([piece for pieces in scattered for piece in pieces])]
+            return [LiveValue([piece for pieces in scattered for piece in pieces])]
         return super().gather_bins(scattered, bins)
 
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:

@@ -8,12 +8,12 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from hierdata.executors.application import settings, start_context, stop
 from hierdata.executors.base import (
     Executor,
+    ExecutorOptions,
     Failure,
     Held,
     Piece,
@@ -131,20 +131,13 @@ class Spark(Executor):
     keeps_secrets: ClassVar[bool] = False
     takes_master: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        workers: int | None = None,
-        memory: int | None = None,
-        folder: Path,
-        master: str | None = None,
-    ) -> None:
+    def __init__(self, **options: Unpack[ExecutorOptions]) -> None:
         try:
             import pyspark
         except ImportError:
             raise missing_extra("the executor `spark` needs PySpark", "spark") from None
         self.level = pyspark.StorageLevel.MEMORY_AND_DISK
-        self.folder = name_folder(folder)
+        self.folder = name_folder(options["folder"])
         self._stages = 0
         self._ours = pyspark.SparkContext._active_spark_context is None
         self._java = self._ours and pyspark.SparkContext._gateway is None
@@ -152,7 +145,7 @@ class Spark(Executor):
             self.folder.mkdir(mode=0o700)
             self._at_exit = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
             try:
-                self.context = start_context(settings(workers, memory, master, self.folder))
+                self.context = start_context(settings(options, self.folder))
             except BaseException:
                 self._at_exit()
                 raise

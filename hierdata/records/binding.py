@@ -34,9 +34,9 @@ Columns: TypeAlias = "Sequence[Sequence[Value]]"
 """The values of each attribute in turn, with one entry per vertex; None is missing."""
 
 
-def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Vertex]:
-    """Bind records to the schema as trees; ``before`` records came before these. See ``bind_records``."""
-    for batch in bind_records(documents, binding, before):
+def bind(documents: Iterable[Document], binding: Binding) -> Iterator[Vertex]:
+    """Bind records to the schema as trees (see ``bind_records``)."""
+    for batch in bind_records(documents, binding):
         yield from vertices(batch, binding.schema)
 
 

@@ -22,8 +22,7 @@ VALUE, DROPPED, INLINE, CHILD = range(4)
 class Slot:
     """What happens to one key of an object.
 
-    ``spell`` gives equal values one spelling.
-    ``index`` is the position among the vertex's values of the role or, for a child, among its child types.
+    ``spell`` gives equal values one spelling. ``index`` is the position among the values of the role.
     """
 
     kind: int
@@ -40,14 +39,13 @@ class Slot:
 class Plan:
     """How to read a vertex (``item`` if it is a scalar) or an object inlined into its parent.
 
-    ``sizes`` are the numbers of values by role, ``groups`` is the number of child types.
+    ``sizes`` are the numbers of values by role.
     """
 
     below: str
     strict: bool
     type: int = 0
     sizes: tuple[int, int, int] = (0, 0, 0)
-    groups: int = 0
     item: Slot | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
 
@@ -126,13 +124,11 @@ def _plan_vertex(node: Node, steps: Keys, parent: int | None, types: list[Vertex
     counts = [0, 0, 0]
     attributes = tuple(_attribute(*part, counts) for part in parts.attributes)
     plan.sizes = (counts[0], counts[1], counts[2])
-    plan.groups = len(parts.children)
     vertex_type = VertexType(index, node.text, steps, node.many or parent is None, parent, (), attributes)
     types.append(vertex_type)
     children = []
-    for position, (keys, child, slot) in enumerate(parts.children):
+    for keys, child, slot in parts.children:
         children.append(len(types))
-        slot.index = position
         slot.plan = _plan_vertex(child, keys, index, types, strict)
     types[index] = replace(vertex_type, children=tuple(children))
     return plan

@@ -219,16 +219,14 @@ class Xsd:
         name = element.get("type")
         if name is None:
             return element.find(f"{_XS}complexType")
-        return self._resolve_reference("complexType", element, name, "simpleType")
+        return self._resolve_reference("complexType", element, name)
 
-    def _resolve_reference(
-        self, kind: str, where: _Element, name: str, simple: str | None = None
-    ) -> _Element | None:
+    def _resolve_reference(self, kind: str, where: _Element, name: str) -> _Element | None:
         """Return the component that a reference names; None for simple types."""
         clark = self._clark_of(where, name)
         component = self.find_global(kind, clark)
         is_simple = clark.startswith(_XS) or (
-            simple is not None and self.find_global(simple, clark) is not None
+            kind == "complexType" and self.find_global("simpleType", clark) is not None
         )
         if component is None and not is_simple:
             raise PolicyError(
@@ -254,7 +252,7 @@ class Xsd:
                     yield from self._particles(group, many or _repeats(child))
             elif child.tag in _WRAPPERS:
                 if child.tag == f"{_XS}extension" and (base := child.get("base")) is not None:
-                    inherited = self._resolve_reference("complexType", child, base, "simpleType")
+                    inherited = self._resolve_reference("complexType", child, base)
                     if inherited is not None:
                         yield from self._particles(inherited, many)
                 yield from self._particles(child, many)
