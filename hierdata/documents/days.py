@@ -43,20 +43,14 @@ _FIRST = date(_BASE, 1, 1).toordinal()
 def spell_day(number: int) -> str:
     """Return a numbered day in ISO 8601.
 
+    A year above 9999 or below 0 has a sign and at least six digits.
+
     >>> spell_day(1), spell_day(-366), spell_day(3652060)
     ('0001-01-01', '-000001-12-31', '+010000-01-01')
     """
     year, month, day = date_of(number)
-    return f"{spelled_year(year)}-{month:02}-{day:02}"
-
-
-def spelled_year(year: int) -> str:
-    """Return a year in ISO 8601: above 9999 or below 0 with a sign and at least six digits.
-
-    >>> spelled_year(2001), spelled_year(10000), spelled_year(-1)
-    ('2001', '+010000', '-000001')
-    """
-    return f"{year:04}" if 0 <= year <= 9999 else f"{year:+07}"
+    spelled = f"{year:04}" if 0 <= year <= 9999 else f"{year:+07}"
+    return f"{spelled}-{month:02}-{day:02}"
 
 
 def year_month_day(text: str) -> tuple[int, int, int]:

@@ -46,6 +46,11 @@ LIST_IN_ITEM = "value"
 """The key of a list inside an array item: XML has no lists in lists."""
 
 
+def is_element_key(key: str) -> bool:
+    """Return whether a key of XML is that of an element, not of an attribute, a text or the like."""
+    return key not in (TEXT, COMMENT) and not key.startswith(("@", INSTRUCTION))
+
+
 def list_key(key: str) -> str:
     """Return the key of a value that has become a list: in XML attributes and text cannot repeat.
 

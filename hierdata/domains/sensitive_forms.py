@@ -223,7 +223,7 @@ class LevelForm(SensitiveForm):
 
 @dataclass(frozen=True)
 class DepthForm(SensitiveForm):
-    """Values to their ancestors in ``whole``, their taxonomy; ``pruned`` is what is left of it."""
+    """Values to their ancestors in ``whole``, their taxonomy; ``pruned`` is its upper part."""
 
     whole: Hierarchy
     pruned: Hierarchy

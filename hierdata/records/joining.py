@@ -230,7 +230,7 @@ class _Following:
         self._next = next(self._rows, None)
 
     def take(self, above: set[Ref] | None) -> KeyedRow | None:
-        """Return the next row if it belongs to one of these, or (None) whatever it belongs to."""
+        """Return the next row if it belongs to one of the rows ``above``; with None, in any case."""
         row = self._next
         if row is None or (above is not None and row.parent not in above):
             return None

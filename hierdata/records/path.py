@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT
+from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, is_element_key
 from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.ground.errors import PolicyError
 from hierdata.records.filters import (
@@ -229,7 +229,7 @@ def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
     ends: list[int] = []
     position = 0
     while position < len(text):
-        if keys and _is_last(keys[-1]):
+        if keys and not is_element_key(keys[-1]):
             refuse(text, position, "attributes, text() and the like have nothing below them")
         match = _XPATH_STEP.match(text, position)
         if match is None:
@@ -240,7 +240,7 @@ def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
                 "are supported",
             )
         key = _xpath_key(text, match, namespaces)
-        if len(keys) < depth and _is_last(key):
+        if len(keys) < depth and not is_element_key(key):
             refuse(text, position, _place_due(depth))
         position = match.end()
         keys.append(key)
@@ -260,11 +260,6 @@ def _place_due(depth: int) -> str:
             else "the first two steps must be the root element and the record's element"
         )
     return f"the first {depth} steps must be the path of the records"
-
-
-def _is_last(key: str) -> bool:
-    """Return whether a key of XML is not that of an element."""
-    return key in (TEXT, COMMENT) or key.startswith(("@", INSTRUCTION))
 
 
 def _xpath_key(text: str, match: re.Match[str], namespaces: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Value
+from hierdata.documents.document import TEXT, Document, Value, is_element_key
 
 if TYPE_CHECKING:
     from lxml.etree import XMLSchema, _Element
@@ -44,7 +44,7 @@ class Outline:
     @property
     def elements(self) -> list[str]:
         """The keys of elements, in an order that all elements follow; by name if there is none."""
-        remaining = sorted(key for key in self._occurring if not _is_no_element(key))
+        remaining = sorted(key for key in self._occurring if is_element_key(key))
         before = {key: {first for first, second in self.follows if second == key} for key in remaining}
         order: list[str] = []
         while remaining:
@@ -84,7 +84,7 @@ class Outline:
             below.many |= len(items) > 1
             for child in items:
                 below.add(child)
-            if not _is_no_element(key):
+            if is_element_key(key):
                 if before is not None:
                     self.follows.add((before, key))
                 before = key
@@ -111,10 +111,6 @@ def outline_records(documents: Iterable[Document], asked: Iterable[Keys] = ()) -
     for document in documents:
         outline.add(document)
     return outline
-
-
-def _is_no_element(key: str) -> bool:
-    return key in (TEXT, COMMENT) or key.startswith(("@", INSTRUCTION))
 
 
 _XS = "http://www.w3.org/2001/XMLSchema"

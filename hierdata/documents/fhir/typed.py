@@ -203,7 +203,7 @@ class Typing:
     def from_fhir(self, document: Document) -> Document:
         """Return a record with labels: ANY for each quasi-identifier that is absent.
 
-        What ``to_fhir`` does not write stays as it is, for the judge to meet.
+        What ``to_fhir`` does not write stays as it is, so that the judge sees it.
         """
         return _read(document, self._root)
 

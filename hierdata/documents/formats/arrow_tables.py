@@ -100,7 +100,7 @@ def _structs(values: Sequence[dict[str, Any] | None]) -> pa.Array:
 
 
 def _candidates(values: Sequence[Any]) -> list[Any]:
-    """Return the types to try for values other than None; text is what is left."""
+    """Return the types to try for values other than None; text is tried after them."""
     lib = arrow()
     kinds = {type(value) for value in values}
     if not kinds:

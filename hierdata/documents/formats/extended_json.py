@@ -101,10 +101,6 @@ def _within(value: Value, low: int, high: int) -> int:
     return number
 
 
-def _long(value: Value) -> Int64:
-    return Int64(_within(value, -(2**63), 2**63 - 1))
-
-
 def _double(value: Value) -> Value:
     if value in NOT_FINITE:
         return DoubleWord(value)
@@ -177,7 +173,7 @@ def _pointer(value: Value) -> Value:
 _READ: dict[tuple[str, ...], Callable[..., Value]] = {
     ("$oid",): lambda value: ObjectId(_require_pattern(value, _OBJECT_ID).lower()),
     ("$numberInt",): lambda value: _within(_require_pattern(value, _WHOLE), -(2**31), 2**31 - 1),
-    ("$numberLong",): _long,
+    ("$numberLong",): lambda value: Int64(_within(value, -(2**63), 2**63 - 1)),
     ("$numberDouble",): _double,
     ("$numberDecimal",): lambda value: Decimal128.of(_text(value)),
     ("$date",): _date,

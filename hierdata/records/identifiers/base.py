@@ -105,7 +105,7 @@ class Action(BaseModel, ABC):
         return None
 
     def reading(self, formats: tuple[str, ...], missing: Literal["impossible"] | None) -> Action:
-        """Return this action on values as the field's date domain reads them; most do not mind."""
+        """Return this action on values as the field's date domain reads them; most stay as they are."""
         return self
 
     def date_shift(self) -> DateShift | None:

@@ -235,13 +235,8 @@ def shape_of_name(text: str) -> str:
     if (
         len(words) == 1
         and text.isalpha()
-        and _may_be_capital(text[:1])
+        and not text[:1].islower()  # a capital, or of a script that has none
         and (len(text) > 2 or text > "\u3000")
     ):
         return "given" if known else "word"
     return ""
-
-
-def _may_be_capital(letter: str) -> bool:
-    """Return whether a letter is a capital, or of a script that has none."""
-    return not letter.islower()
