@@ -129,11 +129,7 @@ def _solve(
     if rng is not None:
         worth[:count] += rng.random(count) / (2 * max(1, int(available.sum())))
     found = milp(
-        -worth,
-        integrality=of_cell,
-        bounds=Bounds(0, most),
-        constraints=rules,
-        options={"node_limit": NODES},
+        -worth, integrality=of_cell, bounds=Bounds(0, most), constraints=rules, options={"node_limit": NODES}
     )
     if found.x is None:
         return np.zeros(count, np.int64) if left_out is not None else available

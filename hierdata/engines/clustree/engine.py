@@ -44,8 +44,7 @@ class CluStree(Engine):
         default=None, description="records in a class; by default the fewest allowed"
     )
     grow: StrictBool = Field(
-        default=True,
-        description="let a class that does not satisfy the models take in more of its window",
+        default=True, description="let a class that does not satisfy the models take in more of its window"
     )
 
     def find_classes(self, given: StepInput) -> Partition:

@@ -74,13 +74,7 @@ class ClusTreeRun(Alignment):
         size = self._size
         self._joined[0] = seed
         near_count, evaluated = begin(
-            seed,
-            remaining,
-            self._near,
-            self._near_bounds,
-            self._histograms,
-            self.buffers,
-            self.arrays,
+            seed, remaining, self._near, self._near_bounds, self._histograms, self.buffers, self.arrays
         )
         self._costs["pair_losses"] += evaluated
         count = int(self.forest.roots[seed + 1] - self.forest.roots[seed])

@@ -90,10 +90,7 @@ Enough: TypeAlias = Callable[[GroupContents, Collection[int]], bool]
 
 
 def choose_classes(
-    left: GroupContents,
-    candidates: Sequence[Candidate],
-    constraints: Constraints,
-    accept: Enough,
+    left: GroupContents, candidates: Sequence[Candidate], constraints: Constraints, accept: Enough
 ) -> list[int] | None:
     """Return the classes to dissolve, None if no choice that was tried is enough.
 

@@ -81,12 +81,10 @@ class KMember(Engine):
     kind: Literal["k-member"] = "k-member"
     on: None = None
     size: Compared | None = Field(
-        default=None,
-        description="fewest records in a class; by default the fewest allowed",
+        default=None, description="fewest records in a class; by default the fewest allowed"
     )
     largest: Compared | None = Field(
-        default=None,
-        description="largest class size that is tried; by default twice `size`, and at least 10",
+        default=None, description="largest class size that is tried; by default twice `size`, and at least 10"
     )
     candidates: Compared | None = Field(
         default=None,

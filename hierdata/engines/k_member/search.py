@@ -16,16 +16,7 @@ from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints, Trial, silent
 from hierdata.engines.k_member.grow import Growing, Grown, join_late, partition_of
 from hierdata.engines.k_member.kernel import Proposals, first_class
-from hierdata.engines.k_member.sizes import (
-    SAMPLE,
-    Choice,
-    Plan,
-    Reach,
-    best,
-    choices,
-    plan_of,
-    useful_sizes,
-)
+from hierdata.engines.k_member.sizes import SAMPLE, Choice, Plan, Reach, best, choices, plan_of, useful_sizes
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 

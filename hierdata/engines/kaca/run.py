@@ -124,12 +124,7 @@ class MergedClasses:
         return self._nearest(number, -1, np.array(rows, np.int64), self._known_rows, wanted)
 
     def _nearest(
-        self,
-        number: int,
-        skipped: int,
-        candidates: NDArray[np.int64],
-        known: CandidateArrays,
-        wanted: int,
+        self, number: int, skipped: int, candidates: NDArray[np.int64], known: CandidateArrays, wanted: int
     ) -> list[int]:
         found, distances = np.empty((2, wanted), np.int64)
         count = nearest(

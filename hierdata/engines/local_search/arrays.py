@@ -46,12 +46,7 @@ def pack_input(alignment: Alignment, caps: Caps, checks: ClosenessChecks, room: 
 
 
 def begin_classes(
-    alignment: Alignment,
-    data: SearchInput,
-    given: Partition,
-    sizes: NDArray[np.int64],
-    room: int,
-    near: int,
+    alignment: Alignment, data: SearchInput, given: Partition, sizes: NDArray[np.int64], room: int, near: int
 ) -> CurrentClasses:
     """Build the arrays of the current classes, without the alignments of their records."""
     records, longest, _ = data.paths.shape

@@ -316,13 +316,7 @@ def build(
 
 @lean
 def enter(
-    this_class: int,
-    rep: Rows,
-    count: int,
-    open_: Ordinals,
-    saved: int,
-    newcomer: int,
-    search: ExchangeSearch,
+    this_class: int, rep: Rows, count: int, open_: Ordinals, saved: int, newcomer: int, search: ExchangeSearch
 ) -> None:
     """Enter the representative of a class, and compute the rests of its members, except that of a newcomer.
 

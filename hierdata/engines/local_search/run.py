@@ -42,12 +42,7 @@ class ExchangedClasses(Alignment):
     """
 
     def __init__(
-        self,
-        forest: Forest,
-        constraints: Constraints,
-        partition: Partition,
-        pairing: Pairing,
-        near: int,
+        self, forest: Forest, constraints: Constraints, partition: Partition, pairing: Pairing, near: int
     ) -> None:
         self._given = partition
         sizes = np.bincount(
@@ -127,15 +122,7 @@ class ExchangedClasses(Alignment):
 
     def _enter(self, this_class: int, aligned: _Aligned, newcomer: int) -> None:
         rows, open_, saved = aligned
-        enter(
-            this_class,
-            rows,
-            len(rows),
-            open_,
-            saved,
-            newcomer,
-            self._search,
-        )
+        enter(this_class, rows, len(rows), open_, saved, newcomer, self._search)
 
     def calls(self) -> list[KernelCall]:
         """Return the calls of kernels, those first that take longest to compile."""
@@ -159,15 +146,7 @@ class ExchangedClasses(Alignment):
 
     def visit(self, visits: NDArray[np.int64], start: int) -> int:
         """Make the next exchange that all models allow from ``start`` on; return the position it ended at."""
-        at, count = seek(
-            visits,
-            start,
-            self.least,
-            self.largest,
-            self._search,
-            self._found,
-            self._tried,
-        )
+        at, count = seek(visits, start, self.least, self.largest, self._search, self._found, self._tried)
         for to, who in self._found[:count, [TO, WHO]].tolist():
             if self._try_exchange(int(visits[at]), to, who):
                 return at
@@ -216,13 +195,7 @@ class ExchangedClasses(Alignment):
 
     def _join_together(self, record: int, visits: NDArray[np.int64]) -> None:
         """Let a suppressed record join a near class together with others, if that lowers the loss."""
-        count = gather(
-            record,
-            visits,
-            self.largest,
-            self._search,
-            self._tried,
-        )
+        count = gather(record, visits, self.largest, self._search, self._tried)
         gains = self._buffers.party_gains[:count]
         for at in np.argsort(-gains, kind="stable")[: int((gains > 0).sum())].tolist():
             to = int(self._buffers.near[at])

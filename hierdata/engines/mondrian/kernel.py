@@ -46,13 +46,7 @@ class CutBuffers(NamedTuple):
 
 @jit
 def _fill_buckets(
-    start: int,
-    end: int,
-    attribute: int,
-    low: Places,
-    high: Places,
-    places: Places,
-    buffers: CutBuffers,
+    start: int, end: int, attribute: int, low: Places, high: Places, places: Places, buffers: CutBuffers
 ) -> int:
     """Put the rows into buckets, one for each place that occurs at the attribute; return their number."""
     spans, buckets, ranks = buffers.spans, buffers.buckets, buffers.ranks
@@ -224,13 +218,7 @@ def _next_cut(tried: int, count: int, cuts: Numbers) -> None:
 
 @jit
 def _split(
-    start: int,
-    end: int,
-    cut: Numbers,
-    order: Numbers,
-    places: Places,
-    spare: Numbers,
-    spare_places: Places,
+    start: int, end: int, cut: Numbers, order: Numbers, places: Places, spare: Numbers, spare_places: Places
 ) -> int:
     """Move the rows of the left side before the others, each in order; return where the right side begins."""
     middle = start

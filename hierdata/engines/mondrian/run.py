@@ -105,12 +105,7 @@ class _MondrianWork:
     """The arrays of one run, all of which are passed to every compiled call."""
 
     def __init__(
-        self,
-        line: RowLine,
-        rows: NDArray[np.int64],
-        caps: Sequence[RowCaps],
-        least: int,
-        judge: Judge | None,
+        self, line: RowLine, rows: NDArray[np.int64], caps: Sequence[RowCaps], least: int, judge: Judge | None
     ) -> None:
         count, width = len(rows), line.places.shape[1]
         places = np.diff(line.first)

@@ -201,10 +201,7 @@ class ClassSearch:
             yield number, records.own, best
 
     def find_failing(
-        self,
-        class_of: NDArray[np.int64],
-        numbers: list[int],
-        mended: MendedClasses,
+        self, class_of: NDArray[np.int64], numbers: list[int], mended: MendedClasses
     ) -> list[int]:
         """Return the classes that fail a model once vertices have been removed."""
         if not numbers or not any(any(own) for own in self.constraints.on_values):

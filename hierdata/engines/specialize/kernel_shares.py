@@ -451,12 +451,7 @@ def take_out_stated(limit: ShareLimit, scratch: PlaceValues, entry: int, vertice
 
 @jit
 def read_place(
-    limit: ShareLimit,
-    below: ValuesBelow,
-    codes: NDArray[np.int64],
-    at: int,
-    base: int,
-    scratch: PlaceValues,
+    limit: ShareLimit, below: ValuesBelow, codes: NDArray[np.int64], at: int, base: int, scratch: PlaceValues
 ) -> int:
     """Read what is left at the place of ``codes[at]`` into the scratch; return where the next begins."""
     for touched in range(scratch.size[0]):
@@ -714,11 +709,7 @@ def mark_stuck(work: GroupWork, count: int, stuck: NDArray[np.bool_]) -> None:
 
 @jit
 def mark_excessive(
-    group: FactGroup,
-    asked: Asked,
-    limit: ShareLimit,
-    counted: ShareSums,
-    dirty: NDArray[np.bool_],
+    group: FactGroup, asked: Asked, limit: ShareLimit, counted: ShareSums, dirty: NDArray[np.bool_]
 ) -> bool:
     """Mark the records that may match a pattern at which a value has too large a share.
 

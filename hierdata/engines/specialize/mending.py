@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.compiler.ahead import KernelCall
-from hierdata.engines.specialize.facts import (
-    GroupRecords,
-    bits_of,
-    records_of,
-    start_work,
-)
+from hierdata.engines.specialize.facts import GroupRecords, bits_of, records_of, start_work
 from hierdata.engines.specialize.kernel_mending import (
     UNLIMITED,
     loss_of_group,

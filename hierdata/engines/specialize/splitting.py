@@ -225,12 +225,7 @@ class Splitter:
             total[group] += float(sizes[group]) * sum(int(losses[node]) for losses, node in own)
         return total
 
-    def _split_level(
-        self,
-        division: RootClasses,
-        active: list[int],
-        losses: dict[int, float],
-    ) -> list[int]:
+    def _split_level(self, division: RootClasses, active: list[int], losses: dict[int, float]) -> list[int]:
         """Split each of the active classes once if that saves anything; return the classes to go on with."""
         following = []
         chosen = self._choose_splits(division, active, losses)
@@ -250,10 +245,7 @@ class Splitter:
         return following
 
     def _choose_splits(
-        self,
-        division: RootClasses,
-        active: list[int],
-        losses: dict[int, float],
+        self, division: RootClasses, active: list[int], losses: dict[int, float]
     ) -> list[ProposedSplit]:
         """Return for each active class the split that saves most, if any saves anything."""
         best: dict[int, tuple[float, ProposedSplit]] = {}
@@ -277,12 +269,7 @@ class Splitter:
                     best[one.split] = saved, one
         return [one for _, (_, one) in sorted(best.items())]
 
-    def propose(
-        self,
-        division: RootClasses,
-        active: list[int],
-        position: int,
-    ) -> list[ProposedSplit]:
+    def propose(self, division: RootClasses, active: list[int], position: int) -> list[ProposedSplit]:
         """Return the split of each active class by one quasi-identifier, where there is any."""
         splits = []
         nest, own = self.nestings[position], self.values[:, position]
@@ -336,9 +323,7 @@ class Splitter:
             yield self._join_refused(taken, refused)
 
     def _join_refused(
-        self,
-        taken: list[tuple[Members, GroupContents]],
-        refused: list[tuple[Members, GroupContents]],
+        self, taken: list[tuple[Members, GroupContents]], refused: list[tuple[Members, GroupContents]]
     ) -> list[Members]:
         """Return the groups with all refused ones as one, which takes others until it is accepted."""
         if not refused:

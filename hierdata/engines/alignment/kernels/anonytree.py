@@ -337,7 +337,6 @@ def align(
     represents. With ``roots`` both lists are single roots, which are aligned whenever the caps allow it.
     """
     loss: np.int64 = _call(
-        settings.aligner,
-        (first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules),
+        settings.aligner, (first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules)
     )
     return loss

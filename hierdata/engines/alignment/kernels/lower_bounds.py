@@ -47,10 +47,7 @@ class Histograms(NamedTuple):
 
 @lean
 def count_values(
-    records: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    alone: NDArray[np.bool_],
-    histograms: Histograms,
+    records: NDArray[np.int64], nodes: NDArray[np.int64], alone: NDArray[np.bool_], histograms: Histograms
 ) -> None:
     """Count values, each given by its record and its node; one that is ``alone`` only costs its ``whole``."""
     counts, weights, totals = histograms.counts, histograms.weights, histograms.totals

@@ -77,14 +77,7 @@ def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -
 
 
 @shared
-def plant(
-    start: int,
-    count: int,
-    first_slot: int,
-    rows: Rows,
-    rep: Rows,
-    members: Ordinals,
-) -> None:
+def plant(start: int, count: int, first_slot: int, rows: Rows, rep: Rows, members: Ordinals) -> None:
     """Copy the rows of a record into ``rep`` as a class of one."""
     for v in range(count):
         for column in range(first_slot):
@@ -172,11 +165,7 @@ def weigh(rep: Rows, count: int) -> None:
 
 @lean
 def pair_losses_to(
-    seed: int,
-    others: Ordinals,
-    out: Ordinals,
-    buffers: ClassBuffers,
-    arrays: AlignmentArrays,
+    seed: int, others: Ordinals, out: Ordinals, buffers: ClassBuffers, arrays: AlignmentArrays
 ) -> None:
     """Write to ``out`` the loss of aligning each of the others with the seed; overwrites ``buffers``."""
     settings, work, roots, rows, rules = arrays
