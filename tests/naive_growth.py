@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays, Sides
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
 from hierdata.engines.alignment.kernels.representative import ClassBuffers, merge, pair_losses_to
 from tests.aligned import align
@@ -41,7 +41,7 @@ def grow(
     arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
     """The cheapest of all who are near joins, of equals the first one; no bound may be above its loss."""
-    rep, members, new, new_members, queue = buffers
+    rep, members, new, new_members, _ = buffers
     settings, work, roots, rows, rules = arrays
     candidates = near[:near_count].tolist()
     lost_at = evaluated = 0
@@ -55,7 +55,8 @@ def grow(
                 losses.append(settings.scale * rows[roots[record], WEIGHT])
                 fitting.append(False)
             else:
-                loss = align(0, 1, roots[record], 1, have, True, settings, work, rep, rows, rules)
+                sides = Sides(have, settings, work, rep, rows, rules)
+                loss = align(0, 1, roots[record], 1, True, sides)
                 losses.append(int(loss))
                 fitting.append(bool(work.mates[0, 0] == 0))
         if not lost_at:
@@ -73,9 +74,7 @@ def grow(
         assert best is not None
         record = joined[have] = candidates.pop(best)
         if not lost_at:
-            count = merge(
-                roots[record], have, settings, work, queue, rep, members, new, new_members, rows, rules
-            )
+            count = merge(record, have, buffers, arrays)
             rep[:count] = new[:count]
             members[:, :count] = new_members[:, :count]
         have += 1

@@ -25,9 +25,10 @@ from hierdata.engines.alignment.kernels.arrays import (
     QUASI_COUNT,
     SLOT_COUNT,
     WEIGHT,
+    Sides,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, histogram_of
-from hierdata.engines.alignment.kernels.representative import merge, plant
+from hierdata.engines.alignment.kernels.representative import ClassBuffers, merge, plant
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import Forest
@@ -71,18 +72,16 @@ class Twin:
         """Rows and members of the class whose records join in this order; None where a root does not fit."""
         al, roots = self.alignment, self.forest.roots
         rep, members = al.representative.copy(), al.members.copy()
-        count = int(roots[records[0] + 1] - roots[records[0]])
-        plant(roots[records[0]], count, al.settings.first_slot, al.rows, rep, members)
+        count, queue = int(roots[records[0] + 1] - roots[records[0]]), al.buffers.queue
+        plant(records[0], ClassBuffers(rep, members, rep, members, queue), al.arrays)
         for have in range(1, len(records)):
             root = roots[records[have]]
             al.fit_caps(max(start, have + 1))
-            align(0, 1, root, 1, have, True, al.settings, al.scratch, rep, al.rows, al.rules)
+            align(0, 1, root, 1, True, Sides(have, al.settings, al.scratch, rep, al.rows, al.rules))
             if al.scratch.mates[0, 0] != 0:
                 return None
-            new, joined, queue = rep.copy(), members.copy(), np.empty((len(rep), 2), np.int64)
-            count = merge(
-                root, have, al.settings, al.scratch, queue, rep, members, new, joined, al.rows, al.rules
-            )
+            new, joined = rep.copy(), members.copy()
+            count = merge(records[have], have, ClassBuffers(rep, members, new, joined, queue), al.arrays)
             rep, members = new, joined
         return rep[:count], members[: len(records), :count]
 

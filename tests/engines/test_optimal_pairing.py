@@ -24,6 +24,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     FIRST_CHILD,
     OWN,
     WEIGHT,
+    Sides,
 )
 from hierdata.engines.alignment.kernels.assignment import match
 from hierdata.engines.alignment.kernels.representative import merge, plant
@@ -70,24 +71,17 @@ class GrownClass:
         self.built = built
         self.roots = built.forest.roots
         self.vertices = built.vertices()
-        self.representative = np.empty_like(self.alignment.representative)
-        self.members = np.empty_like(self.alignment.members)
-        self.queue = np.empty((self.alignment.representative.shape[0], 2), np.int64)
 
     def found(self, record: int) -> None:
         a = self.alignment
-        start, end = self.roots[record], self.roots[record + 1]
-        plant(start, end - start, a.settings.first_slot, a.rows, a.representative, a.members)
+        plant(record, a.buffers, a.arrays)
         self.size = 1
 
     def join(self, record: int) -> None:
         a = self.alignment
-        count = merge(
-            self.roots[record], self.size, a.settings, a.scratch, self.queue, a.representative, a.members,
-            self.representative, self.members, a.rows, a.rules,
-        )  # fmt: skip
-        a.representative[:count] = self.representative[:count]
-        a.members[:, :count] = self.members[:, :count]
+        count = merge(record, self.size, a.buffers, a.arrays)
+        a.representative[:count] = a.buffers.new[:count]
+        a.members[:, :count] = a.buffers.new_members[:, :count]
         self.size += 1
 
     def twin(self, at: int = 0) -> naive.Representative:
@@ -155,10 +149,8 @@ def check_class(built: Collection, model: PrivacyModel, size: int) -> None:
 def aligned(grown: GrownClass, record: int) -> Fraction:
     """The engine's loss of aligning the class with a record."""
     a = grown.alignment
-    loss = align(
-        0, 1, grown.roots[record], 1, grown.size, True, a.settings, a.scratch, a.representative, a.rows,
-        a.rules,
-    )  # fmt: skip
+    sides = Sides(grown.size, a.settings, a.scratch, a.representative, a.rows, a.rules)
+    loss = align(0, 1, grown.roots[record], 1, True, sides)
     return Fraction(int(loss), grown.built.forest.scale)
 
 

@@ -20,10 +20,10 @@ from hierdata.engines.alignment.alignment import (
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.arrays import WEIGHT
 from hierdata.engines.alignment.kernels.lower_bounds import bounds_to, histogram_of
-from hierdata.engines.alignment.kernels.representative import representative_saving
+from hierdata.engines.alignment.kernels.representative import build, representative_saving
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
-from hierdata.engines.k_member.kernel import build, grow
+from hierdata.engines.k_member.kernel import grow
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -91,7 +91,7 @@ class Growing(Alignment):
         joined = np.empty(self.room, np.int64)
         joined[:size] = records
         self.fit_caps(size)
-        count = int(build(records, self.buffers, self.arrays))
+        count = int(build(records, 0, size, -1, 0, 0, self.buffers, self.arrays))
         self.evaluated += size - 1
         others = others[~np.isin(others, records)]
         while not self._holds(count, size):

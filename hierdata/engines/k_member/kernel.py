@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays, Sides
 from hierdata.engines.alignment.kernels.lower_bounds import (
     CappedValues,
     Histograms,
@@ -112,25 +112,6 @@ class Proposals(NamedTuple):
     closed: NDArray[np.bool_]  # [record]: all models have been asked about the class
 
 
-@branching
-def build(records: Ordinals, buffers: ClassBuffers, arrays: AlignmentArrays) -> int:
-    """Build the class of records that join in this order, and whose roots fit; return its vertices."""
-    rep, members, new, new_members, queue = buffers
-    settings, work, roots, rows, rules = arrays
-    count: int = roots[records[0] + 1] - roots[records[0]]
-    plant(roots[records[0]], count, settings.first_slot, rows, rep, members)
-    for have in range(1, len(records)):
-        count = merge(
-            roots[records[have]], have, settings, work, queue, rep, members, new, new_members, rows, rules
-        )
-        rep, new = new, rep
-        members, new_members = new_members, members
-    if len(records) % 2 == 0:
-        copy_rows(rep, count, new)
-        copy_members(members, len(records), count, new_members)
-    return count
-
-
 @call_by_symbol
 @branching
 def grow(
@@ -156,7 +137,6 @@ def grow(
     Return the number of vertices of the representative, the number of records, which is smaller than
     ``until`` if no record fits, and the number of alignments.
     """
-    rep, members, new, new_members, queue = buffers
     settings, work, roots, rows, rules = arrays
     scale = settings.scale
     first = have
@@ -165,6 +145,8 @@ def grow(
     bounds = np.empty(len(near), np.int64)
     rises = np.empty(len(near), np.int64)
     while have < until:
+        rep = buffers.rep
+        sides = Sides(have, settings, work, rep, rows, rules)
         weight = np.int64(rep[0, WEIGHT])
         if have > 1:  # for a class of one the caller has closer bounds
             bounds_to(vector, histogram_of(rep, count, histograms, vector), near, histograms, bounds)
@@ -173,7 +155,7 @@ def grow(
                 most[at] = min(most[at], (both - bounds[at]) // 2)
         open_alignment(rules.caps, work.full)
         hold(work.full, True)  # until a record joins
-        if find_room(count, have, settings.first_slot, rep, rules.caps, work.full, values):
+        if find_room(count, sides, values):
             for at in range(len(near)):
                 if most[at] >= 0:
                     both = scale * (weight + rows[roots[near[at]], WEIGHT])
@@ -190,7 +172,7 @@ def grow(
                 break
             root = roots[near[at]]
             own = scale * np.int64(rows[root, WEIGHT])
-            loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
+            loss = align(0, 1, root, 1, True, sides)
             evaluated += 1
             rises[at] = _HIGHEST
             if work.mates[0, 0] != 0:
@@ -207,15 +189,13 @@ def grow(
             break
         most[best_at] = -1
         joined[have] = near[best_at]
-        count = merge(
-            roots[near[best_at]], have, settings, work, queue, rep, members, new, new_members, rows, rules
-        )
-        rep, new = new, rep
-        members, new_members = new_members, members
+        count = merge(near[best_at], have, buffers, arrays)
+        rep, members, new, new_members, queue = buffers
+        buffers = ClassBuffers(new, new_members, rep, members, queue)
         have += 1
     if (have - first) % 2:
-        copy_rows(rep, count, new)
-        copy_members(members, have, count, new_members)
+        copy_rows(buffers.rep, count, buffers.new)
+        copy_members(buffers.members, have, count, buffers.new_members)
     return count, have, evaluated
 
 
@@ -243,10 +223,8 @@ def first_class(
     """
     saved, sizes, members, windows, window_sizes, closed = proposals
     counts, totals = histograms.counts, histograms.totals
-    settings, roots, rows = arrays.settings, arrays.roots, arrays.rows
+    roots, rows, scale = arrays.roots, arrays.rows, arrays.settings.scale
     losses = np.empty(len(there), np.int64)
-    rep = buffers.rep
-    scale = settings.scale
     evaluated = 0
     proposed = 0
     while True:
@@ -277,26 +255,14 @@ def first_class(
         for at in range(count):
             both = scale * np.int64(rows[roots[seed], WEIGHT] + rows[roots[near[at]], WEIGHT])
             most[at] = (both - most[at]) // 2
-        vertices = roots[seed + 1] - roots[seed]
-        plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
         members[seed, 0] = seed
         vertices, have, looked = grow(
-            vertices,
-            1,
-            size,
-            dropped,
-            aligned,
-            near,
-            most,
-            members[seed],
-            histograms,
-            values,
-            buffers,
-            arrays,
-        )
+            plant(seed, buffers, arrays), 1, size, dropped, aligned, near, most, members[seed], histograms,
+            values, buffers, arrays,
+        )  # fmt: skip
         evaluated += looked
         saved[seed] = -1
         if have == size:
-            saved[seed] = representative_saving(rep, vertices, scale, arrays.rules.losses)
+            saved[seed] = representative_saving(buffers.rep, vertices, scale, arrays.rules.losses)
         sizes[seed] = have
         closed[seed] = False

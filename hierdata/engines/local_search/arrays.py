@@ -16,6 +16,7 @@ from hierdata.engines.local_search.kernel_moves import EXCHANGE
 from hierdata.engines.local_search.kernel_state import (
     NOBODY,
     CurrentClasses,
+    Paths,
     SearchBuffers,
     SearchInput,
     trace_all,
@@ -31,44 +32,49 @@ def pack_input(alignment: Alignment, caps: Caps, checks: ClosenessChecks, room: 
     most = int(counts.max(initial=0))
     longest = min(len(alignment.rules.losses), most * alignment.rules.ancestors.shape[1])
     data = SearchInput(
-        roots=forest.roots,
-        rows=alignment.rows,
         caps_of=np.stack([pack_caps(caps, size) for size in range(room + 1)]),
         worth=worth,
         passes=passes,
-        paths=np.zeros((forest.record_count, longest, 2), np.int32),
-        lengths=np.zeros(forest.record_count, np.int64),
+        paths=_empty_paths(forest.record_count, longest),
         checks=checks,
         close=close_code(checks),
     )
-    trace_all(data, np.zeros((0, 0), np.int64), np.zeros(len(alignment.rules.losses), np.int64))
+    passed = np.zeros(len(alignment.rules.losses), np.int64)
+    trace_all(alignment.arrays, data, np.zeros((0, 0), np.int64), passed)
     return data
 
 
+def _empty_paths(trees: int, longest: int) -> Paths:
+    return Paths(np.zeros((trees, longest, 2), np.int32), np.zeros(trees, np.int64))
+
+
 def begin_classes(
-    alignment: Alignment, data: SearchInput, given: Partition, sizes: NDArray[np.int64], room: int, near: int
+    alignment: Alignment,
+    data: SearchInput,
+    partition: Partition,
+    sizes: NDArray[np.int64],
+    room: int,
+    near: int,
 ) -> CurrentClasses:
     """Build the arrays of the current classes, without the alignments of their records."""
-    records, longest, _ = data.paths.shape
+    records, longest, _ = data.paths.nodes.shape
     classes = len(sizes)
     vertices, width = alignment.representative.shape
     return CurrentClasses(
-        class_of=given.equivalence_class.copy(),
+        class_of=partition.equivalence_class.copy(),
         sizes=sizes.astype(np.int64),
         order=np.full((classes, room), SUPPRESSED, np.int64),
         saved=np.zeros(classes, np.int64),
         rows=np.zeros((classes, vertices, width), np.int32),
         open_=np.zeros((classes, vertices, data.checks.words), np.int64),
-        paths=np.zeros((classes, longest, 2), np.int32),
-        lengths=np.zeros(classes, np.int64),
+        paths=_empty_paths(classes, longest),
         rest_saved=np.zeros(records, np.int64),
         rest_rows=np.zeros((records, vertices, width), np.int32),
-        rest_paths=np.zeros((records, longest, 2), np.int32),
-        rest_lengths=np.zeros(records, np.int64),
+        rest_paths=_empty_paths(records, longest),
         rest_open=np.zeros((records, vertices, data.checks.words), np.int64),
         changed=np.zeros(classes, np.int64),
-        seen=np.full(records, -1, np.int64),
-        seen_near=np.full((records, near), NOBODY, np.int64),
+        visited=np.full(records, -1, np.int64),
+        were_near=np.full((records, near), NOBODY, np.int64),
         clock=np.zeros(1, np.int64),
     )
 
@@ -76,21 +82,17 @@ def begin_classes(
 def buffers_of(alignment: Alignment, words: int, room: int, near: int) -> SearchBuffers:
     """Build working memory for classes of up to ``room`` records and ``near`` classes around a record."""
     nodes = len(alignment.rules.losses)
-    rep, members, new, new_members, queue = alignment.buffers
+    rep, members = alignment.representative, alignment.members
     return SearchBuffers(
-        rep=rep,
-        behind=members,
-        new=new,
-        new_behind=new_members,
+        built=alignment.buffers,
         prefix=np.empty_like(rep),
         prefix_behind=np.empty_like(members),
-        queue=queue,
         open_=np.zeros((len(rep), words), np.int64),
         passed=np.zeros(nodes, np.int64),
         passed_rest=np.zeros(nodes, np.int64),
         near=np.zeros(near, np.int64),
         near_gains=np.zeros(near, np.int64),
-        left=np.zeros(1, np.int64),
+        gain_without=np.zeros(1, np.int64),
         fresh=np.zeros(near, np.bool_),
         chosen=np.zeros((near * (room + 1) + 1, EXCHANGE), np.int64),
         records=np.zeros(room + 1, np.int64),
@@ -112,20 +114,20 @@ class Prefixes:
     """Representatives by the records that are aligned, in their order; those used last, up to 64 MiB."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[tuple[int, ...], tuple[_Rows, _Members]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, ...], tuple[_Rows, _Members]] = OrderedDict()
         self._bytes = 0
 
     def get(self, records: tuple[int, ...]) -> tuple[_Rows, _Members] | None:
         """Return the rows and members of a representative that is remembered."""
-        found = self._found.get(records)
-        if found is not None:
-            self._found.move_to_end(records)
-        return found
+        kept = self._kept.get(records)
+        if kept is not None:
+            self._kept.move_to_end(records)
+        return kept
 
     def remember(self, records: tuple[int, ...], rows: _Rows, members: _Members) -> None:
         """Copy the rows and members of a representative, and forget those that were used longest ago."""
-        self._found[records] = rows.copy(), members.copy()
+        self._kept[records] = rows.copy(), members.copy()
         self._bytes += rows.nbytes + members.nbytes
         while self._bytes > _BYTES:
-            _, (rows, members) = self._found.popitem(last=False)
+            _, (rows, members) = self._kept.popitem(last=False)
             self._bytes -= rows.nbytes + members.nbytes

@@ -11,14 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hierdata.engines.alignment.kernels.anonytree import (
-    NO_ROWS,
-    NO_RULES,
-    NO_SCRATCH,
-    NO_SETTINGS,
-    align,
-    join,
-)
+from hierdata.engines.alignment.kernels.anonytree import NO_ROWS, NO_SIDES, align, join
 from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
     FIRST_CHILD,
@@ -26,9 +19,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     KIND,
     OWN,
     QUASI_COUNT,
-    Rules,
-    Scratch,
-    Settings,
+    Sides,
 )
 from hierdata.engines.alignment.kernels.closeness import BITS, FOREIGN_SET, ClosenessChecks, count_held
 from hierdata.engines.alignment.kernels.representative import Ordinals, Rows, vertex_saving
@@ -126,23 +117,15 @@ def is_open_to(open_values: Ordinals, kind: int, vertex: int, checks: ClosenessC
 
 @shared
 def close_saving_with(
-    rep: Rows,
-    open_values: Ordinals,
-    size: int,
-    root: int,
-    queue: Ordinals,
-    settings: Settings,
-    work: Scratch,
-    rows: Rows,
-    rules: Rules,
-    checks: ClosenessChecks,
+    open_values: Ordinals, root: int, queue: Ordinals, sides: Sides, checks: ClosenessChecks
 ) -> np.int64:
-    """Return what members keep of a representative of ``size`` records with a further record.
+    """Return what members keep of a representative with a further record.
 
     Vertices where a check fails then, and those below, are not published. -1 if the root does not fit.
     """
+    _, settings, work, rep, rows, rules = sides
     open_alignment(rules.caps, work.full)
-    if not fits(0, root, size, settings.first_slot, rep, rows, rules.caps, work.full):
+    if not fits(0, root, sides):
         return np.int64(-1)
     if not is_open_to(open_values[0], 0, root, checks):
         return np.int64(-1)
@@ -162,7 +145,7 @@ def close_saving_with(
             continue
         align(
             rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
-            size, False, settings, work, rep, rows, rules,
+            False, sides,
         )  # fmt: skip
         for i in range(rep[a, CHILD_COUNT]):
             if work.mates[0, i] < 0:
@@ -229,9 +212,7 @@ _NO_CHECKS = ClosenessChecks(
 )
 _FIND_OPEN = signature_of(None, NO_ROWS, 0, 0, _MATRIX, _NO_CHECKS, _MATRIX)
 _SAVING = signature_of(0, NO_ROWS, 0, 0, _MATRIX, _MATRIX, 0, _NUMBERS, _NO_CHECKS)
-_SAVING_WITH = signature_of(
-    0, NO_ROWS, _MATRIX, 0, 0, _MATRIX, NO_SETTINGS, NO_SCRATCH, NO_ROWS, NO_RULES, _NO_CHECKS
-)
+_SAVING_WITH = signature_of(0, _MATRIX, 0, _MATRIX, NO_SIDES, _NO_CHECKS)
 call_find_open = call_of(_FIND_OPEN)
 call_close_saving = call_of(_SAVING)
 call_close_saving_with = call_of(_SAVING_WITH)

@@ -15,8 +15,14 @@ from __future__ import annotations
 import numpy as np
 
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import WEIGHT
-from hierdata.engines.alignment.kernels.representative import Ordinals, Rows, representative_saving
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, Sides
+from hierdata.engines.alignment.kernels.representative import (
+    Ordinals,
+    Rows,
+    build,
+    join_record,
+    representative_saving,
+)
 from hierdata.engines.jit import lean, part
 from hierdata.engines.local_search.kernel_closeness import call_close_saving, call_close_saving_with
 from hierdata.engines.local_search.kernel_state import (
@@ -26,11 +32,9 @@ from hierdata.engines.local_search.kernel_state import (
     SearchBuffers,
     SearchInput,
     at_size,
-    build,
     clear_paths,
     common_worth,
     insert_best,
-    join_record,
     mark_paths,
 )
 
@@ -42,37 +46,31 @@ _UNFIT = UNKNOWN + 1
 @lean
 def _saving_with(rep: Rows, open_: Ordinals, size: int, record: int, search: ExchangeSearch) -> np.int64:
     """Return the saving of a representative of ``size`` members with a record; -1 if that does not fit."""
-    settings, work, rules, data, _, buffers = search
-    larger = at_size(rules, data.caps_of, size + 1)
-    root = data.roots[record]
+    data = search.data
+    settings, work, roots, rows, rules = at_size(search.arrays, data.caps_of, size + 1)
+    sides = Sides(size, settings, work, rep, rows, rules)
+    root = roots[record]
     if data.checks.words > 0:
         saved: np.int64 = call_close_saving_with(
-            data.close.close_saving_with,
-            (rep, open_, size, root, buffers.queue, settings, work, data.rows, larger, data.checks),
+            data.close.close_saving_with, (open_, root, search.buffers.built.queue, sides, data.checks)
         )
         return saved
-    loss = align(0, 1, root, 1, size, True, settings, work, rep, data.rows, larger)
+    loss = align(0, 1, root, 1, True, sides)
     if work.mates[0, 0] < 0:
         return np.int64(-1)
-    return (settings.scale * np.int64(rep[0, WEIGHT] + data.rows[root, WEIGHT]) - loss) // 2
+    return (settings.scale * np.int64(rep[0, WEIGHT] + rows[root, WEIGHT]) - loss) // 2
 
 
 @part
-def _saving_of(
-    rep: Rows,
-    count: int,
-    have: int,
-    behind: Ordinals,
-    open_: Ordinals,
-    scale: int,
-    losses: Ordinals,
-    data: SearchInput,
-) -> np.int64:
-    """Return what members keep of a representative of ``have`` records; -1 if a check fails at the root."""
+def _saving_of_built(count: int, size: int, search: ExchangeSearch) -> np.int64:
+    """Return what ``size`` members keep of what was built; -1 if a check fails at the root."""
+    data, built = search.data, search.buffers.built
+    scale, losses = search.arrays.settings.scale, search.arrays.rules.losses
     if data.checks.words == 0:
-        return representative_saving(rep, count, scale, losses)
+        return representative_saving(built.rep, count, scale, losses)
     saved: np.int64 = call_close_saving(
-        data.close.close_saving, (rep, count, have, behind, open_, scale, losses, data.checks)
+        data.close.close_saving,
+        (built.rep, count, size, built.members, search.buffers.open_, scale, losses, data.checks),
     )
     return saved
 
@@ -80,15 +78,13 @@ def _saving_of(
 @lean
 def _gain_without(record: int, this_class: int, search: ExchangeSearch) -> np.int64:
     """Return the gain of a class that a record leaves, with the others aligned again; _UNFIT if they fail."""
-    settings, work, rules, data, classes, buffers = search
+    arrays, data, classes, buffers = search
     stay = classes.sizes[this_class]
-    smaller = at_size(rules, data.caps_of, stay - 1)
-    vertices = build(classes.order[this_class], 0, stay, record, 0, 0, settings, work, smaller, data, buffers)
+    smaller = at_size(arrays, data.caps_of, stay - 1)
+    vertices = build(classes.order[this_class], 0, stay, record, 0, 0, buffers.built, smaller)
     if vertices == 0:
         return np.int64(_UNFIT)
-    saved = _saving_of(
-        buffers.rep, vertices, stay - 1, buffers.behind, buffers.open_, settings.scale, rules.losses, data
-    )
+    saved = _saving_of_built(vertices, stay - 1, search)
     return (stay - 1) * saved - stay * classes.saved[this_class] if saved >= 0 else np.int64(_UNFIT)
 
 
@@ -98,29 +94,27 @@ def _move_saving(record: int, this_class: int, to: int, search: ExchangeSearch) 
 
     The target class is aligned again only if the move gains something with the record aligned to it as it is.
     """
-    settings, work, rules, data, classes, buffers = search
+    arrays, data, classes, buffers = search
     size = classes.sizes[to]
     joined = _saving_with(classes.rows[to], classes.open_[to], size, record, search)
-    left = np.int64(0)
+    gain_without = np.int64(0)
     if this_class >= 0 and joined >= 0:
-        if buffers.left[0] == UNKNOWN:
-            buffers.left[0] = _gain_without(record, this_class, search)
-        left = buffers.left[0]
-        if left == _UNFIT:
+        if buffers.gain_without[0] == UNKNOWN:
+            buffers.gain_without[0] = _gain_without(record, this_class, search)
+        gain_without = buffers.gain_without[0]
+        if gain_without == _UNFIT:
             return np.int64(0)
-    here = size * classes.saved[to] - left
+    here = size * classes.saved[to] - gain_without
     if joined < 0 or (size + 1) * joined <= here:
         return np.int64(0)
-    for at in range(size):
-        buffers.records[at] = classes.order[to, at]
+    for member in range(size):
+        buffers.records[member] = classes.order[to, member]
     buffers.records[size] = record
-    larger = at_size(rules, data.caps_of, size + 1)
-    vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, settings, work, larger, data, buffers)
+    larger = at_size(arrays, data.caps_of, size + 1)
+    vertices = build(buffers.records, 0, size + 1, NOBODY, 0, 0, buffers.built, larger)
     if vertices == 0:
         return np.int64(0)
-    saved = _saving_of(
-        buffers.rep, vertices, size + 1, buffers.behind, buffers.open_, settings.scale, rules.losses, data
-    )
+    saved = _saving_of_built(vertices, size + 1, search)
     return (size + 1) * saved - here if saved >= 0 else np.int64(0)
 
 
@@ -171,7 +165,7 @@ def nearest_classes(
         size = classes.sizes[other]
         if other == classes.class_of[record] or size == 0 or size > largest:
             continue
-        common = common_worth(classes.paths[other], classes.lengths[other], buffers.passed, data.worth)
+        common = common_worth(classes.paths, other, buffers.passed, data.worth)
         gain = (size + 1) * common - size * classes.saved[other]
         count = insert_best(near, gains, count, other, gain)
     return count
@@ -201,12 +195,12 @@ def _compare(record: int, near_count: int, classes: CurrentClasses, buffers: Sea
     All are fresh if the record's own class has changed, or at the first visit; return whether that is so. The
     visit is recorded.
     """
-    seen = classes.seen[record]
+    visited = classes.visited[record]
     own = classes.class_of[record]
-    is_new: bool = seen < 0 or (own >= 0 and classes.changed[own] > seen)
-    before = classes.seen_near[record]
+    is_new: bool = visited < 0 or (own >= 0 and classes.changed[own] > visited)
+    before = classes.were_near[record]
     for at in range(near_count):
-        buffers.fresh[at] = is_new or classes.changed[buffers.near[at]] > seen
+        buffers.fresh[at] = is_new or classes.changed[buffers.near[at]] > visited
         if not buffers.fresh[at]:
             known = False
             for place in range(len(before)):
@@ -214,7 +208,7 @@ def _compare(record: int, near_count: int, classes: CurrentClasses, buffers: Sea
             buffers.fresh[at] = not known
     for at in range(len(before)):
         before[at] = buffers.near[at] if at < near_count else NOBODY
-    classes.seen[record] = classes.clock[0]
+    classes.visited[record] = classes.clock[0]
     return is_new
 
 
@@ -241,8 +235,8 @@ def _find_promising(
     if own >= 0:
         size = classes.sizes[own]
         kept = size * classes.saved[own]
-        mark_paths(classes.rest_paths[record], classes.rest_lengths[record], passed_rest)
-        again = size * common_worth(data.paths[record], data.lengths[record], passed_rest, worth)
+        mark_paths(classes.rest_paths, record, passed_rest)
+        again = size * common_worth(data.paths, record, passed_rest, worth)
         if is_new:
             count = _note(chosen, count, again - kept, again - kept, own, record)
     for at in range(near_count):
@@ -257,12 +251,12 @@ def _find_promising(
             who = classes.order[other, member]
             here = np.int64(0)
             if own >= 0:
-                here = size * common_worth(data.paths[who], data.lengths[who], passed_rest, worth) - kept
-            common = common_worth(classes.rest_paths[who], classes.rest_lengths[who], passed, worth)
+                here = size * common_worth(data.paths, who, passed_rest, worth) - kept
+            common = common_worth(classes.rest_paths, who, passed, worth)
             promised = there * (common - classes.saved[other]) + here
             count = _note(chosen, count, promised, here, other, who)
     if own >= 0:
-        clear_paths(classes.rest_paths[record], classes.rest_lengths[record], passed_rest)
+        clear_paths(classes.rest_paths, record, passed_rest)
     return count
 
 
@@ -289,11 +283,11 @@ def seek(
         own = classes.class_of[record]
         if own >= 0 and (classes.sizes[own] < 2 or classes.sizes[own] > largest):
             continue
-        mark_paths(data.paths[record], data.lengths[record], buffers.passed)
+        mark_paths(data.paths, record, buffers.passed)
         near_count = nearest_classes(record, largest, data, classes, buffers)
         chosen = _find_promising(record, near_count, least, largest, data, classes, buffers)
-        clear_paths(data.paths[record], data.lengths[record], buffers.passed)
-        buffers.left[0] = UNKNOWN
+        clear_paths(data.paths, record, buffers.passed)
+        buffers.gain_without[0] = UNKNOWN
         count = 0
         for which in range(chosen):
             exchange = buffers.chosen[which]
@@ -332,7 +326,7 @@ def _find_companions(
     for other in visits:
         if classes.class_of[other] >= 0 or other == record:
             continue
-        common = common_worth(data.paths[other], data.lengths[other], buffers.passed, data.worth)
+        common = common_worth(data.paths, other, buffers.passed, data.worth)
         count = insert_best(company, commons, count, other, common)
     return count
 
@@ -344,8 +338,8 @@ def _find_party(position: int, record: int, count: int, largest: int, search: Ex
     They are aligned one after the other to the class as it is. Records whose roots do not fit are skipped.
     Where models have a closeness, the members are aligned again, and what fails then is not gained.
     """
-    settings, work, rules, data, classes, buffers = search
-    checks = data.checks
+    arrays, data, classes, buffers = search
+    checks, built = data.checks, buffers.built
     to = buffers.near[position]
     first = classes.sizes[to]
     kept = first * classes.saved[to]
@@ -354,25 +348,23 @@ def _find_party(position: int, record: int, count: int, largest: int, search: Ex
     buffers.party_gains[position] = 0
     size = first
     if checks.words > 0:
-        smaller = at_size(rules, data.caps_of, first)
-        if build(classes.order[to], 0, first, NOBODY, 0, 0, settings, work, smaller, data, buffers) == 0:
+        smaller = at_size(arrays, data.caps_of, first)
+        if build(classes.order[to], 0, first, NOBODY, 0, 0, built, smaller) == 0:
             return
     for place in range(-1, count):
         joining = record if place < 0 else buffers.company[place]
         if size == largest:
             break
-        rep = classes.rows[to] if size == first and checks.words == 0 else buffers.rep
-        fitting = at_size(rules, data.caps_of, size + 1)
-        vertices = join_record(joining, size, rep, settings, work, fitting, data, buffers)
+        rep = classes.rows[to] if size == first and checks.words == 0 else built.rep
+        fitting = at_size(arrays, data.caps_of, size + 1)
+        vertices = join_record(joining, size, rep, built, fitting)
         if vertices == 0:
             if place < 0:
                 break
             continue
         party[size - first] = joining
         size += 1
-        saved = _saving_of(
-            buffers.rep, vertices, size, buffers.behind, buffers.open_, settings.scale, rules.losses, data
-        )
+        saved = _saving_of_built(vertices, size, search)
         gain = size * saved - kept
         if gain > buffers.party_gains[position]:
             buffers.party_gains[position] = gain
@@ -387,7 +379,7 @@ def gather(record: int, visits: Ordinals, largest: int, search: ExchangeSearch, 
     that were tried. Return the number of near classes.
     """
     data, classes, buffers = search.data, search.classes, search.buffers
-    mark_paths(data.paths[record], data.lengths[record], buffers.passed)
+    mark_paths(data.paths, record, buffers.passed)
     near_count = nearest_classes(record, largest, data, classes, buffers)
     promising = False
     for at in range(near_count):
@@ -397,7 +389,7 @@ def gather(record: int, visits: Ordinals, largest: int, search: ExchangeSearch, 
         buffers.fresh[at] = size < largest and largest * common > kept
         promising = promising or buffers.fresh[at]
     count = _find_companions(record, visits, data, classes, buffers) if promising else 0
-    clear_paths(data.paths[record], data.lengths[record], buffers.passed)
+    clear_paths(data.paths, record, buffers.passed)
     for at in range(near_count):
         buffers.party_sizes[at] = 0
         buffers.party_gains[at] = 0

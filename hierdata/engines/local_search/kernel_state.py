@@ -20,24 +20,29 @@ from hierdata.engines.alignment.kernels.arrays import (
     FIRST_NODE,
     QUASI_COUNT,
     SLOT_COUNT,
+    AlignmentArrays,
     Rules,
-    Scratch,
-    Settings,
 )
 from hierdata.engines.alignment.kernels.closeness import ClosenessChecks
 from hierdata.engines.alignment.kernels.representative import (
+    ClassBuffers,
     Ordinals,
     Rows,
+    build,
     copy_members,
     copy_rows,
-    merge,
-    plant,
     representative_saving,
     weigh,
 )
-from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
-from hierdata.engines.jit import lean, part, shared
+from hierdata.engines.jit import lean, part
 from hierdata.engines.local_search.kernel_closeness import CloseCode, call_find_open
+
+
+class Paths(NamedTuple):
+    """The hierarchy nodes that the values of trees pass, with counts."""
+
+    nodes: NDArray[np.int32]  # [tree, position, 2]: node and count of values that pass it
+    lengths: Ordinals  # [tree]: the number of nodes
 
 
 @part
@@ -46,15 +51,16 @@ def trace(
     first: int,
     count: int,
     open_: Ordinals,
-    worth: Ordinals,
-    passes: Ordinals,
+    data: SearchInput,
     passed: Ordinals,
-    paths: Rows,
-) -> int:
-    """Write the nodes that the values of a tree pass, with counts, to ``paths``; return how many nodes.
+    paths: Paths,
+    tree: int,
+) -> None:
+    """Write the paths of a tree.
 
     Vertices without open values (``open_[vertex, word]``; no word: all have some) are left out.
     """
+    worth, passes, nodes = data.worth, data.passes, paths.nodes[tree]
     length = 0
     words = open_.shape[1]
     for v in range(first, first + count):
@@ -63,42 +69,45 @@ def trace(
             is_open = is_open or open_[v, word] != 0
         if not is_open:
             continue
-        for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
-            own = rep[v, at]
+        for column in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
+            value = rep[v, column]
             for level in range(passes.shape[1]):
-                node = passes[own, level]
+                node = passes[value, level]
                 if node >= 0 and worth[node] > 0:
                     if passed[node] == 0:
-                        paths[length, 0] = node
+                        nodes[length, 0] = node
                         length += 1
                     passed[node] += 1
-    for at in range(length):
-        paths[at, 1] = passed[paths[at, 0]]
-        passed[paths[at, 0]] = 0
-    return length
+    for position in range(length):
+        nodes[position, 1] = passed[nodes[position, 0]]
+        passed[nodes[position, 0]] = 0
+    paths.lengths[tree] = length
 
 
 @part
-def mark_paths(paths: Rows, length: int, passed: Ordinals) -> None:
+def mark_paths(paths: Paths, tree: int, passed: Ordinals) -> None:
     """Write the counts of the paths of a tree to ``passed``, which must be 0."""
-    for at in range(length):
-        passed[paths[at, 0]] = paths[at, 1]
+    nodes = paths.nodes[tree]
+    for position in range(paths.lengths[tree]):
+        passed[nodes[position, 0]] = nodes[position, 1]
 
 
 @part
-def clear_paths(paths: Rows, length: int, passed: Ordinals) -> None:
+def clear_paths(paths: Paths, tree: int, passed: Ordinals) -> None:
     """Set ``passed`` to 0 again."""
-    for at in range(length):
-        passed[paths[at, 0]] = 0
+    nodes = paths.nodes[tree]
+    for position in range(paths.lengths[tree]):
+        passed[nodes[position, 0]] = 0
 
 
 @part
-def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
+def common_worth(paths: Paths, tree: int, passed: Ordinals, worth: Ordinals) -> np.int64:
     """Return an upper bound of the saving of two trees: the worth of all nodes that values of both pass."""
+    nodes = paths.nodes[tree]
     most = np.int64(0)
-    for at in range(length):
-        node = paths[at, 0]
-        most += worth[node] * min(np.int64(paths[at, 1]), passed[node])
+    for position in range(paths.lengths[tree]):
+        node = nodes[position, 0]
+        most += worth[node] * min(np.int64(nodes[position, 1]), passed[node])
     return most
 
 
@@ -124,15 +133,12 @@ NOBODY = -1
 
 
 class SearchInput(NamedTuple):
-    """The data that the search does not change: vertex rows, caps by class size, and the paths of records."""
+    """The data that the search does not change: caps by class size, and the paths of records."""
 
-    roots: Ordinals  # [records + 1]: row of the record's root
-    rows: Rows  # [vertex, column]: as in ``alignment.kernels.arrays``
     caps_of: NDArray[np.int64]  # [class size, group, 3]: ``Rules.caps`` of a class of that size
     worth: Ordinals  # [node]: loss of the node above minus that of the node
     passes: Ordinals  # [node, level]: nodes on the path of the node, -1 for none
-    paths: NDArray[np.int32]  # [record, position, 2]: node and count of values that pass it
-    lengths: Ordinals  # [record]: length of its paths
+    paths: Paths  # of records
     checks: ClosenessChecks
     close: CloseCode
 
@@ -150,38 +156,29 @@ class CurrentClasses(NamedTuple):
     saved: Ordinals  # [class]: saving of each member
     rows: NDArray[np.int32]  # [class, vertex, column]: representative
     open_: Ordinals  # [class, vertex, word]: the open values of its vertices
-    paths: NDArray[np.int32]  # [class, position, 2]: paths of the representative
-    lengths: Ordinals  # [class]: length of its paths
+    paths: Paths  # of the representatives of classes
     rest_saved: Ordinals  # [record]: saving of each member of the rest
     rest_rows: NDArray[np.int32]  # [record, vertex, column]: representative of the rest
-    rest_paths: NDArray[np.int32]  # [record, position, 2]
-    rest_lengths: Ordinals  # [record]
+    rest_paths: Paths  # of the representatives of rests
     rest_open: Ordinals  # [record, vertex, word]: the open values of the rest's vertices
     changed: Ordinals  # [class]: time of its last change
-    seen: Ordinals  # [record]: time of its last visit, -1 for never
-    seen_near: Ordinals  # [record, position]: the classes that were near it then
+    visited: Ordinals  # [record]: time of its last visit, -1 for never
+    were_near: Ordinals  # [record, position]: the classes that were near it then
     clock: Ordinals  # [1]: the time, which is the number of exchanges made
 
 
 class SearchBuffers(NamedTuple):
-    """Working memory.
+    """Working memory."""
 
-    ``rep``, ``behind``, ``new``, ``new_behind`` and ``queue`` are those of ``ClassBuffers``.
-    """
-
-    rep: Rows  # [vertex, column]: representative
-    behind: Ordinals  # [member, vertex]: the members' vertices
-    new: Rows
-    new_behind: Ordinals
+    built: ClassBuffers  # the representative that is being built
     prefix: Rows  # representative of the first members of a class, while one of the others is left out
-    prefix_behind: Ordinals
-    queue: Ordinals  # [vertex, 2]
+    prefix_behind: Ordinals  # [member, vertex]: the members' vertices
     open_: Ordinals  # [vertex, word]: open values
     passed: Ordinals  # [node]: values of a tree that pass it; 0 between calls
     passed_rest: Ordinals  # [node]: the same of a rest; 0 between calls
     near: Ordinals  # [position]: classes near the record, the nearest first
     near_gains: Ordinals  # [position]: upper bound of the gain if the record joins
-    left: Ordinals  # [1]: gain of the record's class if the record leaves it
+    gain_without: Ordinals  # [1]: gain of the record's class if the record leaves it
     fresh: NDArray[np.bool_]  # [position]: exchanges with the class must be weighed
     chosen: Ordinals  # [exchange, EXCHANGE]: promising exchanges
     records: Ordinals  # [position]: members of a class
@@ -193,31 +190,29 @@ class SearchBuffers(NamedTuple):
 
 
 class ExchangeSearch(NamedTuple):
-    """All arrays of the search; the caps of ``rules`` are undefined, see ``at_size``."""
+    """All arrays of the search; the caps of ``arrays.rules`` are undefined, see ``at_size``."""
 
-    settings: Settings
-    work: Scratch
-    rules: Rules
+    arrays: AlignmentArrays
     data: SearchInput
     classes: CurrentClasses
     buffers: SearchBuffers
 
 
 @part
-def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
-    """Return the rules for a class of ``size`` records."""
-    return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors, rules.nests)
+def at_size(arrays: AlignmentArrays, caps_of: NDArray[np.int64], size: int) -> AlignmentArrays:
+    """Return the arrays with the caps of a class of ``size`` records."""
+    settings, work, roots, rows, rules = arrays
+    pair_row, pair_losses, _, losses, ancestors, nests = rules
+    fitting = Rules(pair_row, pair_losses, caps_of[size], losses, ancestors, nests)
+    return AlignmentArrays(settings, work, roots, rows, fitting)
 
 
 @lean
-def trace_all(data: SearchInput, open_: Ordinals, passed: Ordinals) -> None:
+def trace_all(arrays: AlignmentArrays, data: SearchInput, open_: Ordinals, passed: Ordinals) -> None:
     """Compute the paths of all records; ``open_`` must be without words."""
-    for record in range(len(data.roots) - 1):
-        first = data.roots[record]
-        data.lengths[record] = trace(
-            data.rows, first, data.roots[record + 1] - first, open_, data.worth, data.passes, passed,
-            data.paths[record],
-        )  # fmt: skip
+    for record in range(len(arrays.roots) - 1):
+        first = arrays.roots[record]
+        trace(arrays.rows, first, arrays.roots[record + 1] - first, open_, data, passed, data.paths, record)
 
 
 @lean
@@ -249,71 +244,6 @@ def read_class(
     return count
 
 
-@shared
-def join_record(
-    record: int,
-    have: int,
-    rep: Rows,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    data: SearchInput,
-    buffers: SearchBuffers,
-) -> int:
-    """Align a record with a representative of ``have`` records; write ``buffers.rep`` and ``buffers.behind``.
-
-    The members behind ``rep`` must be in ``buffers.behind`` already. Return the number of vertices, 0 if the
-    root does not fit.
-    """
-    root, rows = data.roots[record], data.rows
-    if rep[0, SLOT_COUNT] > 0:
-        open_alignment(rules.caps, work.full)
-        if not fits(0, root, have, settings.first_slot, rep, rows, rules.caps, work.full):
-            return 0
-    count: int = merge(
-        root, have, settings, work, buffers.queue, rep, buffers.behind, buffers.new, buffers.new_behind,
-        rows, rules,
-    )  # fmt: skip
-    copy_rows(buffers.new, count, buffers.rep)
-    copy_members(buffers.new_behind, have + 1, count, buffers.behind)
-    return count
-
-
-@lean
-def build(
-    records: Ordinals,
-    first: int,
-    size: int,
-    skipped: int,
-    have: int,
-    count: int,
-    settings: Settings,
-    work: Scratch,
-    rules: Rules,
-    data: SearchInput,
-    buffers: SearchBuffers,
-) -> int:
-    """Align the records from position ``first`` on, without the one ``skipped``, and write ``buffers.rep``.
-
-    It has ``have`` records already, on ``count`` vertices. ``rules`` must be those of the size that the class
-    will have. Return the number of vertices, 0 if a root does not fit.
-    """
-    for at in range(first, size):
-        record = records[at]
-        if record == skipped:
-            continue
-        if have == 0:
-            root = data.roots[record]
-            count = data.roots[record + 1] - root
-            plant(root, count, settings.first_slot, data.rows, buffers.rep, buffers.behind)
-        else:
-            count = join_record(record, have, buffers.rep, settings, work, rules, data, buffers)
-            if count == 0:
-                return 0
-        have += 1
-    return count
-
-
 @lean
 def enter(
     this_class: int, rep: Rows, count: int, open_: Ordinals, saved: int, newcomer: int, search: ExchangeSearch
@@ -322,7 +252,8 @@ def enter(
 
     A newcomer has the rest of the record whose place it takes.
     """
-    settings, work, rules, data, classes, buffers = search
+    arrays, data, classes, buffers = search
+    built = buffers.built
     size = classes.sizes[this_class]
     classes.changed[this_class] = classes.clock[0]
     classes.saved[this_class] = saved
@@ -330,39 +261,32 @@ def enter(
     for v in range(count):
         for word in range(open_.shape[1]):
             classes.open_[this_class, v, word] = open_[v, word]
-    classes.lengths[this_class] = trace(
-        rep, 0, count, open_, data.worth, data.passes, buffers.passed, classes.paths[this_class]
-    )
+    trace(rep, 0, count, open_, data, buffers.passed, classes.paths, this_class)
     if size < 2:
         return
-    fitting = at_size(rules, data.caps_of, size)
+    fitting = at_size(arrays, data.caps_of, size)
     order = classes.order[this_class]
     before = 0  # vertices of the prefix: the members before the one that is left out
-    for at in range(size):
-        record = order[at]
+    for have in range(size):
+        record = order[have]
         if record != newcomer:
-            _copy_class(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            vertices = build(order, at + 1, size, NOBODY, at, before, settings, work, fitting, data, buffers)
-            copy_rows(buffers.rep, vertices, classes.rest_rows[record])
+            _copy_class(before, have, buffers.prefix, buffers.prefix_behind, built.rep, built.members)
+            vertices = build(order, have + 1, size, NOBODY, have, before, built, fitting)
+            copy_rows(built.rep, vertices, classes.rest_rows[record])
             classes.rest_saved[record] = representative_saving(
-                buffers.rep, vertices, settings.scale, rules.losses
+                built.rep, vertices, arrays.settings.scale, arrays.rules.losses
             )
+            rest_open = classes.rest_open[record]
             if data.checks.words > 0:
                 call_find_open(
                     data.close.find_open,
-                    (
-                        buffers.rep, vertices, size - 1, buffers.behind, data.checks,
-                        classes.rest_open[record],
-                    ),
-                )  # fmt: skip
-            classes.rest_lengths[record] = trace(
-                buffers.rep, 0, vertices, classes.rest_open[record], data.worth, data.passes,
-                buffers.passed, classes.rest_paths[record],
-            )  # fmt: skip
-        if at + 1 < size:
-            _copy_class(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            before = build(order, at, at + 1, NOBODY, at, before, settings, work, fitting, data, buffers)
-            _copy_class(before, at + 1, buffers.rep, buffers.behind, buffers.prefix, buffers.prefix_behind)
+                    (built.rep, vertices, size - 1, built.members, data.checks, rest_open),
+                )
+            trace(built.rep, 0, vertices, rest_open, data, buffers.passed, classes.rest_paths, record)
+        if have + 1 < size:
+            _copy_class(before, have, buffers.prefix, buffers.prefix_behind, built.rep, built.members)
+            before = build(order, have, have + 1, NOBODY, have, before, built, fitting)
+            _copy_class(before, have + 1, built.rep, built.members, buffers.prefix, buffers.prefix_behind)
 
 
 @lean

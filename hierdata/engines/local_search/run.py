@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.alignment import Alignment, Pairing, first_nodes, write_nodes
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE
-from hierdata.engines.alignment.kernels.representative import representative_saving
+from hierdata.engines.alignment.kernels.representative import build, representative_saving
 from hierdata.engines.base import Constraints
 from hierdata.engines.compiler.ahead import KernelCall
 from hierdata.engines.compiler.plain import without_compiler
 from hierdata.engines.local_search.arrays import Prefixes, begin_classes, buffers_of, pack_input
 from hierdata.engines.local_search.kernel_closeness import find_open
 from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, gather, seek
-from hierdata.engines.local_search.kernel_state import NOBODY, ExchangeSearch, build, enter, read_class
+from hierdata.engines.local_search.kernel_state import NOBODY, ExchangeSearch, enter, read_class
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -62,9 +62,7 @@ class ExchangedClasses(Alignment):
         self._data = pack_input(self, self._caps, checks, room)
         self.current = begin_classes(self, self._data, partition, sizes, room, near)
         self._buffers = buffers_of(self, checks.words, room, near)
-        self._search = ExchangeSearch(
-            self.settings, self.scratch, self.rules, self._data, self.current, self._buffers
-        )
+        self._search = ExchangeSearch(self.arrays, self._data, self.current, self._buffers)
         self._found = np.zeros((1 if all_checked else _ASKED, EXCHANGE), np.int64)
         self._tried = np.zeros(1, np.int64)
         self._changed: set[int] = set()
@@ -187,7 +185,7 @@ class ExchangedClasses(Alignment):
             return False
         if who not in (NOBODY, record):
             current.class_of[who] = own
-            current.seen[who] = -1
+            current.visited[who] = -1
             self._take_rest(who, record)
         current.class_of[record] = to
         self._change(news, aligned, who != NOBODY)
@@ -233,10 +231,7 @@ class ExchangedClasses(Alignment):
         """Swap the rests of two records that swap places."""
         current = self.current
         places = [record, other]
-        for rests in (
-            current.rest_saved, current.rest_rows, current.rest_paths, current.rest_lengths,
-            current.rest_open,
-        ):  # fmt: skip
+        for rests in (current.rest_saved, current.rest_rows, *current.rest_paths, current.rest_open):
             rests[places] = rests[places[::-1]]
 
     def _members(self, this_class: int) -> list[int]:
@@ -257,20 +252,8 @@ class ExchangedClasses(Alignment):
 
     def _extend(self, records: list[int], first: int, until: int, count: int) -> int:
         """Align the records from ``first`` on to those before, which have ``count`` vertices."""
-        fitting = self.rules._replace(caps=self._data.caps_of[len(records)])
-        return build(
-            np.array(records, np.int64),
-            first,
-            until,
-            NOBODY,
-            first,
-            count,
-            self.settings,
-            self.scratch,
-            fitting,
-            self._data,
-            self._buffers,
-        )
+        fitting = self.arrays._replace(rules=self.rules._replace(caps=self._data.caps_of[len(records)]))
+        return build(np.array(records, np.int64), first, until, NOBODY, first, count, self.buffers, fitting)
 
     def _align_class(self, records: list[int]) -> _Aligned | None:
         """Return the representative of a class, and its saving where all models hold; None if it fails."""

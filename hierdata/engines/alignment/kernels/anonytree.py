@@ -12,7 +12,6 @@ costs time, so a vertex is one row, and the loss of two vertices is computed in 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
@@ -22,9 +21,10 @@ from hierdata.engines.alignment.kernels.arrays import (
     OWN,
     QUASI_COUNT,
     WEIGHT,
+    Lists,
     Rules,
-    Scratch,
     Settings,
+    Sides,
     scratch,
 )
 from hierdata.engines.alignment.kernels.optimal import align_optimally
@@ -58,17 +58,7 @@ _FEW = 16  # up to this many pairs of children are bounded before they are align
 
 @shared
 def align_in_turn(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    count_b: int,
-    size: int,
-    roots: bool,
-    settings: Settings,
-    work: Scratch,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
+    first_a: int, count_a: int, first_b: int, count_b: int, roots: bool, sides: Sides
 ) -> np.int64:
     """Compute ``align`` with the published pairing, or by benefit.
 
@@ -78,8 +68,9 @@ def align_in_turn(
     first partner wins, in whatever order they are visited. Children are aligned by the same code one depth
     down, with frames instead of recursion, because the compiler's cache cannot hold recursive functions.
     """
-    pairing, scale, first_slot, _, _ = settings
     # Unpacked once: arrays in a tuple are slow to access in loops.
+    _, settings, work, rep, rows, rules = sides
+    pairing, scale, _, _, _ = settings
     mates, free, unseen, under, _, _, _, _, frames, full, _ = work
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
     open_alignment(caps, full)
@@ -97,7 +88,8 @@ def align_in_turn(
         way = GREEDY if roots and depth == 0 else pairing
         if task == _OPEN:
             # All trees are suppressed; each pair then subtracts its gain.
-            total = scale * open_lists(first_a, count_a, first_b, count_b, rep, rows, mates[depth])
+            lists = Lists(first_a, count_a, first_b, count_b)
+            total = scale * open_lists(lists, rep, rows, mates[depth])
             from_a = count_a <= count_b
             walk_count = min(count_a, count_b)
             partner_count = max(count_a, count_b)
@@ -223,7 +215,7 @@ def align_in_turn(
                         if loss + extra > best or (loss + extra == best and j > best_at):
                             continue
                     if joins:
-                        joins = fits(x, y, size, first_slot, rep, rows, caps, full)
+                        joins = fits(x, y, sides)
                         if not joins:
                             loss = apart
                             exact = True
@@ -304,10 +296,9 @@ NO_RULES = Rules(
     ancestors=np.empty((0, 0), np.int32),
     nests=np.empty(0, np.bool_),
 )
-NO_SETTINGS = Settings(0, 0, 0, 0, 0)
-NO_SCRATCH = scratch(0, 1, 1, 1, FRAME, True)
+NO_SIDES = Sides(0, Settings(0, 0, 0, 0, 0), scratch(0, 1, 1, 1, FRAME, True), NO_ROWS, NO_ROWS, NO_RULES)
 """Examples of what kernels are given, for the signatures of those that are called by address."""
-_SIGNATURE = signature_of(0, 0, 0, 0, 0, 0, False, NO_SETTINGS, NO_SCRATCH, NO_ROWS, NO_ROWS, NO_RULES)
+_SIGNATURE = signature_of(0, 0, 0, 0, 0, False, NO_SIDES)
 _call = call_of(_SIGNATURE)
 
 
@@ -317,26 +308,12 @@ def aligner(pairing: int) -> int:
 
 
 @inline_kernel
-def align(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    count_b: int,
-    size: int,
-    roots: bool,
-    settings: Settings,
-    work: Scratch,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-) -> np.int64:
+def align(first_a: int, count_a: int, first_b: int, count_b: int, roots: bool, sides: Sides) -> np.int64:
     """Return the loss of aligning two lists of sibling trees, both sides together.
 
     Unpaired trees are suppressed. ``mates[0, i]`` receives the partner of the i-th tree of the first list, -1
-    for none; it depends on the two lists only. ``size`` is the number of records that the first list
-    represents. With ``roots`` both lists are single roots, which are aligned whenever the caps allow it.
+    for none; it depends on the two lists only. With ``roots`` both lists are single roots, which are aligned
+    whenever the caps allow it.
     """
-    loss: np.int64 = _call(
-        settings.aligner, (first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules)
-    )
+    loss: np.int64 = _call(sides.settings.aligner, (first_a, count_a, first_b, count_b, roots, sides))
     return loss

@@ -39,7 +39,7 @@ def price_families(lists: Lists, times: int, depth: int, sides: Sides) -> bool:
     of the second run are leaves in consecutive rows.
     """
     first_a, count_a, first_b, count_b = lists
-    size, settings, work, rep, rows, rules = sides
+    work, rep, rows = sides.work, sides.rep, sides.rows
     desk = work.desk[depth]
     prices = work.prices
     nobody = _number_children(first_b, count_b, rows, desk) if count_b <= FAMILIES else -1
@@ -50,13 +50,10 @@ def price_families(lists: Lists, times: int, depth: int, sides: Sides) -> bool:
     unfit = -(np.int64(2**62) // times)  # outweighs any gain of children
     for i in range(count_a):
         x = first_a + i
-        price_run(x, first_b, count_b, unfit, size, settings, rep, rows, rules, work.full, prices[0])
+        price_run(x, first_b, count_b, unfit, sides, prices[0])
         for at in range(2):
             if at < rep[x, CHILD_COUNT]:
-                price_run(
-                    rep[x, FIRST_CHILD] + at, child_b, nobody, none, size, settings, rep, rows, rules,
-                    work.full, prices[1 + at],
-                )  # fmt: skip
+                price_run(rep[x, FIRST_CHILD] + at, child_b, nobody, none, sides, prices[1 + at])
             else:
                 for v in range(nobody):
                     prices[1 + at, v] = 0
@@ -147,7 +144,7 @@ def find_candidates(lists: Lists, depth: int, sides: Sides) -> None:
     vertices therefore have different candidates.
     """
     first_a, count_a, first_b, count_b = lists
-    size, settings, work, rep, rows, rules = sides
+    _, settings, work, rep, rows, _ = sides
     near = work.near[depth]
     partners = work.partners[depth]
     gains = work.gains[depth]
@@ -156,7 +153,7 @@ def find_candidates(lists: Lists, depth: int, sides: Sides) -> None:
     one = np.uint64(1)
     for i in range(count_a):
         x = first_a + i
-        price_run(x, first_b, count_b, _UNFIT, size, settings, rep, rows, rules, work.full, prices)
+        price_run(x, first_b, count_b, _UNFIT, sides, prices)
         below = scale * (np.int64(rep[x, WEIGHT]) - rep[x, OWN])
         found = 0
         j = i * count_b // count_a

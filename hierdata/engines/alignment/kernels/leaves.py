@@ -45,7 +45,7 @@ def few_leaves_gain(lists: Lists, sides: Sides) -> np.int64:
     shorter list is known; the numbers in a variable's name are those of the set.
     """
     first_a, count_a, first_b, count_b = lists
-    size, settings, work, rep, rows, rules = sides
+    rep, rows = sides.rep, sides.rows
     short = min(count_a, count_b)
     if short > FEW:
         return np.int64(-1)
@@ -59,18 +59,8 @@ def few_leaves_gain(lists: Lists, sides: Sides) -> np.int64:
                 continue
             if rep[u, CHILD_COUNT] > 0 and rows[v, CHILD_COUNT] > 0:
                 return np.int64(-1)
-            gain = own_gain(
-                u,
-                v,
-                settings.scale,
-                rep,
-                rows,
-                rules.pair_row,
-                rules.pair_losses,
-                rules.losses,
-                rules.ancestors,
-            )
-            if gain == 0 or not fits(u, v, size, settings.first_slot, rep, rows, rules.caps, work.full):
+            gain = own_gain(u, v, sides)
+            if gain == 0 or not fits(u, v, sides):
                 continue
             if partner == 0:
                 gain_0 = gain
@@ -106,7 +96,7 @@ def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.in
     room is taken, which leaves room for rare groups in the class.
     """
     first_a, count_a, first_b, count_b = lists
-    size, settings, work, rep, rows, rules = sides
+    _, settings, work, rep, rows, rules = sides
     scale = settings.scale
     first_slot = settings.first_slot
     free = work.free[depth]
@@ -157,7 +147,7 @@ def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.in
         desk[MATE, i] = -1
         desk[GAIN, i] = 0
         desk[STUCK, i] = 0
-        mask = full_of(x, size, first_slot, rep, caps, full)
+        mask = full_of(x, sides)
         if (mask >> CLOSED) & 1:
             continue
         if (mask >> CROWDED) & 1:
@@ -188,10 +178,7 @@ def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.in
                     while candidates != none:
                         j = 64 * word + lowest_bit(candidates)
                         candidates &= candidates - one
-                        if few:
-                            free_to_join = mask & desk[GROUPS, j] == 0
-                        else:
-                            free_to_join = fits(x, first_b + j, size, first_slot, rep, rows, caps, full)
+                        free_to_join = mask & desk[GROUPS, j] == 0 if few else fits(x, first_b + j, sides)
                         if not free_to_join:
                             blocked = True
                         elif desk[ROOM, j] > most:
@@ -240,15 +227,12 @@ def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.in
 def _match_stuck(lists: Lists, counting: bool, depth: int, lowest: int, sides: Sides) -> np.int64:
     """Match all leaves below the topmost node of each stuck leaf again; return the change of the gain."""
     first_a, count_a, first_b, _ = lists
-    size, settings, work, rep, rows, rules = sides
+    _, settings, work, rep, rows, rules = sides
     desk = work.desk[depth]
     partners = work.partners[depth]
     gains = work.gains[depth]
     under = work.under
-    full = work.full
-    first_slot = settings.first_slot
-    scale = settings.scale
-    pair_row, pair_losses, caps, losses, ancestors, _ = rules
+    ancestors = rules.ancestors
     words = under.shape[1]
     none = np.uint64(0)
     more = np.int64(0)
@@ -272,7 +256,7 @@ def _match_stuck(lists: Lists, counting: bool, depth: int, lowest: int, sides: S
                 desk[LEFT, count] = i
                 count += 1
         pairs = min(count, columns)
-        whole = 2 * scale * np.int64(rows[first_b, OWN])
+        whole = 2 * settings.scale * np.int64(rows[first_b, OWN])
         times = gain_factor(whole * np.int64(pairs), pairs) if counting else 1
         for k in range(count):
             i = desk[LEFT, k]
@@ -280,15 +264,15 @@ def _match_stuck(lists: Lists, counting: bool, depth: int, lowest: int, sides: S
                 more -= desk[GAIN, i]
             degree = 0
             x = first_a + i
-            mask = full_of(x, size, first_slot, rep, caps, full)
+            mask = full_of(x, sides)
             few = (mask >> FEW_GROUPS) & 1
             for at in range(columns if (mask >> CLOSED) & 1 == 0 else 0):
                 j = desk[OTHERS, at]
                 y = first_b + j
                 if few and mask & desk[GROUPS, j] != 0:
                     continue
-                gain = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
-                if (gain > 0 or times > 1) and (few or fits(x, y, size, first_slot, rep, rows, caps, full)):
+                gain = own_gain(x, y, sides)
+                if (gain > 0 or times > 1) and (few or fits(x, y, sides)):
                     partners[k, degree] = at
                     gains[k, degree] = times * gain + (times > 1)
                     degree += 1

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND, QUASI_COUNT
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND, QUASI_COUNT, Sides
 from hierdata.engines.alignment.kernels.vertices import FEW_GROUPS, full_of
 from hierdata.engines.jit import call_by_symbol, jit, lean, part, shared
 
@@ -165,22 +165,15 @@ class CappedValues(NamedTuple):
 
 
 @shared
-def find_room(
-    count: int,
-    size: int,
-    first_slot: int,
-    rep: NDArray[np.int32],
-    caps: NDArray[np.int64],
-    full: NDArray[np.int64],
-    values: CappedValues,
-) -> bool:
+def find_room(count: int, sides: Sides, values: CappedValues) -> bool:
     """Count by group the vertices of a representative that a further value may join.
 
     Return whether some group has fewer than its vertices. Only caps on single groups are looked at.
     """
     open_, present, slots = values.open_, values.present, values.slots
-    for at in range(len(present)):
-        present[at] = 0
+    full = sides.work.full
+    for kind in range(len(present)):
+        present[kind] = 0
     for group in range(len(open_)):
         open_[group] = 0
     if len(slots) == 0 or (full[full.shape[0] - 1, 0] >> FEW_GROUPS) & 1 == 0:
@@ -188,9 +181,9 @@ def find_room(
     some = False
     one = np.int64(1)
     for v in range(count):
-        kind = np.int64(rep[v, KIND])
+        kind = np.int64(sides.rep[v, KIND])
         present[kind] += 1
-        mask = full_of(v, size, first_slot, rep, caps, full)
+        mask = full_of(v, sides)
         for slot in range(len(slots)):
             if slots[slot, 0] == kind:
                 for group in range(slots[slot, 1], slots[slot, 2]):

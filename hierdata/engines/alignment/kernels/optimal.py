@@ -37,9 +37,6 @@ from hierdata.engines.alignment.kernels.arrays import (
     OWN,
     QUASI_COUNT,
     Lists,
-    Rules,
-    Scratch,
-    Settings,
     Sides,
 )
 from hierdata.engines.alignment.kernels.assignment import gain_factor, match
@@ -60,17 +57,7 @@ _OPEN, _RUN, _RETURN, _FILL = range(4)
 
 @shared
 def align_optimally(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    count_b: int,
-    size: int,
-    roots: bool,
-    settings: Settings,
-    work: Scratch,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
+    first_a: int, count_a: int, first_b: int, count_b: int, roots: bool, sides: Sides
 ) -> np.int64:
     """Compute ``anonytree.align`` with optimal pairing; ``roots`` makes no difference.
 
@@ -78,19 +65,16 @@ def align_optimally(
     lists with the same loss, one with the most pairs is taken; further down only the loss matters. Where both
     lists are long, each vertex of the first is matched with one of its best candidates only (``candidates``).
     """
+    _, settings, work, rep, rows, rules = sides
     mates = work.mates
     frames = work.frames
     partners = work.partners
     gains = work.gains
     near = work.near
     desk = work.desk
-    full = work.full
-    first_slot = settings.first_slot
-    scale = settings.scale
-    pair_row, pair_losses, caps, losses, ancestors, nests = rules
-    sides = Sides(size, settings, work, rep, rows, rules)
-    open_alignment(caps, full)
-    loss = scale * open_lists(first_a, count_a, first_b, count_b, rep, rows, mates[0])
+    nests = rules.nests
+    open_alignment(rules.caps, work.full)
+    loss = settings.scale * open_lists(Lists(first_a, count_a, first_b, count_b), rep, rows, mates[0])
     depth = 0
     task = _OPEN
     gained = own = np.int64(0)
@@ -189,9 +173,9 @@ def align_optimally(
                         j = 64 * word + lowest_bit(near[depth, i, word])
                         near[depth, i, word] &= near[depth, i, word] - np.uint64(1)
                         y = first_b + run_b + j
-                        if not fits(x, y, size, first_slot, rep, rows, caps, full):
+                        if not fits(x, y, sides):
                             continue
-                        own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
+                        own = own_gain(x, y, sides)
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             children = Lists(

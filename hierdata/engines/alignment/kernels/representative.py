@@ -20,12 +20,11 @@ from hierdata.engines.alignment.kernels.arrays import (
     SLOT_COUNT,
     WEIGHT,
     AlignmentArrays,
-    Rules,
-    Scratch,
-    Settings,
+    Sides,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
-from hierdata.engines.jit import inline_kernel, jit, lean, part, shared
+from hierdata.engines.alignment.kernels.vertices import fits, open_alignment
+from hierdata.engines.jit import call_by_symbol, inline_kernel, jit, lean, part, shared
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
@@ -77,8 +76,12 @@ def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -
 
 
 @shared
-def plant(start: int, count: int, first_slot: int, rows: Rows, rep: Rows, members: Ordinals) -> None:
-    """Copy the rows of a record into ``rep`` as a class of one."""
+def plant(record: int, buffers: ClassBuffers, arrays: AlignmentArrays) -> int:
+    """Copy the rows of a record into ``buffers`` as a class of one; return how many vertices it has."""
+    rep, members, rows = buffers.rep, buffers.members, arrays.rows
+    first_slot = arrays.settings.first_slot
+    start = arrays.roots[record]
+    count: int = arrays.roots[record + 1] - start
     for v in range(count):
         for column in range(first_slot):
             rep[v, column] = rows[start + v, column]
@@ -87,30 +90,22 @@ def plant(start: int, count: int, first_slot: int, rows: Rows, rep: Rows, member
         for slot in range(rows[start + v, SLOT_COUNT]):
             rep[v, first_slot + slot] = rows[start + v, first_slot + slot]
         members[0, v] = start + v
+    return count
 
 
 @shared
-def merge(
-    root: int,
-    size: int,
-    settings: Settings,
-    work: Scratch,
-    queue: Ordinals,
-    rep: Rows,
-    members: Ordinals,
-    new: Rows,
-    new_members: Ordinals,
-    rows: Rows,
-    rules: Rules,
-) -> int:
+def merge(record: int, size: int, buffers: ClassBuffers, arrays: AlignmentArrays) -> int:
     """Align a record with a representative of ``size`` members and write the new representative.
 
     Return its number of vertices. The children of the old representative keep their order. Vertices without a
     compatible partner are dropped.
     """
+    rep, members, new, new_members, queue = buffers
+    settings, work, roots, rows, rules = arrays
+    sides = Sides(size, settings, work, rep, rows, rules)
     first_slot = settings.first_slot
     queue[0, 0] = 0
-    queue[0, 1] = root
+    queue[0, 1] = roots[record]
     count = 1
     v = 0
     while v < count:
@@ -131,7 +126,7 @@ def merge(
         if rep[a, CHILD_COUNT] > 0 and rows[b, CHILD_COUNT] > 0:  # saves the cost of the call
             align(
                 rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
-                size, False, settings, work, rep, rows, rules,
+                False, sides,
             )  # fmt: skip
             for i in range(rep[a, CHILD_COUNT]):
                 if work.mates[0, i] >= 0:
@@ -163,16 +158,66 @@ def weigh(rep: Rows, count: int) -> None:
                 rep[pool, POOL_COUNT] += 1
 
 
+@shared
+def join_record(record: int, size: int, rep: Rows, buffers: ClassBuffers, arrays: AlignmentArrays) -> int:
+    """Align a record with a representative of ``size`` records, and write the new one to ``buffers``.
+
+    The members behind ``rep`` must be in ``buffers.members`` already. Return the number of vertices, 0 if the
+    root does not fit.
+    """
+    settings, work, roots, rows, rules = arrays
+    _, members, new, new_members, queue = buffers
+    if rep[0, SLOT_COUNT] > 0:
+        open_alignment(rules.caps, work.full)
+        if not fits(0, roots[record], Sides(size, settings, work, rep, rows, rules)):
+            return 0
+    count: int = merge(record, size, ClassBuffers(rep, members, new, new_members, queue), arrays)
+    copy_rows(new, count, buffers.rep)
+    copy_members(new_members, size + 1, count, members)
+    return count
+
+
+@call_by_symbol
+@lean
+def build(
+    records: Ordinals,
+    first: int,
+    end: int,
+    skipped: int,
+    size: int,
+    count: int,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
+) -> int:
+    """Align the records from position ``first`` to ``end``, without the one ``skipped``, in ``buffers``.
+
+    These have a class of ``size`` records already, on ``count`` vertices. The caps must be those of the size
+    that the class will have. Return the number of vertices, 0 if a root does not fit.
+    """
+    for position in range(first, end):
+        record = records[position]
+        if record == skipped:
+            continue
+        if size == 0:
+            count = plant(record, buffers, arrays)
+        else:
+            count = join_record(record, size, buffers.rep, buffers, arrays)
+            if count == 0:
+                return 0
+        size += 1
+    return count
+
+
 @lean
 def pair_losses_to(
     seed: int, others: Ordinals, out: Ordinals, buffers: ClassBuffers, arrays: AlignmentArrays
 ) -> None:
     """Write to ``out`` the loss of aligning each of the others with the seed; overwrites ``buffers``."""
+    plant(seed, buffers, arrays)
     settings, work, roots, rows, rules = arrays
-    rep = buffers.rep
-    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, buffers.members)
-    for at in range(len(others)):
-        out[at] = align(0, 1, roots[others[at]], 1, 1, True, settings, work, rep, rows, rules)
+    sides = Sides(np.int64(1), settings, work, buffers.rep, rows, rules)
+    for position in range(len(others)):
+        out[position] = align(0, 1, roots[others[position]], 1, True, sides)
 
 
 @lean
@@ -211,7 +256,7 @@ def begin(
     a full scan. Return the number of near records and the number of pair losses evaluated.
     """
     settings, work, roots, rows, rules = arrays
-    rep = buffers.rep
+    sides = Sides(np.int64(1), settings, work, buffers.rep, rows, rules)
     bounds = np.empty(len(remaining), np.int64)
     bounds_to(histograms.counts[seed], histograms.totals[seed], remaining, histograms, bounds)
     heap = np.empty(len(remaining), np.int64)
@@ -222,7 +267,7 @@ def begin(
             waiting += 1
     for at in range(waiting // 2 - 1, -1, -1):
         _sink(at, waiting, heap, bounds)
-    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, buffers.members)
+    plant(seed, buffers, arrays)
     window = len(near)
     places = np.empty(window, np.int64)
     count = 0
@@ -236,7 +281,7 @@ def begin(
         waiting -= 1
         heap[0] = heap[waiting]
         _sink(0, waiting, heap, bounds)
-        loss = align(0, 1, roots[remaining[place]], 1, 1, True, settings, work, rep, rows, rules)
+        loss = align(0, 1, roots[remaining[place]], 1, True, sides)
         evaluated += 1
         at = count
         while at > 0 and (
@@ -291,13 +336,14 @@ def grow(
     at which its root had to be suppressed or no record fitted, 0 if never (all records that join are then
     lost with it); and the number of pair losses evaluated.
     """
-    rep, members, new, new_members, queue = buffers
+    rep = buffers.rep
     settings, work, roots, rows, rules = arrays
     lost_at = 0
     evaluated = 0
     vector = np.empty(histograms.counts.shape[1], np.uint8)
     seen = np.empty(len(near), np.bool_)
     while have < until:
+        sides = Sides(have, settings, work, rep, rows, rules)
         best = np.int64(INFINITY)
         best_at = -1
         fits = False
@@ -322,7 +368,7 @@ def grow(
             if lost_at > 0:
                 loss = np.int64(settings.scale * rows[root, WEIGHT])
             else:
-                loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
+                loss = align(0, 1, root, 1, True, sides)
                 evaluated += 1
             allowed = lost_at > 0 or not picky or work.mates[0, 0] == 0
             if allowed and (loss < best or (loss == best and at < best_at)):
@@ -339,10 +385,6 @@ def grow(
         for at in range(best_at, near_count):
             near[at] = near[at + 1]
         if lost_at == 0:
-            count = merge(
-                roots[record], have, settings, work, queue, rep, members, new, new_members, rows, rules
-            )
-            copy_rows(new, count, rep)
-            copy_members(new_members, have + 1, count, members)
+            count = join_record(record, have, rep, buffers, arrays)
         have += 1
     return count, lost_at, evaluated

@@ -21,8 +21,8 @@ from hierdata.engines.alignment.kernels.arrays import (
     SLOT_COUNT,
     STAMP,
     WEIGHT,
-    Rules,
-    Settings,
+    Lists,
+    Sides,
 )
 from hierdata.engines.jit import inline_kernel, lean, part, shared
 
@@ -67,21 +67,16 @@ def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
 
 @inline_kernel
 def open_lists(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    count_b: int,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    mates: NDArray[np.int64],
+    lists: Lists, rep: NDArray[np.int32], rows: NDArray[np.int32], mates: NDArray[np.int64]
 ) -> np.int64:
     """Leave all trees of two lists without a partner; return their weight, which suppression loses."""
+    first_a, count_a, first_b, count_b = lists
     weight = np.int64(0)
-    for at in range(count_a):
-        mates[at] = -1
-        weight += rep[first_a + at, WEIGHT]
-    for at in range(count_b):
-        weight += rows[first_b + at, WEIGHT]
+    for i in range(count_a):
+        mates[i] = -1
+        weight += rep[first_a + i, WEIGHT]
+    for j in range(count_b):
+        weight += rows[first_b + j, WEIGHT]
     return weight
 
 
@@ -94,10 +89,10 @@ def hold(full: NDArray[np.int64], held: bool) -> None:
 @inline_kernel
 def meets(first: int, stop: int, column: int, low: int, high: int, rep: NDArray[np.int32]) -> bool:
     """Return whether some row from ``first`` to before ``stop`` has a group in this range in a column."""
-    found = False
+    met = False
     for z in range(first, stop):
-        found |= low <= rep[z, column] <= high
-    return found
+        met |= low <= rep[z, column] <= high
+    return met
 
 
 @lean
@@ -120,16 +115,16 @@ def _find_full(
         first = rep[x, POOL_FIRST]
         stop = first + rep[first, POOL_COUNT]
     for slot in range(rep[x, SLOT_COUNT]):
-        own = first_slot + slot * size
+        column = first_slot + slot * size
         for member in range(size):
             for z in range(first, stop):
-                group = rep[z, own + member]
+                group = rep[z, column + member]
                 if group >= 0 and caps[group, LAST] <= member:
                     caps[group, LAST] = member + 1
                     caps[group, SHOWN] += 1
         for z in range(first, stop):
             for member in range(size):
-                group = rep[z, own + member]
+                group = rep[z, column + member]
                 if group < 0:
                     continue
                 known = caps[group, SHOWN] == 0 or (few and (mask >> group) & 1)
@@ -138,7 +133,7 @@ def _find_full(
                     if few:
                         mask |= one << group
                 caps[group, SHOWN] = caps[group, LAST] = 0
-        if size == 1 and rep[x, own] >= 0 and caps[rep[x, own], CAP] <= 0:
+        if size == 1 and rep[x, column] >= 0 and caps[rep[x, column], CAP] <= 0:
             mask |= one << CLOSED  # the seed itself has not been checked yet
     full[x, MASK] = mask
     full[x, STAMP] = full[last, STAMP]
@@ -146,44 +141,32 @@ def _find_full(
 
 
 @inline_kernel
-def full_of(
-    x: int,
-    size: int,
-    first_slot: int,
-    rep: NDArray[np.int32],
-    caps: NDArray[np.int64],
-    full: NDArray[np.int64],
-) -> np.int64:
-    """Return what the caps rule out at vertex ``x`` of a class of ``size``, as bits; cached for an alignment.
+def full_of(x: int, sides: Sides) -> np.int64:
+    """Return what the caps rule out at vertex ``x`` of a representative, as bits; cached for an alignment.
 
     In a pool a value counts once for each record. It may shrink by this alignment, so caps may ask for too
     much. If bit ``FEW_GROUPS`` is set, bit ``group`` says that no further value of the group may join.
     """
+    full = sides.work.full
     mask: np.int64 = full[x, MASK]
     if full[x, STAMP] == full[full.shape[0] - 1, STAMP]:
         return mask
-    return _find_full(x, size, first_slot, rep, caps, full)
+    return _find_full(x, sides.size, sides.settings.first_slot, sides.rep, sides.rules.caps, full)
 
 
 @lean
-def _fits_ranges(
-    x: int,
-    y: int,
-    size: int,
-    first_slot: int,
-    crowded: bool,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    caps: NDArray[np.int64],
-) -> bool:
+def _fits_ranges(x: int, y: int, crowded: bool, sides: Sides) -> bool:
     """Compute ``fits`` for caps on ranges of groups; ``crowded`` if a group of ``x`` has reached its cap."""
+    size, first_slot, rep, rows, caps = (
+        sides.size, sides.settings.first_slot, sides.rep, sides.rows, sides.rules.caps,
+    )  # fmt: skip
     first = x
     stop = x + 1
     if rep[x, POOL_COUNT] > 0:
         first = rep[x, POOL_FIRST]
         stop = first + rep[first, POOL_COUNT]
     for slot in range(rows[y, SLOT_COUNT]):
-        own = first_slot + slot * size
+        column = first_slot + slot * size
         group = rows[y, first_slot + slot]
         if group >= 0:
             low = caps[group, LOW]
@@ -194,18 +177,18 @@ def _fits_ranges(
                 continue
             count = 1
             for member in range(size):
-                if meets(first, stop, own + member, low, high, rep):
+                if meets(first, stop, column + member, low, high, rep):
                     count += 1
             if count > caps[group, CAP]:
                 return False
             for z in range(first, stop if low < high else first):
                 for member in range(size):
-                    other = rep[z, own + member]
+                    other = rep[z, column + member]
                     if other < low or other > high:
                         continue
                     count = 1  # the newcomer, which lies in the range of ``other``
                     for third in range(size):
-                        if meets(first, stop, own + third, caps[other, LOW], caps[other, HIGH], rep):
+                        if meets(first, stop, column + third, caps[other, LOW], caps[other, HIGH], rep):
                             count += 1
                     if count > caps[other, CAP]:
                         return False
@@ -213,46 +196,26 @@ def _fits_ranges(
 
 
 @inline_kernel
-def fits(
-    x: int,
-    y: int,
-    size: int,
-    first_slot: int,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    caps: NDArray[np.int64],
-    full: NDArray[np.int64],
-) -> bool:
-    """Return whether the caps let vertex ``y`` of a record join ``x`` of a class of ``size``.
-
-    Both have one vertex type.
-    """
-    mask = full_of(x, size, first_slot, rep, caps, full)
+def fits(x: int, y: int, sides: Sides) -> bool:
+    """Return whether the caps let vertex ``y`` of a record join vertex ``x`` of the same type."""
+    mask = full_of(x, sides)
     if (mask >> CLOSED) & 1:
         return False
     if (mask >> FEW_GROUPS) & 1:
-        for slot in range(rows[y, SLOT_COUNT]):
-            group = rows[y, first_slot + slot]
+        for slot in range(sides.rows[y, SLOT_COUNT]):
+            group = sides.rows[y, sides.settings.first_slot + slot]
             if group >= 0 and (mask >> group) & 1:
                 return False
         return True
-    return _fits_ranges(x, y, size, first_slot, bool((mask >> CROWDED) & 1), rep, rows, caps)
+    return _fits_ranges(x, y, bool((mask >> CROWDED) & 1), sides)
 
 
 @inline_kernel
-def own_gain(
-    x: int,
-    y: int,
-    scale: int,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    pair_row: NDArray[np.int64],
-    pair_losses: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ancestors: NDArray[np.int32],
-) -> np.int64:
+def own_gain(x: int, y: int, sides: Sides) -> np.int64:
     """Return the gain, 0 or more, of two vertices of one type without their children; ignore caps."""
-    gain = 2 * scale * np.int64(rows[y, OWN])
+    rep, rows = sides.rep, sides.rows
+    pair_row, pair_losses, _, losses, ancestors, _ = sides.rules
+    gain = 2 * sides.settings.scale * np.int64(rows[y, OWN])
     for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
         left = rep[x, node]
         right = rows[y, node]
@@ -265,25 +228,16 @@ def own_gain(
 
 @part
 def price_run(
-    x: int,
-    first: int,
-    count: int,
-    unfit: np.int64,
-    size: int,
-    settings: Settings,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-    full: NDArray[np.int64],
-    prices: NDArray[np.int64],
+    x: int, first: int, count: int, unfit: np.int64, sides: Sides, prices: NDArray[np.int64]
 ) -> None:
     """Write the gain of ``x``, without its children, with each of ``count`` vertices of its type.
 
     Vertices that the caps rule out get ``unfit``.
     """
+    _, settings, _, rep, rows, rules = sides
     first_slot = settings.first_slot
-    pair_row, pair_losses, caps, losses, ancestors, _ = rules
-    mask = full_of(x, size, first_slot, rep, caps, full)
+    pair_row, pair_losses, _, losses, ancestors, _ = rules
+    mask = full_of(x, sides)
     most = 2 * settings.scale * np.int64(rows[first, OWN])
     for at in range(count):
         prices[at] = most
@@ -306,5 +260,5 @@ def price_run(
                 prices[at] = unfit if (mask >> (group & 63)) & 1 else prices[at]
     else:
         for at in range(count):
-            if not fits(x, first + at, size, first_slot, rep, rows, caps, full):
+            if not fits(x, first + at, sides):
                 prices[at] = unfit
