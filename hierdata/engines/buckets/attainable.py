@@ -30,13 +30,13 @@ def coordinates_of(forest: Forest, scope: Scope, constraints: Constraints) -> li
     Models without such caps bound no share of the published rows.
     """
     codes = codes_of(forest, scope)
-    found = []
+    coordinates = []
     for position, caps in constraints.caps(scope.kind):
         if caps.necessary and caps.reach is None and not caps.of_records:
             groups = look_up(caps.group_of, codes[:, position]).astype(np.int64)
             path = forest.domains[scope.kind][position].path
-            found.append(Coordinate(path, groups, shares_at(caps, constraints.min_class_size)))
-    return found
+            coordinates.append(Coordinate(path, groups, shares_at(caps, constraints.min_class_size)))
+    return coordinates
 
 
 @dataclass(frozen=True)
@@ -50,30 +50,32 @@ class JointCounts:
     @classmethod
     def of(cls, coordinates: Sequence[Coordinate], rows: int) -> JointCounts:
         """Build the cells of a scope with this number of rows."""
-        vectors = np.array([own.group_of for own in coordinates], np.int64).reshape(len(coordinates), rows).T
+        columns = np.array([coordinate.group_of for coordinate in coordinates], np.int64)
+        vectors = columns.reshape(len(coordinates), rows).T
         groups, of_row = np.unique(vectors, axis=0, return_inverse=True)
         return cls(tuple(coordinates), groups, of_row.ravel())
 
     def count(self, rows: NDArray[np.bool_] | None = None) -> Counts:
         """Return the number of rows of each cell, all or some of them."""
-        which = self.of_row if rows is None else self.of_row[rows]
-        return np.bincount(which, minlength=len(self.groups)).astype(np.int64)
+        cells = self.of_row if rows is None else self.of_row[rows]
+        return np.bincount(cells, minlength=len(self.groups)).astype(np.int64)
 
     def excesses(self, counts: Counts) -> Iterator[tuple[int, int]]:
         """Yield the coordinate and group of everything that has more than its share of these rows. Exact."""
-        for at, own in enumerate(self.coordinates):
-            there = self.groups[:, at] >= 0
-            held = np.zeros(len(own.share), np.int64)
-            np.add.at(held, self.groups[there, at], counts[there])
+        for number, coordinate in enumerate(self.coordinates):
+            there = self.groups[:, number] >= 0
+            held = np.zeros(len(coordinate.share), np.int64)
+            np.add.at(held, self.groups[there, number], counts[there])
             total = int(held.sum())
             for group in np.flatnonzero(held).tolist():
-                if int(held[group]) * own.share[group].denominator > own.share[group].numerator * total:
-                    yield at, group
+                if int(held[group]) > coordinate.share[group] * total:
+                    yield number, group
 
     def with_shares(self, least: Fraction) -> JointCounts:
         """Return the cells with no share below ``least``."""
         eased = (
-            replace(own, share=tuple(max(share, least) for share in own.share)) for own in self.coordinates
+            replace(coordinate, share=tuple(max(share, least) for share in coordinate.share))
+            for coordinate in self.coordinates
         )
         return replace(self, coordinates=tuple(eased))
 
@@ -121,19 +123,19 @@ def _solve(
     of_cell = np.append(np.ones(count), np.zeros(width))
     if left_out is not None:
         whole = available + left_out
-        totals = [int(whole[cells.groups[:, at] >= 0].sum()) for at in range(width)]
+        totals = [int(whole[column >= 0].sum()) for column in cells.groups.T]
         rules.append(LinearConstraint(over, over @ np.append(whole, totals), np.inf))
         rules.append(LinearConstraint(of_cell[None], 0, int(whole.sum()) - least))
     most = np.append(available, np.full(width, int(available.sum())))
     worth = of_cell.copy()
     if rng is not None:
         worth[:count] += rng.random(count) / (2 * max(1, int(available.sum())))
-    found = milp(
+    solution = milp(
         -worth, integrality=of_cell, bounds=Bounds(0, most), constraints=rules, options={"node_limit": NODES}
     )
-    if found.x is None:
+    if solution.x is None:
         return np.zeros(count, np.int64) if left_out is not None else available
-    answer: Counts = np.rint(found.x[:count]).astype(np.int64)
+    answer: Counts = np.rint(solution.x[:count]).astype(np.int64)
     return answer
 
 
@@ -143,12 +145,12 @@ def _rules(cells: JointCounts) -> tuple[Any, Any]:
 
     count, width = cells.groups.shape
     blocks, totals = [], []
-    for at, own in enumerate(cells.coordinates):
-        share = np.array([-float(one) for one in own.share])
-        there = np.flatnonzero(cells.groups[:, at] >= 0)
+    for number, coordinate in enumerate(cells.coordinates):
+        share = np.array([-float(share) for share in coordinate.share])
+        there = np.flatnonzero(cells.groups[:, number] >= 0)
         ones = np.ones(len(there))
-        held = sparse.csr_matrix((ones, (cells.groups[there, at], there)), shape=(len(share), count))
-        places = np.arange(len(share)), np.full(len(share), at)
+        held = sparse.csr_matrix((ones, (cells.groups[there, number], there)), shape=(len(share), count))
+        places = np.arange(len(share)), np.full(len(share), number)
         blocks.append(sparse.hstack([held, sparse.csr_matrix((share, places), shape=(len(share), width))]))
         totals.append(sparse.csr_matrix((ones, (np.zeros(len(there)), there)), shape=(1, count)))
     return sparse.vstack(blocks).tocsr(), sparse.hstack([sparse.vstack(totals), -sparse.eye(width)]).tocsr()
@@ -161,9 +163,9 @@ NODES = 2_000
 def _trim(cells: JointCounts, kept: Counts) -> Counts:
     """Take rows away, one by one, until no group has more than its share: what rounding may have missed."""
     kept = kept.copy()
-    while (found := next(cells.excesses(kept), None)) is not None:
-        at, group = found
-        inside = np.flatnonzero((cells.groups[:, at] == group) & (kept > 0))
+    while (excess := next(cells.excesses(kept), None)) is not None:
+        coordinate, group = excess
+        inside = np.flatnonzero((cells.groups[:, coordinate] == group) & (kept > 0))
         kept[inside[np.argmax(kept[inside])]] -= 1
     return kept
 
@@ -192,25 +194,25 @@ def explain_shortage(cells: JointCounts, rows: int, least: int) -> str:
     most = int(keep_most(cells, available).sum())
     if most >= max(least, 1):
         return ""
-    paths = ", ".join(dict.fromkeys(own.path for own in cells.coordinates))
+    paths = ", ".join(dict.fromkeys(coordinate.path for coordinate in cells.coordinates))
     reason = (
         f"at most {most} of {rows} rows can be chosen so that no value or group of values at {paths} has "
         f"more than its share of them, and a class needs {least}"
     )
     possible = [f"k can be at most {most} with this l"] if most else []
-    if all(len(set(own.share)) == 1 for own in cells.coordinates):
+    if all(len(set(coordinate.share)) == 1 for coordinate in cells.coordinates):
         possible.append(_largest_l(cells, available, least))
     return f"{reason}: {'; '.join(possible)}" if possible else reason
 
 
 def _largest_l(cells: JointCounts, available: Counts, least: int) -> str:
     """Say which whole l is the largest with which ``least`` rows can be published."""
-    too_large = ceil(max(1 / own.share[0] for own in cells.coordinates))
+    too_large = ceil(max(1 / coordinate.share[0] for coordinate in cells.coordinates))
     possible, rows = 1, 0
     while too_large - possible > 1:
         l = (possible + too_large) // 2  # noqa: E741  (the letter of the model)
-        found = int(keep_most(cells.with_shares(Fraction(1, l)), available).sum())
-        possible, too_large, rows = (l, too_large, found) if found >= max(least, 1) else (possible, l, rows)
+        most = int(keep_most(cells.with_shares(Fraction(1, l)), available).sum())
+        possible, too_large, rows = (l, too_large, most) if most >= max(least, 1) else (possible, l, rows)
     if possible == 1:
         return "no l above 1 is possible with this k"
     return f"l can be at most {possible}, and k then at most {rows}"
@@ -219,15 +221,13 @@ def _largest_l(cells: JointCounts, available: Counts, least: int) -> str:
 def explain_left_out(cells: JointCounts, kept: int, rows: int) -> str:
     """Say why only ``kept`` of the rows are published, and with which l all would be; "" if for no share."""
     counts = cells.count()
-    over = dict.fromkeys(cells.coordinates[at].path for at, _ in cells.excesses(counts))
+    over = dict.fromkeys(cells.coordinates[number].path for number, _ in cells.excesses(counts))
     if not over:
         return ""
     text = (
         f"{kept} of {rows} rows are the most that can be published while no value or group of values at "
         f"{', '.join(over)} has more than its share of them"
     )
-    sparing = min(
-        (int(own.sizes.sum()) // int(own.sizes.max()) for own in cells.coordinates if own.sizes.any()),
-        default=0,
-    )
+    sizes = [coordinate.sizes for coordinate in cells.coordinates]
+    sparing = min((int(held.sum()) // int(held.max()) for held in sizes if held.any()), default=0)
     return f"{text}; with l of at most {sparing} none would be left out" if sparing > 1 else text

@@ -47,32 +47,39 @@ class Buckets:
         """Build the buckets from every attribute that has both models and values in the scope."""
         size = constraints.min_class_size
         codes = codes_of(forest, scope)
-        found = []
+        coordinates = []
         for position, bound in enumerate(constraints.on_values[scope.kind]):
             domain, column = forest.domains[scope.kind][position], codes[:, position]
             if (column >= 0).any():
                 for caps in _caps(bound, len(domain.values)):
                     group_of = look_up(caps.group_of, column).astype(np.int64)
-                    found.append(Coordinate(domain.path, group_of, shares_at(caps, size)))
-        return cls(tuple(found), size, len(scope.vertices))
+                    coordinates.append(Coordinate(domain.path, group_of, shares_at(caps, size)))
+        return cls(tuple(coordinates), size, len(scope.vertices))
 
     @property
     def complete(self) -> NDArray[np.bool_]:
         """Which rows have a value at every coordinate."""
-        found = np.ones(self.rows, np.bool_)
-        for own in self.coordinates:
-            found &= own.group_of >= 0
-        return found
+        complete = np.ones(self.rows, np.bool_)
+        for coordinate in self.coordinates:
+            complete &= coordinate.group_of >= 0
+        return complete
+
+    @property
+    def first_groups(self) -> NDArray[np.int64]:
+        """The first group of each coordinate in one numbering over all, then the number of groups."""
+        return np.cumsum([0, *(len(coordinate.share) for coordinate in self.coordinates)])
 
     def of_rows(self, rows: NDArray[np.int64]) -> Buckets:
         """Return the buckets of some rows."""
-        found = (replace(own, group_of=own.group_of[rows]) for own in self.coordinates)
-        return replace(self, coordinates=tuple(found), rows=len(rows))
+        coordinates = (
+            replace(coordinate, group_of=coordinate.group_of[rows]) for coordinate in self.coordinates
+        )
+        return replace(self, coordinates=tuple(coordinates), rows=len(rows))
 
     @property
     def once(self) -> bool:
         """Whether a class of the least size has room for at most one row of each group."""
-        return all(max(self.room(own), default=0) <= 1 for own in self.coordinates)
+        return all(max(self.room(coordinate), default=0) <= 1 for coordinate in self.coordinates)
 
     def room(self, coordinate: Coordinate) -> list[int]:
         """Return how many rows of each group a class of the least size may take."""
@@ -111,11 +118,13 @@ def bound_rows(coordinate: Coordinate) -> CoordinateBound:
     equivalent to the model; on ragged taxonomies they are stricter (LE-2).
     """
     sizes = coordinate.sizes
-    by_share = {share: sizes[[own == share for own in coordinate.share]] for share in set(coordinate.share)}
+    by_share = {
+        share: sizes[[other == share for other in coordinate.share]] for share in set(coordinate.share)
+    }
     rows = int(sizes.sum())
     while True:
         most = {share: floor(share * rows) for share in by_share}
-        kept = sum(int(np.minimum(own, most[share]).sum()) for share, own in by_share.items())
+        kept = sum(int(np.minimum(counts, most[share]).sum()) for share, counts in by_share.items())
         if kept >= rows:
             return CoordinateBound(rows + int((coordinate.group_of < 0).sum()), most)
         rows = kept
@@ -126,7 +135,7 @@ def tightest(buckets: Buckets) -> tuple[Coordinate, CoordinateBound] | None:
 
     With one coordinate the bound is attained, with several it may not be.
     """
-    bounds = [(one, bound_rows(one)) for one in buckets.coordinates]
+    bounds = [(coordinate, bound_rows(coordinate)) for coordinate in buckets.coordinates]
     return min(bounds, key=lambda pair: pair[1].rows, default=None)
 
 
@@ -138,7 +147,11 @@ def reason(buckets: Buckets, published: int) -> str:
             f"a class needs {size} rows and there are {buckets.rows}: k and l can be at most {buckets.rows}"
         )
     groups, path = min(
-        ((int(np.count_nonzero(one.sizes)), one.path) for one in buckets.coordinates if _once(buckets, one)),
+        (
+            (int(np.count_nonzero(coordinate.sizes)), coordinate.path)
+            for coordinate in buckets.coordinates
+            if max(buckets.room(coordinate)) <= 1
+        ),
         default=(size, ""),
     )
     if not published and groups < size:
@@ -146,19 +159,14 @@ def reason(buckets: Buckets, published: int) -> str:
             f"a class needs {size} rows of different buckets and the values at {path} make {groups}: k and l "
             f"can be at most {groups}"
         )
-    found = tightest(buckets)
-    if found is None or found[1].rows == buckets.rows:
+    bound = tightest(buckets)
+    if bound is None or bound[1].rows == buckets.rows:
         return (
             f"{published} of {buckets.rows} rows are published in classes of at least {size}: no attribute "
             "by itself forces a suppression, but the rest could not be put together so that rows of a class "
             "differ in every attribute and belong to different records"
         )
-    return _too_large(buckets, *found, published)
-
-
-def _once(buckets: Buckets, coordinate: Coordinate) -> bool:
-    """Return whether a class of the least size has room for at most one row of each group."""
-    return max(buckets.room(coordinate)) <= 1
+    return _too_large(buckets, *bound, published)
 
 
 def _too_large(buckets: Buckets, coordinate: Coordinate, limit: CoordinateBound, published: int) -> str:

@@ -50,7 +50,7 @@ class Drawing(ABC):
         drawn: list[int] = []
         failed = 0
         while True:
-            rows, of = self._fill()
+            rows, buckets = self._fill()
             if not rows:
                 break
             if len(rows) == self._size:
@@ -60,12 +60,12 @@ class Drawing(ABC):
                     progress(len(drawn))
                 continue
             failed += 1
-            for row, bucket in zip(rows, of, strict=True):
+            for row, bucket in zip(rows, buckets, strict=True):
                 self._rows[bucket].append(row)
             if failed == self._patience or not self._enough():
                 break
-            self._given_up.add(of[0])
-            self._take_back(of)
+            self._given_up.add(buckets[0])
+            self._take_back(buckets)
         return drawn
 
     @abstractmethod
@@ -73,7 +73,7 @@ class Drawing(ABC):
         """Draw the rows of a class, with their buckets; fewer than a class needs if no more have room."""
 
     @abstractmethod
-    def _take_back(self, of: list[int]) -> None:
+    def _take_back(self, buckets: list[int]) -> None:
         """Update the state after rows returned to these buckets, and the first of them was given up."""
 
     def _row(self, bucket: int, taken: list[int]) -> int | None:
@@ -90,13 +90,13 @@ class Drawing(ABC):
 
     def _enough(self) -> bool:
         """Return whether the remaining rows could still fill a class, by each coordinate alone."""
-        left = [0] * len(self._room)
+        remaining = [0] * len(self._room)
         for rows, groups in zip(self._rows, self._groups, strict=True):
             for group in groups:
-                left[group] += len(rows)
+                remaining[group] += len(rows)
         first = 0
         for room in self._rooms:
-            if sum(map(min, left[first : first + len(room)], room)) < self._size:
+            if sum(map(min, remaining[first : first + len(room)], room)) < self._size:
                 return False
             first += len(room)
         return sum(map(len, self._rows)) >= self._size
@@ -118,15 +118,14 @@ def _fill_buckets(
         numbers = np.unique(keys, return_inverse=True)[1]
     order = np.argsort(numbers, kind="stable")
     parts = np.split(rows[order], np.flatnonzero(np.diff(numbers[order])) + 1) if len(rows) else []
-    counts = [len(coordinate.share) for coordinate in buckets.coordinates]
-    firsts = [sum(counts[:at]) for at in range(len(counts))]
-    vectors = [
-        tuple(
-            first + int(one.group_of[part[0]]) for first, one in zip(firsts, buckets.coordinates, strict=True)
-        )
-        for part in parts
-    ]
-    return [part.tolist() for part in parts], vectors
+    groups = _number_groups(buckets)
+    return [part.tolist() for part in parts], [tuple(groups[part[0]].tolist()) for part in parts]
+
+
+def _number_groups(buckets: Buckets) -> NDArray[np.int64]:
+    """Return the groups of each row that has a value at every coordinate, numbered over all coordinates."""
+    groups = [coordinate.group_of for coordinate in buckets.coordinates]
+    return np.array(groups, np.int64).reshape(len(groups), buckets.rows).T + buckets.first_groups[:-1]
 
 
 _Entry: TypeAlias = tuple[int, float, int]
@@ -144,7 +143,7 @@ class BySize(Drawing):
     def __init__(self, buckets: Buckets, records: NDArray[np.int64], rng: np.random.Generator) -> None:
         super().__init__(buckets, records, rng)
         self._held = [0] * len(self._room)
-        fewest = min(range(len(self._rooms)), key=lambda at: len(self._rooms[at]), default=0)
+        fewest = min(range(len(self._rooms)), key=lambda number: len(self._rooms[number]), default=0)
         self._leading = [groups[fewest] if groups else 0 for groups in self._groups]
         self._heaps: dict[int, list[_Entry]] = {}
         self._first: list[_Entry] = []
@@ -154,7 +153,7 @@ class BySize(Drawing):
         """Return the rows of a class and their buckets, each from the largest bucket that has room."""
         first, heaps, leading = self._first, self._heaps, self._leading
         rows: list[int] = []
-        of: list[int] = []
+        buckets: list[int] = []
         aside: list[_Entry] = []
         passed: set[int] = set()
         while first and len(rows) < self._size:
@@ -167,37 +166,37 @@ class BySize(Drawing):
                 passed.add(group)
                 continue
             heappop(heap)
-            left = self._take(entry, rows, of)
-            if left is not None:
-                if left is not entry and self._has_room(entry[2]):
-                    heappush(heap, left)
+            following = self._take(entry, rows, buckets)
+            if following is not None:
+                if following is not entry and self._has_room(entry[2]):
+                    heappush(heap, following)
                 else:
-                    aside.append(left)
+                    aside.append(following)
             if heap:
                 heappush(first, heap[0])
-        self._restore(aside, passed, of)
-        return rows, of
+        self._restore(aside, passed, buckets)
+        return rows, buckets
 
-    def _take(self, entry: _Entry, rows: list[int], of: list[int]) -> _Entry | None:
+    def _take(self, entry: _Entry, rows: list[int], buckets: list[int]) -> _Entry | None:
         """Add a row of a bucket; return its new entry, or the same one if it has no row for this class."""
         bucket = entry[2]
         row = self._row(bucket, rows) if self._has_room(bucket) else None
         if row is None:
             return entry
         rows.append(row)
-        of.append(bucket)
+        buckets.append(bucket)
         for group in self._groups[bucket]:
             self._held[group] += 1
-        left = len(self._rows[bucket])
-        return (-left, next(self._ties), bucket) if left else None
+        remaining = len(self._rows[bucket])
+        return (-remaining, next(self._ties), bucket) if remaining else None
 
-    def _restore(self, aside: list[_Entry], passed: set[int], of: list[int]) -> None:
+    def _restore(self, aside: list[_Entry], passed: set[int], buckets: list[int]) -> None:
         """Put back the entries that had no room in a class that took rows of these buckets."""
         for entry in aside:
             heappush(self._heaps[self._leading[entry[2]]], entry)
         for group in passed.union(self._leading[bucket] for _, _, bucket in aside):
             heappush(self._first, self._heaps[group][0])
-        for bucket in of:
+        for bucket in buckets:
             for group in self._groups[bucket]:
                 self._held[group] = 0
 
@@ -208,7 +207,7 @@ class BySize(Drawing):
                 return False
         return True
 
-    def _take_back(self, of: list[int]) -> None:
+    def _take_back(self, buckets: list[int]) -> None:
         self._refill()
 
     def _refill(self) -> None:
@@ -244,18 +243,18 @@ class ByCapacity(Drawing):
         self._most = np.array(self._room, np.int64)
         self._held = np.zeros(len(self._room), np.int64)
         self._tie = np.array([next(self._ties) for _ in range(count)], np.float64)
-        self._left = np.array([len(rows) for rows in self._rows], np.int64)
+        self._remaining = np.array([len(rows) for rows in self._rows], np.int64)
         self._capacity = np.zeros(len(self._room), np.int64)
-        np.add.at(self._capacity, self._vectors, self._left[:, None])
+        np.add.at(self._capacity, self._vectors, self._remaining[:, None])
         self._masked = np.zeros(count, np.bool_)
 
     def _fill(self) -> tuple[list[int], list[int]]:
         rows: list[int] = []
-        of: list[int] = []
+        buckets: list[int] = []
         passed: list[int] = []
         while len(rows) < self._size:
             bucket = largest(
-                self._vectors, self._left, self._tie, self._masked, self._capacity, self._held,
+                self._vectors, self._remaining, self._tie, self._masked, self._capacity, self._held,
                 self._most, self._summed,
             )  # fmt: skip
             if bucket < 0:
@@ -266,20 +265,20 @@ class ByCapacity(Drawing):
                 passed.append(bucket)
                 continue
             rows.append(row)
-            of.append(bucket)
-            self._left[bucket] -= 1
+            buckets.append(bucket)
+            self._remaining[bucket] -= 1
             self._capacity[self._vectors[bucket]] -= 1
             self._held[self._vectors[bucket]] += 1
             self._tie[bucket] = next(self._ties)
-        self._held[self._vectors[of]] = 0
+        self._held[self._vectors[buckets]] = 0
         self._masked[passed] = False
-        return rows, of
+        return rows, buckets
 
-    def _take_back(self, of: list[int]) -> None:
-        for bucket in of:  # a bucket may occur several times
-            self._left[bucket] += 1
+    def _take_back(self, buckets: list[int]) -> None:
+        for bucket in buckets:  # a bucket may occur several times
+            self._remaining[bucket] += 1
             self._capacity[self._vectors[bucket]] += 1
-        self._masked[of[0]] = True
+        self._masked[buckets[0]] = True
 
 
 Order: TypeAlias = Literal["bucket", "single", "multi"]
@@ -307,31 +306,34 @@ def draw(
     return classes
 
 
-def bucketize_rows(given: StepInput, order: Order = "bucket") -> Partition:
+def bucketize_rows(step: StepInput, order: Order = "bucket") -> Partition:
     """Draw classes, dissolve those that fail a constraint, attach leftovers to classes that accept them.
 
     With several attributes a draw from all rows may end early. If rows are suppressed, classes are drawn once
     more from the most rows that can be published at all (``attainable``), and rows that are left over of
-    these are put in by exchanges. In small tables the most classes are also found exactly (``packing``). What
-    publishes most is returned.
+    these are put in by exchanges. Where that does not publish all of them, the most classes are also found
+    exactly in small tables (``packing``). What publishes most is returned.
     """
-    forest, scope, constraints = given.problem
+    forest, scope, constraints = step.problem
     buckets = Buckets.of(forest, scope, constraints)
-    apart = np.random.Generator(given.rng.bit_generator.jumped())  # type: ignore[attr-defined]
+    apart = np.random.Generator(step.rng.bit_generator.jumped())  # type: ignore[attr-defined]
 
     def finish(classes: NDArray[np.int64], rng: np.random.Generator) -> Partition:
         return finish_partition(
             forest, scope, constraints, classes, rng, lambda published: reason(buckets, published)
         )
 
-    partition = finish(draw(buckets, scope.records, given.rng, given.progress, order), given.rng)
+    partition = finish(draw(buckets, scope.records, step.rng, step.progress, order), step.rng)
     if len(buckets.coordinates) > 1 and not scope.kind and count_published(partition) < buckets.rows:
         cells = JointCounts.of(coordinates_of(forest, scope, constraints), buckets.rows)
-        others = [draw_kept(buckets, cells, apart, order)]
-        if buckets.once and (packed := pack_rows(buckets, apart)) is not None:
-            others.append(packed)
-        partition = max(partition, *(finish(other, apart) for other in others), key=count_published)
-    given.progress(buckets.rows)
+        classes, most = draw_kept(buckets, cells, apart, order)
+        rows = apart.permutation(np.flatnonzero(buckets.complete)) if buckets.once else None
+        partition = max(partition, finish(classes, apart), key=count_published)
+        if rows is not None and count_published(partition) < most:
+            packed = pack_rows(buckets, rows)
+            if packed is not None:
+                partition = max(partition, finish(packed, apart), key=count_published)
+    step.progress(buckets.rows)
     return partition
 
 
@@ -347,45 +349,43 @@ round that published more rows. At least four rounds each."""
 
 def draw_kept(
     buckets: Buckets, cells: JointCounts, rng: np.random.Generator, order: Order
-) -> NDArray[np.int64]:
-    """Return the class of each row, from as many rows as can be published by their counts.
+) -> tuple[NDArray[np.int64], int]:
+    """Return the class of each row, from as many rows as can be published by their counts; also how many.
 
     The rows are at the root, one a record. Rows that the draw left over are put in by exchanges, where a
     class takes one row of a group.
     """
     every = np.ones(buckets.rows, np.bool_)
     rows = np.flatnonzero(draw_rows(cells, keep_most(cells, cells.count()), every, rng))
-    own = buckets.of_rows(rows)
-    classes = draw(own, rows, rng, silent, order)
-    if own.once:
-        classes = _exchange(own, classes, rng)
-    found = np.full(buckets.rows, SUPPRESSED, np.int64)
-    found[rows] = classes
-    return found
+    chosen = buckets.of_rows(rows)
+    drawn = draw(chosen, rows, rng, silent, order)
+    if chosen.once:
+        drawn = _exchange(chosen, drawn, rng)
+    classes = np.full(buckets.rows, SUPPRESSED, np.int64)
+    classes[rows] = drawn
+    return classes, len(rows)
 
 
 def _exchange(buckets: Buckets, classes: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the classes with rows put in by exchanges, as many as were found to fit in some rounds."""
-    vectors = np.array([one.group_of for one in buckets.coordinates], np.int64).T
     complete = buckets.complete
-    firsts = np.cumsum([0, *(len(one.share) for one in buckets.coordinates)])
     size = buckets.class_size
     groups: list[list[int]] = [[] for _ in range(int(complete.sum()) // size)]
     for number, members in enumerate(members_of(classes)):
         groups[number] = members.tolist()
-    left = rng.permutation(np.flatnonzero(complete & (classes == SUPPRESSED))).tolist()
-    exchange = Exchange(vectors + firsts[:-1], int(firsts[-1]), groups, rng)
+    waiting = rng.permutation(np.flatnonzero(complete & (classes == SUPPRESSED))).tolist()
+    exchange = Exchange(_number_groups(buckets), int(buckets.first_groups[-1]), groups, rng)
     most, best, last = -1, classes, 0
     rounds, in_vain = (max(4, stirred // max(1, len(groups))) for stirred in (_STIRRED, _IN_VAIN))
     for number_of_round in range(rounds):
-        left = [row for row in left if not exchange.put(row)]
+        waiting = [row for row in waiting if not exchange.put(row)]
         exchange.even_out(size)
-        full = [sorted(own) for own in exchange.groups if len(own) >= size]
+        full = [sorted(rows) for rows in exchange.groups if len(rows) >= size]
         if sum(map(len, full)) > most:
             most, last = sum(map(len, full)), number_of_round
             best = np.full(len(classes), SUPPRESSED, np.int64)
-            for number, own in enumerate(full):
-                best[own] = number
+            for number, rows in enumerate(full):
+                best[rows] = number
         if most == complete.sum() or number_of_round - last == in_vain:
             break
         exchange.stir()

@@ -38,8 +38,8 @@ class Exchange:
         self._row_with: list[dict[int, int]] = [{} for _ in groups]
         self.groups: list[set[int]] = [set() for _ in groups]
         self._rng = rng
-        for number, own in enumerate(groups):
-            for row in own:
+        for number, rows in enumerate(groups):
+            for row in rows:
                 self._add(row, number)
 
     def put(self, row: int) -> bool:
@@ -49,7 +49,7 @@ class Exchange:
         met = held.sum(axis=1)
         free = np.flatnonzero(met == 0).tolist()
         if free:
-            self._add(row, min(free, key=lambda own: len(self.groups[own])))
+            self._add(row, min(free, key=lambda number: len(self.groups[number])))
             return True
         for number, other in self._pairs(held, met):
             sides = self._component(number, other, self._meet(number, vector), self._meet(other, vector))
@@ -61,8 +61,8 @@ class Exchange:
 
     def even_out(self, size: int) -> None:
         """Move rows from groups with more than ``size`` rows to those with fewer."""
-        for small in [number for number, own in enumerate(self.groups) if len(own) < size]:
-            larger = sorted(range(len(self.groups)), key=lambda own: -len(self.groups[own]))
+        for small in [number for number, rows in enumerate(self.groups) if len(rows) < size]:
+            larger = sorted(range(len(self.groups)), key=lambda number: -len(self.groups[number]))
             for large in larger[:_PAIRS]:
                 if len(self.groups[small]) >= size or len(self.groups[large]) <= size:
                     break
@@ -81,12 +81,12 @@ class Exchange:
 
     def _level(self, small: int, large: int, size: int) -> None:
         """Let components that even out two groups change sides."""
-        seen: set[int] = set()
+        linked: set[int] = set()
         for row in sorted(self.groups[large]):
-            if row in seen or row not in self.groups[large]:
+            if row in linked or row not in self.groups[large]:
                 continue
             leaving, arriving = self._component_of(large, small, row)
-            seen |= leaving | arriving
+            linked |= leaving | arriving
             gain = len(leaving) - len(arriving)
             few, many = len(self.groups[small]), len(self.groups[large])
             before = max(0, size - few)
@@ -132,12 +132,12 @@ class Exchange:
         return leaving, arriving
 
     def _change_sides(self, number: int, other: int, leaving: set[int], arriving: set[int]) -> None:
-        for own, where in ((leaving, number), (arriving, other)):
-            for row in own:
-                self._remove(row, where)
-        for own, where in ((leaving, other), (arriving, number)):
-            for row in own:
-                self._add(row, where)
+        for rows, group in ((leaving, number), (arriving, other)):
+            for row in rows:
+                self._remove(row, group)
+        for rows, group in ((leaving, other), (arriving, number)):
+            for row in rows:
+                self._add(row, group)
 
     def _add(self, row: int, number: int) -> None:
         self.groups[number].add(row)

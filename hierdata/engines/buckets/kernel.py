@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @jit
 def largest(
     vectors: Numbers,
-    left: Numbers,
+    remaining: Numbers,
     ties: NDArray[np.float64],
     masked: NDArray[np.bool_],
     capacity: Numbers,
@@ -27,33 +27,32 @@ def largest(
 
     The capacity is the largest, or with ``summed`` the sum, of ``capacity[group]`` over its groups. Ties go
     to the bucket with more rows, then to the lower number in ``ties``. ``vectors[bucket]`` are the groups of
-    a bucket, ``left[bucket]`` the number of its rows. Empty and ``masked`` buckets are skipped, and so are
-    buckets with a group of which ``held[group]`` has reached ``most[group]``.
+    a bucket, ``remaining[bucket]`` is the number of its rows. Empty and ``masked`` buckets are skipped, and
+    so are buckets with a group of which ``held[group]`` has reached ``most[group]``.
     """
     best = -1
     best_priority = 0
     width = vectors.shape[1]
-    for bucket in range(len(left)):
-        if left[bucket] == 0 or masked[bucket]:
+    for bucket in range(len(remaining)):
+        if remaining[bucket] == 0 or masked[bucket]:
             continue
         priority = 0
         room = True
-        for at in range(width):
-            group = vectors[bucket, at]
+        for coordinate in range(width):
+            group = vectors[bucket, coordinate]
             if held[group] >= most[group]:
                 room = False
                 break
-            own = capacity[group]
-            priority = priority + own if summed else max(priority, own)
+            priority = priority + capacity[group] if summed else max(priority, capacity[group])
         if not room:
             continue
         if best >= 0:
             if priority < best_priority:
                 continue
             if priority == best_priority:
-                if left[bucket] < left[best]:
+                if remaining[bucket] < remaining[best]:
                     continue
-                if left[bucket] == left[best] and ties[bucket] >= ties[best]:
+                if remaining[bucket] == remaining[best] and ties[bucket] >= ties[best]:
                     continue
         best = bucket
         best_priority = priority

@@ -21,19 +21,18 @@ _COMBINATIONS = 20_000
 Combinations = NDArray[np.int64]
 
 
-def pack_rows(buckets: Buckets, rng: np.random.Generator) -> NDArray[np.int64] | None:
+def pack_rows(buckets: Buckets, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Return the class of each row, in as many classes of the least size as there can be.
 
-    A class takes one row of a group. Rows without a value are in no class. Returns None if there are too many
-    combinations, or if the search ends early.
+    A class takes one row of a group, of equal ones the last of ``rows``. These are the rows with all values,
+    in random order; others are in no class. Returns None if there are too many combinations, or if the search
+    ends early.
     """
-    rows = rng.permutation(np.flatnonzero(buckets.complete))
-    own = buckets.of_rows(rows)
-    cells = JointCounts.of(own.coordinates, own.rows)
-    found = list(islice(_combine(cells.groups, buckets.class_size), _COMBINATIONS + 1))
-    if not found or len(found) > _COMBINATIONS:
+    cells = JointCounts.of(buckets.of_rows(rows).coordinates, len(rows))
+    listed = list(islice(_combine(cells.groups, buckets.class_size), _COMBINATIONS + 1))
+    if not listed or len(listed) > _COMBINATIONS:
         return None
-    combinations = np.array(found, np.int64)
+    combinations = np.array(listed, np.int64)
     times = _solve(combinations, cells.count())
     if times is None:
         return None
@@ -49,7 +48,8 @@ def _combine(groups: NDArray[np.int64], size: int) -> Iterator[tuple[int, ...]]:
     apart = (groups[:, None] != groups[None]).all(axis=2)
     # The cells after each that share no group with it, as the bits of a number.
     after = [
-        sum(1 << int(other) for other in np.flatnonzero(row) if other > at) for at, row in enumerate(apart)
+        sum(1 << int(other) for other in np.flatnonzero(row) if other > cell)
+        for cell, row in enumerate(apart)
     ]
 
     def extend(chosen: tuple[int, ...], possible: int) -> Iterator[tuple[int, ...]]:
@@ -72,14 +72,14 @@ def _solve(combinations: Combinations, available: NDArray[np.int64]) -> NDArray[
     count, size = combinations.shape
     places = combinations.ravel(), np.repeat(np.arange(count), size)
     taken = sparse.csr_matrix((np.ones(count * size), places), shape=(len(available), count))
-    found = milp(
+    solution = milp(
         -np.ones(count),
         integrality=np.ones(count),
         bounds=Bounds(0, np.inf),
         constraints=LinearConstraint(taken, -np.inf, available),
         options={"node_limit": NODES},
     )
-    if found.x is None:
+    if solution.x is None:
         return None
-    times = np.rint(found.x).astype(np.int64)
+    times = np.rint(solution.x).astype(np.int64)
     return times if (taken.astype(np.int64) @ times <= available).all() else None
