@@ -242,7 +242,7 @@ class Engine(ABC, BaseModel):
         """
 
     @abstractmethod
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Return a partition of the scope in which all classes satisfy the constraints."""
 
     def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
@@ -253,7 +253,7 @@ class Engine(ABC, BaseModel):
         """
         return []
 
-    def take_in(self, given: StepInput) -> Partition | None:
+    def take_in(self, step: StepInput) -> Partition | None:
         """Return the previous partition with all suppressed records in classes, even where that loses more.
 
         It is asked of the last step, where records that stay suppressed would be a risk. None if the engine

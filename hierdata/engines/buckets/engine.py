@@ -40,11 +40,11 @@ class MBF(Engine):
 
     kind: Literal["mbf"] = "mbf"
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
         from hierdata.engines.buckets.draw import bucketize_rows
 
-        return bucketize_rows(given)
+        return bucketize_rows(step)
 
 
 class MSB(Engine):
@@ -78,8 +78,8 @@ class MSB(Engine):
         default="multi", description="which bucket is drawn from next"
     )
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
         from hierdata.engines.buckets.draw import bucketize_rows
 
-        return bucketize_rows(given, self.order)
+        return bucketize_rows(step, self.order)

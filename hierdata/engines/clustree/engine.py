@@ -47,9 +47,9 @@ class CluStree(Engine):
         default=True, description="let a class that does not satisfy the models take in more of its window"
     )
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Cluster all records; this engine starts from records, not from an earlier partition."""
-        least = given.constraints.min_class_size
+        least = step.constraints.min_class_size
         size = least if self.size is None else self.size
         if size < least:
             raise PolicyError(
@@ -57,5 +57,5 @@ class CluStree(Engine):
             )
         from hierdata.engines.clustree.run import ClusTreeRun
 
-        run = ClusTreeRun(given.forest, given.constraints, size, self.window, self.pairing, self.grow)
-        return run.run(given.scope.records, given.rng, given.progress)
+        run = ClusTreeRun(step.forest, step.constraints, size, self.window, self.pairing, self.grow)
+        return run.run(step.scope.records, step.rng, step.progress)

@@ -45,8 +45,8 @@ class Compose(Engine):
         default=100, description="how often every row is considered; more passes lose less and take longer"
     )
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from all of them, not from an earlier step."""
         from hierdata.engines.compose.run import compose_partition
 
-        return compose_partition(given, self.passes)
+        return compose_partition(step, self.passes)

@@ -232,20 +232,20 @@ _LEAST_ROOM = 16
 """A class may grow to ``_ROOM`` times the mean size, and to ``_LEAST_ROOM`` rows in any case."""
 
 
-def compose_partition(given: StepInput, passes: int) -> Partition:
+def compose_partition(step: StepInput, passes: int) -> Partition:
     """Partition the rows of the scope (see ``Compose``)."""
-    forest, scope, constraints = given.problem
-    cut = mondrian(replace(given, progress=silent))
+    forest, scope, constraints = step.problem
+    cut = mondrian(replace(step, progress=silent))
     if constraints.population is not None or not len(scope.rows):
-        given.progress(len(scope.rows))
+        step.progress(len(scope.rows))
         return cut
-    work = _ComposeWork(forest, scope, constraints, given.rng)
+    work = _ComposeWork(forest, scope, constraints, step.rng)
     before = classes_of(cut, scope)
     cost = partial(suppression_cost, forest, scope)
     least = cost(before)
     for start in (work.start(), before):  # the second only if the first is no improvement
         if start is not None:
-            after = work.search_classes(start, passes, given.progress)
+            after = work.search_classes(start, passes, step.progress)
             if cost(after) < least:
                 return partition_of(forest, scope, after, cut.costs if start is before else Counter())
     return cut

@@ -59,8 +59,8 @@ class FullDomain(Engine):
                 f"identifiers, and the limit is {LARGEST}: give some of them fewer depths, or use mondrian"
             )
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Partition the rows of the scope, starting from all rows."""
         from hierdata.engines.full_domain.optimum import optimum
 
-        return optimum(given, self.suppression)
+        return optimum(step, self.suppression)

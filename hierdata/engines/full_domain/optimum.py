@@ -289,19 +289,19 @@ class LatticeSearch:
         return replace(found, nodes=nodes)
 
 
-def optimum(given: StepInput, limit: Fraction) -> Partition:
+def optimum(step: StepInput, limit: Fraction) -> Partition:
     """Return the partition of the best node that suppresses at most ``limit`` of the rows, a share 0..1."""
-    search, count = LatticeSearch(*given.problem), len(given.scope.rows)
-    loss, suppressed = search.bounds(given.progress)
+    search, count = LatticeSearch(*step.problem), len(step.scope.rows)
+    loss, suppressed = search.bounds(step.progress)
     most = int(limit * count)
     best, ties = _best(search, loss, suppressed, most)
-    given.progress(count)
+    step.progress(count)
     costs = Counter({"lattice_nodes": search.lattice.size})
     if best is None:
         costs["records_in_groups_that_fail"] = count
         nothing = np.full(count, SUPPRESSED, np.int64)
         return partition_of(
-            given.forest, given.scope, nothing, costs, _shortage(search, suppressed, most, count)
+            step.forest, step.scope, nothing, costs, _shortage(search, suppressed, most, count)
         )
     costs["lattice_nodes_of_least_loss"] = ties
     costs["records_in_groups_that_fail"] = best.suppressed

@@ -103,10 +103,10 @@ class KMember(Engine):
     )
     _choice: Any = PrivateAttr(default=None)
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Cluster all records of the scope, starting from single records."""
-        search = self._search(*given.problem)
-        return search.partition(self._choice, given.rng, given.progress)
+        search = self._search(*step.problem)
+        return search.partition(self._choice, step.rng, step.progress)
 
     def estimate_work(self, records: int, vertices: int, constraints: Constraints) -> float:
         """Return about how many pairs are aligned in all drafts.

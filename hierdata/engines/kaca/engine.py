@@ -62,8 +62,8 @@ class KACA(Engine):
         default=0, description="how much more a step near the top of a hierarchy costs"
     )
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Partition the rows of the scope, starting from equal rows or the classes of an earlier step."""
         from hierdata.engines.kaca.run import kaca
 
-        return kaca(given, self.beta)
+        return kaca(step, self.beta)

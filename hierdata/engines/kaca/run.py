@@ -224,21 +224,21 @@ _ASKED = 256
 _REPORTED = 256
 
 
-def kaca(given: StepInput, beta: int) -> Partition:
+def kaca(step: StepInput, beta: int) -> Partition:
     """Merge the classes of an earlier step, or the classes of equal rows (see ``KACA``)."""
-    forest, scope, constraints = given.problem
-    partition = given.partition
+    forest, scope, constraints = step.problem
+    partition = step.partition
     limits = ModelLimits(forest, scope, constraints)
     start = limits.equal_rows(nodes_of(forest, scope)) if partition is None else classes_of(partition, scope)
     distance = Distance.of(forest.hierarchies[scope.kind], beta, len(start))
     classes = MergedClasses(forest, scope, constraints, distance, [own.tolist() for own in members_of(start)])
-    _Merging(classes, limits).run(len(start), given.progress)
+    _Merging(classes, limits).run(len(start), step.progress)
     merged = np.full(len(start), SUPPRESSED, np.int64)
     for number, part in enumerate(part for part in classes.parts if part is not None):
         merged[part.rows] = number
     reason = "" if partition is None else partition.reason
-    found = finish_partition(forest, scope, constraints, merged, given.rng, lambda published: reason)
-    given.progress(len(start))
+    found = finish_partition(forest, scope, constraints, merged, step.rng, lambda published: reason)
+    step.progress(len(start))
     return found
 
 

@@ -81,18 +81,16 @@ class LocalSearch(Engine):
     def _classes_near(self, records: int, vertices: int) -> int:
         return self.near or (5 if vertices > WIDE * records else 10)
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Exchange records between the classes of the previous step."""
-        if not (self.passes and given.previous.class_count):
-            return given.previous
+        if not (self.passes and step.previous.class_count):
+            return step.previous
         from hierdata.engines.local_search.run import descend_partition
 
-        forest, scope, _ = given.problem
+        forest, scope, _ = step.problem
         vertices = int((forest.roots[scope.records + 1] - forest.roots[scope.records]).sum())
-        near = min(self._classes_near(len(scope.records), vertices), given.previous.class_count)
-        return descend_partition(
-            *given.problem, given.previous, self.passes, near, self.pairing, given.progress
-        )
+        near = min(self._classes_near(len(scope.records), vertices), step.previous.class_count)
+        return descend_partition(*step.problem, step.previous, self.passes, near, self.pairing, step.progress)
 
     def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
         """Return calls of the kernels that take longest to compile."""
@@ -100,8 +98,8 @@ class LocalSearch(Engine):
 
         return calls_of(forest, constraints, self.pairing) if self.passes else []
 
-    def take_in(self, given: StepInput) -> Partition | None:
+    def take_in(self, step: StepInput) -> Partition | None:
         """Let each suppressed record join the class that loses least by it, even at a loss."""
         from hierdata.engines.local_search.run import take_in_suppressed
 
-        return take_in_suppressed(*given.problem, given.previous, self.pairing)
+        return take_in_suppressed(*step.problem, step.previous, self.pairing)

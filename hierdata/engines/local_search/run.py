@@ -44,7 +44,7 @@ class ExchangedClasses(Alignment):
     def __init__(
         self, forest: Forest, constraints: Constraints, partition: Partition, pairing: Pairing, near: int
     ) -> None:
-        self._given = partition
+        self._before = partition
         sizes = np.bincount(
             partition.equivalence_class[partition.equivalence_class >= 0], minlength=partition.class_count
         )
@@ -71,10 +71,10 @@ class ExchangedClasses(Alignment):
 
     def _read_classes(self) -> None:
         """Read the classes of the given partition, the record with the representative vertices first."""
-        given, forest, current = self._given, self.forest, self.current
-        shown = given.representative
-        order = np.argsort(given.equivalence_class, kind="stable")
-        order = order[int((given.equivalence_class < 0).sum()) :]
+        before, forest, current = self._before, self.forest, self.current
+        shown = before.representative
+        order = np.argsort(before.equivalence_class, kind="stable")
+        order = order[int((before.equivalence_class < 0).sum()) :]
         for own, records in enumerate(np.split(order, np.cumsum(current.sizes)[:-1])):
             if len(records) > self.largest:
                 continue
@@ -89,7 +89,7 @@ class ExchangedClasses(Alignment):
 
     def _write_rows(self, this_class: int) -> int:
         """Write the published representative of a class; return its number of vertices."""
-        forest, shown = self.forest, self._given.representative
+        forest, shown = self.forest, self._before.representative
         records = self.current.order[this_class, : self.current.sizes[this_class]]
         first, last = int(forest.roots[records[0]]), int(forest.roots[records[0] + 1])
         vertices = np.flatnonzero(shown[first:last] >= 0)
@@ -104,7 +104,7 @@ class ExchangedClasses(Alignment):
         for kind, starts in enumerate(self._firsts):
             at = np.flatnonzero(forest.type[vertices] == kind)
             for position, start in enumerate(starts):
-                nodes = self._given.nodes[forest.first_node[vertices[at]] + position]
+                nodes = self._before.nodes[forest.first_node[vertices[at]] + position]
                 self.representative[at, FIRST_NODE + position] = nodes + start
         return read_class(
             first, last, len(records), self.settings.first_slot, self.representative, self.members,
@@ -271,8 +271,8 @@ class ExchangedClasses(Alignment):
 
     def partition(self) -> Partition:
         """Build the partition of the current classes."""
-        given, forest, current = self._given, self.forest, self.current
-        shown, nodes = given.representative.copy(), given.nodes.copy()
+        before, forest, current = self._before, self.forest, self.current
+        shown, nodes = before.representative.copy(), before.nodes.copy()
         vertices_of = np.repeat(current.class_of, np.diff(forest.roots))
         shown[(vertices_of < 0) | np.isin(vertices_of, list(self._changed))] = SUPPRESSED
         for own in sorted(self._changed):
@@ -284,18 +284,18 @@ class ExchangedClasses(Alignment):
                 kept = self._closing.find_safe_vertices(rows, members)
             shown[members[:, kept]] = members[0, kept]
             write_nodes(forest, self._firsts, rows[kept], members[0, kept], nodes)
-        costs = self._costs(given, shown, int((current.class_of < 0).sum()))
+        costs = self._costs(before, shown, int((current.class_of < 0).sum()))
         return replace(
-            given, equivalence_class=current.class_of, representative=shown, nodes=nodes, costs=costs
+            before, equivalence_class=current.class_of, representative=shown, nodes=nodes, costs=costs
         )
 
-    def _costs(self, given: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
+    def _costs(self, before: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
         """Count what is suppressed in the current classes."""
-        costs = Counter(given.costs)
+        costs = Counter(before.costs)
         costs["exchanges"] += int(self._tried[0])
         costs["exchanges_made"] += self.exchange_count
         if self.exchange_count:
-            costs["records_taken_in"] += int((given.equivalence_class < 0).sum()) - suppressed
+            costs["records_taken_in"] += int((before.equivalence_class < 0).sum()) - suppressed
             for name in ("vertices_without_partner", "vertices_lost_at_closing"):
                 del costs[name]
             published = np.repeat(self.current.class_of >= 0, np.diff(self.forest.roots))

@@ -33,8 +33,8 @@ class Mondrian(Engine):
 
     kind: Literal["mondrian"] = "mondrian"
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Cut the rows of the scope, starting from all rows."""
         from hierdata.engines.mondrian.run import mondrian
 
-        return mondrian(given)
+        return mondrian(step)

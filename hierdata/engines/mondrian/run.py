@@ -153,16 +153,16 @@ class _MondrianWork:
         return self._judge is None or self._judge(self._order[start:end])
 
 
-def mondrian(given: StepInput) -> Partition:
+def mondrian(step: StepInput) -> Partition:
     """Partition the rows of the scope (see ``Mondrian``)."""
-    forest, scope, constraints = given.problem
+    forest, scope, constraints = step.problem
     count = len(scope.rows)
     caps, open_ones = split_decided(forest, scope, constraints)
     asked = ClassConstraints(forest, scope, open_ones)
-    rows = thin_rows(np.arange(count), caps, given.rng)
+    rows = thin_rows(np.arange(count), caps, step.rng)
     judge = asked if asked.has_constraints else None
     line, least = RowLine.of(forest, scope), constraints.min_class_size
-    regions = cut(line, rows, caps, least, judge, given.progress)
+    regions = cut(line, rows, caps, least, judge, step.progress)
     classes = np.full(count, SUPPRESSED, np.int64)
     numbers = regions.numbers
     classes[regions.order] = np.where(regions.holds[numbers], numbers, SUPPRESSED)
@@ -178,8 +178,8 @@ def mondrian(given: StepInput) -> Partition:
     classes = redealt(forest, scope, constraints, line, dense(classes))
     classes = unite_equal_classes(forest, scope, constraints, classes)
     left = np.flatnonzero(classes == SUPPRESSED)
-    classes = attach(forest, scope, constraints, classes, left, given.rng)
-    given.progress(count)
+    classes = attach(forest, scope, constraints, classes, left, step.rng)
+    step.progress(count)
     gone = int((classes == SUPPRESSED).sum())
     costs = Counter({unaccepted_cost(scope): gone, "rows_in_the_nearest_class": len(left) - gone})
     reason = shortage(forest, scope, constraints) if gone == count else ""

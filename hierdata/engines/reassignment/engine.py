@@ -42,15 +42,15 @@ class Swap(Engine):
     passes: Passes = Field(default=2, description="passes over all classes, with swaps that lower the loss")
     window: Compared = Field(default=8192, description="pairs of records compared for each swap")
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Swap records between the classes of the previous step."""
         from hierdata.engines.reassignment.arrangement import initial_classes
         from hierdata.engines.reassignment.descent import descend_classes, publish_classes
 
-        classes = initial_classes(*given.problem, given.previous)
-        classes, united = descend_classes(*given.problem, classes, self.window, self.passes, given.progress)
-        given.progress(len(classes))
-        return publish_classes(*given.problem, classes, given.previous, united, given.rng)
+        classes = initial_classes(*step.problem, step.previous)
+        classes, united = descend_classes(*step.problem, classes, self.window, self.passes, step.progress)
+        step.progress(len(classes))
+        return publish_classes(*step.problem, classes, step.previous, united, step.rng)
 
 
 class Swarm(Engine):
@@ -89,19 +89,17 @@ class Swarm(Engine):
     social: NotNegative = Field(default=Fraction("1.494"), description="pull to the best place of the swarm")
     velocity: Positive = Field(default=Fraction("0.5"), description="bound of a velocity")
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Reassign the records of the classes of the previous step."""
         from hierdata.engines.reassignment.arrangement import Arrangement, initial_classes
         from hierdata.engines.reassignment.descent import publish_classes
         from hierdata.engines.reassignment.swarming import Flight, run_swarm, seeds
 
-        classes = initial_classes(*given.problem, given.previous)
-        arrangement = Arrangement.of(*given.problem, classes)
+        classes = initial_classes(*step.problem, step.previous)
+        arrangement = Arrangement.of(*step.problem, classes)
         flight = Flight(*map(float, (self.inertia, self.cognitive, self.social, self.velocity)))
         first = seeds(arrangement)
-        members = run_swarm(
-            arrangement, flight, first, self.particles, self.rounds, given.rng, given.progress
-        )
+        members = run_swarm(arrangement, flight, first, self.particles, self.rounds, step.rng, step.progress)
         arrangement.classes.members[:] = members
-        given.progress(len(classes))
-        return publish_classes(*given.problem, arrangement.numbers(), given.previous, 0, given.rng)
+        step.progress(len(classes))
+        return publish_classes(*step.problem, arrangement.numbers(), step.previous, 0, step.rng)

@@ -62,16 +62,16 @@ class Specialize(Engine):
     )
     _way: Any = PrivateAttr(default=None)
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Divide all records into root classes, and delete what must not be published."""
         from hierdata.engines.specialize.run import leave_out_frequent, specialize
         from hierdata.forest.sensitive_facts import take_out_facts
 
-        given = _with_facts(given)
-        found = leave_out_frequent(given, self.effort, self._way)
+        step = _with_facts(step)
+        found = leave_out_frequent(step, self.effort, self._way)
         if found is None:
-            found = specialize(given, self.effort, self._way)
-        return take_out_facts(given.forest, found)
+            found = specialize(step, self.effort, self._way)
+        return take_out_facts(step.forest, found)
 
     def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
         """Return calls of the kernels that take longest to compile, but for the first of them."""
@@ -86,8 +86,8 @@ class Specialize(Engine):
         """Return what each division loses by each factor, where that is not much more than the least."""
         from hierdata.engines.specialize.run import try_ways
 
-        given = _with_facts(StepInput(forest, scope, constraints, None, rng))
-        return dict(try_ways(given, self.effort).items())
+        step = _with_facts(StepInput(forest, scope, constraints, None, rng))
+        return dict(try_ways(step, self.effort).items())
 
     def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Specialize:
         """Return a copy that searches by what loses least; an equal one if nothing was good in all blocks."""
@@ -98,8 +98,8 @@ class Specialize(Engine):
         return own
 
 
-def _with_facts(given: StepInput) -> StepInput:
+def _with_facts(step: StepInput) -> StepInput:
     """Return the input with the sensitive values that may be known as facts."""
     from hierdata.forest.sensitive_facts import add_sensitive_facts
 
-    return replace(given, forest=add_sensitive_facts(given.forest, given.constraints.facts))
+    return replace(step, forest=add_sensitive_facts(step.forest, step.constraints.facts))

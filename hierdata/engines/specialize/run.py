@@ -39,21 +39,21 @@ _LEAST_LEFT = Fraction(19, 20)
 0.99 on five collections."""
 
 
-def draft_whole_trees(given: StepInput, most: int | None) -> Partition | None:
+def draft_whole_trees(step: StepInput, most: int | None) -> Partition | None:
     """Return classes of whole trees by `k-member`, before exchanges; None where they do not serve.
 
     They are searched where neither alpha nor counts are asked for, and root values are known. ``most`` is
     what they must not lose, times the scale: they are given up if they seem to lose more. Without it they are
     given up where they are much work.
     """
-    if not _may_serve(given.constraints):
+    if not _may_serve(step.constraints):
         return None
     if most is None:
-        if _estimate_work(given) > _MOST_WORK:
+        if _estimate_work(step) > _MOST_WORK:
             return None
-    elif _estimate_loss(given.forest, given.constraints.min_class_size) > _ESTIMATED * most:
+    elif _estimate_loss(step.forest, step.constraints.min_class_size) > _ESTIMATED * most:
         return None
-    return KMember().find_classes(replace(given, partition=None, progress=silent))
+    return KMember().find_classes(replace(step, partition=None, progress=silent))
 
 
 def _estimate_loss(forest: Forest, size: int) -> float:
@@ -74,11 +74,11 @@ def _estimate_loss(forest: Forest, size: int) -> float:
     return lost / size * forest.record_count / len(looked_at)
 
 
-def search_whole_trees(given: StepInput) -> Partition | None:
+def search_whole_trees(step: StepInput) -> Partition | None:
     """Return classes of whole trees after exchanges, whatever the work; None where they do not serve."""
-    if not _may_serve(given.constraints):
+    if not _may_serve(step.constraints):
         return None
-    return align_whole_trees(given, KMember().find_classes(replace(given, partition=None)), None)
+    return align_whole_trees(step, KMember().find_classes(replace(step, partition=None)), None)
 
 
 def _may_serve(constraints: Constraints) -> bool:
@@ -88,9 +88,9 @@ def _may_serve(constraints: Constraints) -> bool:
     return knowledge.alpha is None and knowledge.root == "known" and not constraints.counts
 
 
-def _estimate_work(given: StepInput) -> float:
+def _estimate_work(step: StepInput) -> float:
     """Return about how many pairs of vertices are aligned."""
-    forest, _, constraints = given.problem
+    forest, _, constraints = step.problem
     engines: tuple[Engine, ...] = (KMember(), LocalSearch())
     pairs = sum(
         engine.estimate_work(forest.record_count, forest.vertex_count, constraints) for engine in engines
@@ -98,7 +98,7 @@ def _estimate_work(given: StepInput) -> float:
     return pairs * (forest.vertex_count / forest.record_count) ** 2
 
 
-def align_whole_trees(given: StepInput, drafted: Partition, most: int | None) -> Partition | None:
+def align_whole_trees(step: StepInput, drafted: Partition, most: int | None) -> Partition | None:
     """Return ``drafted`` classes after exchanges by `local-search`, published by root.
 
     All records of a class have one form, so at least k match whatever pattern one of them matches. Records
@@ -106,14 +106,14 @@ def align_whole_trees(given: StepInput, drafted: Partition, most: int | None) ->
     that must stay, or if a model fails in a root class; and, with more than a little work, if exchanges would
     have to save too much for less than ``most`` to be lost.
     """
-    forest, constraints = given.forest, given.constraints
-    if most is not None and _estimate_work(given) > _LITTLE_WORK:
+    forest, constraints = step.forest, step.constraints
+    if most is not None and _estimate_work(step) > _LITTLE_WORK:
         lost = lose_whole_trees(forest, drafted)
         if lost * _LEAST_LEFT > most:
             return None
     engine = LocalSearch()
-    partition = engine.find_classes(replace(given, partition=drafted, progress=silent))
-    taken = engine.take_in(replace(given, partition=partition))
+    partition = engine.find_classes(replace(step, partition=drafted, progress=silent))
+    taken = engine.take_in(replace(step, partition=partition))
     partition = partition if taken is None else taken
     gone = partition.representative == SUPPRESSED
     stays = np.array([not kind.many for kind in forest.schema.types], np.bool_)
@@ -204,24 +204,24 @@ class Way(NamedTuple):
     cut: float | None
 
 
-def leave_out_frequent(given: StepInput, effort: int, way: Way | None) -> Partition | None:
+def leave_out_frequent(step: StepInput, effort: int, way: Way | None) -> Partition | None:
     """Return the classes and deletions with too frequent values left out first, or not if that is less.
 
     None if no value is too frequent.
     """
-    forest, _, constraints = given.problem
+    forest, _, constraints = step.problem
     frequent, reason = find_frequent(forest, constraints, _removable_types(forest, constraints))
     if not frequent.any():
         return None
     less = ForestWithout.of(forest, frequent)
-    left = replace(given, forest=less.forest, scope=Scope.of(less.forest))
+    left = replace(step, forest=less.forest, scope=Scope.of(less.forest))
     found = less.take_back(specialize(left, effort, way), reason)
     lost = loss_by_root(forest, found) if found.class_count else np.inf
-    other = specialize(given, effort, way, lost)
+    other = specialize(step, effort, way, lost)
     return other if other.class_count and loss_by_root(forest, other) < lost else found
 
 
-def specialize(given: StepInput, effort: int, way: Way | None = None, allowed: float = np.inf) -> Partition:
+def specialize(step: StepInput, effort: int, way: Way | None = None, allowed: float = np.inf) -> Partition:
     """Return the classes and deletions that lose least of all divisions tried.
 
     Divisions that are estimated to lose more than is ``allowed`` are given up.
@@ -229,16 +229,16 @@ def specialize(given: StepInput, effort: int, way: Way | None = None, allowed: f
     With a ``way`` only its division is mended, unless it cannot be. Where records have more occurrences of
     patterns than are judged, none are counted: all are in classes of whole trees, or nothing is found.
     """
-    forest, _, constraints = given.problem
-    search = _begin(given)
+    forest, _, constraints = step.problem
+    search = _begin(step)
     if too_much := _explain_work(search):
-        whole = search_whole_trees(given)
+        whole = search_whole_trees(step)
         return _refuse(forest, too_much) if whole is None else whole
     splitters = _splitters(search.classes, effort)
     if _lacks_bins(splitters, constraints):
         return _refuse(forest, COUNTS_MISSED)
     if way is not None:
-        partition = _search_one_way(given, search, splitters, way)
+        partition = _search_one_way(step, search, splitters, way)
         if partition is not None:
             return partition
     divisions = _different([one.split() for one in splitters])
@@ -246,13 +246,13 @@ def specialize(given: StepInput, effort: int, way: Way | None = None, allowed: f
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
     # What takes longer comes last, so that it can be given up.
     first = search.occurrences[-1] > _MANY_OCCURRENCES
-    drafted = draft_whole_trees(given, None) if first else None
+    drafted = draft_whole_trees(step, None) if first else None
     limit = np.inf if drafted is None else lose_whole_trees(forest, drafted)
     found = search.mend_divisions(divisions, min(limit, allowed))
     most = None if found is None else loss_by_root(forest, found)
     if drafted is None:
-        drafted = draft_whole_trees(given, most)
-    whole = None if drafted is None else align_whole_trees(given, drafted, most)
+        drafted = draft_whole_trees(step, most)
+    whole = None if drafted is None else align_whole_trees(step, drafted, most)
     if first and most is None and whole is None:  # the draft does not serve
         found = search.mend_divisions(divisions, allowed)
     answers = [
@@ -265,29 +265,29 @@ def specialize(given: StepInput, effort: int, way: Way | None = None, allowed: f
 
 
 def _search_one_way(
-    given: StepInput, search: DivisionSearch, splitters: Sequence[Splitter], way: Way
+    step: StepInput, search: DivisionSearch, splitters: Sequence[Splitter], way: Way
 ) -> Partition | None:
     """Return what one way finds, or whole trees where these lose less; None if the way finds nothing."""
     (division,) = (one.split() for one in splitters if one.factor == way.split)
     partition = search.mend_by(division, way.cut)
     if partition is None:
         return None
-    most = loss_by_root(given.forest, partition)
-    drafted = draft_whole_trees(given, most)
-    whole = None if drafted is None else align_whole_trees(given, drafted, most)
-    return partition if whole is None or loss_by_root(given.forest, whole) >= most else whole
+    most = loss_by_root(step.forest, partition)
+    drafted = draft_whole_trees(step, most)
+    whole = None if drafted is None else align_whole_trees(step, drafted, most)
+    return partition if whole is None or loss_by_root(step.forest, whole) >= most else whole
 
 
-def try_ways(given: StepInput, effort: int) -> dict[Way, Trial]:
+def try_ways(step: StepInput, effort: int) -> dict[Way, Trial]:
     """Return what each way loses, those that lose much more than the best one left out; whole trees aside.
 
     Nothing is tried where too many patterns would be counted.
     """
-    search = _begin(given)
+    search = _begin(step)
     if _explain_work(search):
         return {}
     splitters = _splitters(search.classes, effort)
-    if _lacks_bins(splitters, given.constraints):
+    if _lacks_bins(splitters, step.constraints):
         return {}
     found = [one.split() for one in splitters]
     divisions = _different(found)
@@ -308,9 +308,9 @@ def choose_way(trials: Mapping[Way, Trial]) -> Way | None:
     return min(near, key=lambda way: (way.cut is None, trials[way].loss), default=None)
 
 
-def _begin(given: StepInput) -> DivisionSearch:
+def _begin(step: StepInput) -> DivisionSearch:
     """Prepare the search."""
-    forest, _, constraints = given.problem
+    forest, _, constraints = step.problem
     knowledge = constraints.knowledge
     assert knowledge is not None, "this engine keeps bounded knowledge"
     counted = knowledge.root == "counted"
@@ -324,7 +324,7 @@ def _begin(given: StepInput) -> DivisionSearch:
         else None
     )
     return DivisionSearch(
-        ClassSearch(forest, facts, cutter, constraints, knowledge, sensitive, given.progress)
+        ClassSearch(forest, facts, cutter, constraints, knowledge, sensitive, step.progress)
     )
 
 

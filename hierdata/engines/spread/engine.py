@@ -48,8 +48,8 @@ class Spread(Engine):
 
     kind: Literal["spread"] = "spread"
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Partition the rows of the scope. Raises PolicyError if no model limits values near each other."""
         from hierdata.engines.spread.run import spread_rows
 
-        return spread_rows(given)
+        return spread_rows(step)

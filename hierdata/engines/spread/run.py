@@ -153,27 +153,27 @@ class _Ladders:
         return sum(int(losses[ladder[step]]) for losses, ladder, step in found)
 
 
-def spread_rows(given: StepInput) -> Partition:
+def spread_rows(step: StepInput) -> Partition:
     """Partition the rows of the scope (see ``Spread``). Raises PolicyError if no model has a reach."""
-    forest, scope, constraints = given.problem
+    forest, scope, constraints = step.problem
     apart, l = nearness(forest, scope, constraints)  # noqa: E741  (the paper's letter)
     least = max(ceil(l), constraints.min_class_size)
     count = len(scope.rows)
     present = np.flatnonzero(apart.groups >= 0)
     kept = apart.tracks(present, Fraction(least))
-    classes = _deal_classes(forest, scope, apart, kept, least, given.progress)
+    classes = _deal_classes(forest, scope, apart, kept, least, step.progress)
     classes = confirm_classes(forest, scope, constraints, classes)
 
     left = np.flatnonzero(classes == SUPPRESSED)
     if least == l and len(kept) == int((classes[present] != SUPPRESSED).sum()):
         left = left[apart.groups[left] < 0]  # by the bound, no other row can be published
-    classes = attach(forest, scope, constraints, classes, left, given.rng)
+    classes = attach(forest, scope, constraints, classes, left, step.rng)
     published = None
     if len(forest.schema.types) == 1 and constraints.population is None:
         asked = ClassConstraints(forest, scope, constraints)
         classes = redeal_look_alikes(forest, scope, apart, asked, classes)
         published = tell_apart(forest, scope, asked, classes)
-    given.progress(count)
+    step.progress(count)
 
     gone = int((classes == SUPPRESSED).sum())
     reason = _reason(apart, present, l, least) if gone else ""
@@ -182,7 +182,7 @@ def spread_rows(given: StepInput) -> Partition:
     if least == ceil(l):
         return dealt
     # Classes of more than l values, all apart, are stricter than the models; cuts are not.
-    by_cuts = mondrian(given)
+    by_cuts = mondrian(step)
     by_cuts = replace(by_cuts, reason=by_cuts.reason or reason)
     return min(dealt, by_cuts, key=lambda own: suppression_cost(forest, scope, classes_of(own, scope)))
 

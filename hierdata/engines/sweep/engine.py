@@ -46,8 +46,8 @@ class Sweep(Engine):
     kind: Literal["sweep"] = "sweep"
     passes: Passes = Field(default=2, description="number of passes over the classes that lower the loss")
 
-    def find_classes(self, given: StepInput) -> Partition:
+    def find_classes(self, step: StepInput) -> Partition:
         """Partition the rows of the scope, starting from single rows."""
         from hierdata.engines.sweep.run import sweep_rows
 
-        return sweep_rows(given, self.passes)
+        return sweep_rows(step, self.passes)

@@ -339,22 +339,22 @@ FEW, MANY = 64, 8
 """If nodes leave more than 1 row in FEW, cuts are tried; above 1 in MANY after gathering, used."""
 
 
-def sweep_rows(given: StepInput, passes: int) -> Partition:
+def sweep_rows(step: StepInput, passes: int) -> Partition:
     """Partition the rows of the scope (see ``Sweep``)."""
-    forest, scope, constraints = given.problem
+    forest, scope, constraints = step.problem
     line, answers = order_columns(RowLine.of(forest, scope)), Answers(forest, scope, constraints)
     lines = pack_line(line)
-    classes = close_classes(line, answers, given.progress)
+    classes = close_classes(line, answers, step.progress)
     begun = []
     if FEW * int((classes == SUPPRESSED).sum()) > len(classes):
-        begun.append(classes_of(mondrian(replace(given, progress=silent)), scope))
-    classes = gather_classes(line, lines, answers, classes, given.rng)
+        begun.append(classes_of(mondrian(replace(step, progress=silent)), scope))
+    classes = gather_classes(line, lines, answers, classes, step.rng)
     classes = confirm_classes(forest, scope, constraints, classes)
     left = np.flatnonzero(classes == SUPPRESSED)
     if not begun or MANY * len(left) <= len(classes):
-        begun.append(attach(forest, scope, constraints, classes, left, given.rng))
+        begun.append(attach(forest, scope, constraints, classes, left, step.rng))
     classes = min(begun, key=lambda own: suppression_cost(forest, scope, own))
-    given.progress(len(classes))
+    step.progress(len(classes))
     classes = unite_equal_classes(forest, scope, constraints, classes)
     classes = confirm_classes(forest, scope, constraints, improve_classes(lines, answers, classes, passes))
     classes = unite_equal_classes(forest, scope, constraints, classes)

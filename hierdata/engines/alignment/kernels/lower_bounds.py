@@ -171,7 +171,7 @@ def find_room(count: int, sides: Sides, values: CappedValues) -> bool:
     Return whether some group has fewer than its vertices. Only caps on single groups are looked at.
     """
     open_, present, slots = values.open_, values.present, values.slots
-    full = sides.work.full
+    rep, full = sides.rep, sides.work.full
     for kind in range(len(present)):
         present[kind] = 0
     for group in range(len(open_)):
@@ -181,7 +181,7 @@ def find_room(count: int, sides: Sides, values: CappedValues) -> bool:
     some = False
     one = np.int64(1)
     for v in range(count):
-        kind = np.int64(sides.rep[v, KIND])
+        kind = rep[v, KIND]
         present[kind] += 1
         mask = full_of(v, sides)
         for slot in range(len(slots)):

@@ -215,7 +215,7 @@ def pair_losses_to(
     """Write to ``out`` the loss of aligning each of the others with the seed; overwrites ``buffers``."""
     plant(seed, buffers, arrays)
     settings, work, roots, rows, rules = arrays
-    sides = Sides(np.int64(1), settings, work, buffers.rep, rows, rules)
+    sides = Sides(1, settings, work, buffers.rep, rows, rules)
     for position in range(len(others)):
         out[position] = align(0, 1, roots[others[position]], 1, True, sides)
 
@@ -256,7 +256,7 @@ def begin(
     a full scan. Return the number of near records and the number of pair losses evaluated.
     """
     settings, work, roots, rows, rules = arrays
-    sides = Sides(np.int64(1), settings, work, buffers.rep, rows, rules)
+    sides = Sides(1, settings, work, buffers.rep, rows, rules)
     bounds = np.empty(len(remaining), np.int64)
     bounds_to(histograms.counts[seed], histograms.totals[seed], remaining, histograms, bounds)
     heap = np.empty(len(remaining), np.int64)
