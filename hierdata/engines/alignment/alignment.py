@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import ceil, floor
 from typing import Literal, TypeAlias
 
@@ -51,8 +51,8 @@ def share_caps(constraints: Constraints) -> Caps:
 
 def first_nodes(forest: Forest) -> list[list[int]]:
     """Return the first node of each quasi-identifier, by type, in one numbering over all hierarchies."""
-    ends = iter(accumulate((len(tree.labels) for own in forest.hierarchies for tree in own), initial=0))
-    return [[next(ends) for _ in own] for own in forest.hierarchies]
+    ends = iter(accumulate((len(tree.labels) for tree in chain.from_iterable(forest.hierarchies)), initial=0))
+    return [[next(ends) for _ in trees] for trees in forest.hierarchies]
 
 
 def constant_nodes(forest: Forest) -> dict[int, int]:
@@ -60,9 +60,9 @@ def constant_nodes(forest: Forest) -> dict[int, int]:
 
     They are numbered after those of all hierarchies.
     """
-    count = sum(len(tree.labels) for own in forest.hierarchies for tree in own)
+    count = sum(len(tree.labels) for tree in chain.from_iterable(forest.hierarchies))
     kinds = (kind for kind in forest.constants if not forest.hierarchies[kind])
-    return {kind: count + at for at, kind in enumerate(kinds)}
+    return {kind: count + position for position, kind in enumerate(kinds)}
 
 
 def write_nodes(
@@ -78,18 +78,20 @@ def write_nodes(
     in the layout of ``Forest.nodes`` and ``first`` is as ``first_nodes`` returns it.
     """
     for kind, starts in enumerate(first):
-        own = np.flatnonzero(rows[:, KIND] == kind)
+        of_kind = np.flatnonzero(rows[:, KIND] == kind)
         for position, start in enumerate(starts):
-            nodes[forest.first_node[vertices[own]] + position] = rows[own, FIRST_NODE + position] - start
+            nodes[forest.first_node[vertices[of_kind]] + position] = (
+                rows[of_kind, FIRST_NODE + position] - start
+            )
 
 
 def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
     """Build the vertex rows of ``kernels.arrays``; also return the column of the first slot."""
     constant = constant_nodes(forest)
     quasi_counts = np.array(
-        [len(own) or kind in constant for kind, own in enumerate(forest.hierarchies)], np.int32
+        [len(of_kind) or kind in constant for kind, of_kind in enumerate(forest.hierarchies)], np.int32
     )
-    slot_counts = np.array([len(own) for own in caps], np.int32)
+    slot_counts = np.array([len(of_kind) for of_kind in caps], np.int32)
     first_slot = FIRST_NODE + int(quasi_counts.max(initial=1))
     rows = np.zeros((forest.vertex_count, first_slot + int(slot_counts.max(initial=0))), np.int32)
     columns = (
@@ -140,8 +142,8 @@ def _find_pooled(forest: Forest, caps: Caps) -> list[int]:
 
 def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
     """Pack losses by node and by pair, and the largest count of each group in a class of ``size`` records."""
-    trees = [np.array(tree.ancestors, np.int32) for own in forest.hierarchies for tree in own]
-    losses = [2 * loss for own in forest.losses for loss in own]
+    trees = [np.array(tree.ancestors, np.int32) for tree in chain.from_iterable(forest.hierarchies)]
+    losses = [2 * loss for loss in chain.from_iterable(forest.losses)]
     for _ in constant_nodes(forest):
         trees.append(np.zeros((1, 1), np.int32))
         losses.append(np.zeros(1, np.int64))
@@ -187,19 +189,22 @@ def _nests(ancestors: NDArray[np.int32], losses: NDArray[np.int64]) -> bool:
 
 def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
     """Return by group the cap in a class of ``size``, min(floor(size * share), most), and its reach."""
-    packed = np.zeros((sum(len(cap.share) for own in caps for _, _, cap in own), CAP_COLUMNS), np.int64)
-    for own in caps:
-        for _, first, cap in own:
-            for group, count in enumerate(cap.largest_counts(size)):
-                low, high = (group, group) if cap.reach is None else cap.reach[group]
-                packed[first + group, : HIGH + 1] = count, first + low, first + high
+    packed = np.zeros((sum(len(cap.share) for _, _, cap in chain.from_iterable(caps)), CAP_COLUMNS), np.int64)
+    for _, first, cap in chain.from_iterable(caps):
+        for group, count in enumerate(cap.largest_counts(size)):
+            low, high = (group, group) if cap.reach is None else cap.reach[group]
+            packed[first + group, : HIGH + 1] = count, first + low, first + high
     return packed
 
 
 def pack_values(forest: Forest, caps: Caps, rows: NDArray[np.int32], first_slot: int) -> CappedValues:
     """Count the values of each record that caps count, by group, and its vertices by type."""
     kinds = len(forest.schema.types)
-    slots = [(kind, first, first + len(cap.share)) for kind, own in enumerate(caps) for _, first, cap in own]
+    slots = [
+        (kind, first, first + len(cap.share))
+        for kind, of_kind in enumerate(caps)
+        for _, first, cap in of_kind
+    ]
     groups = max((stop for _, _, stop in slots), default=0)
     if groups > FEW_GROUPS:
         slots, groups = [], 0
@@ -210,21 +215,21 @@ def pack_values(forest: Forest, caps: Caps, rows: NDArray[np.int32], first_slot:
     vertices = np.zeros((forest.record_count, kinds), np.int32)
     np.add.at(vertices, (forest.record_of, forest.type), 1)
     over, under = np.zeros((2, forest.record_count), np.int64)
-    for kind, own in enumerate(caps if groups else ()):
-        for _, first, cap in own:
+    for kind, of_kind in enumerate(caps if groups else ()):
+        for _, first, cap in of_kind:
             lengths, of = np.unique(vertices[:, kind], return_inverse=True)
-            for at, share in enumerate(cap.share):
+            for group, share in enumerate(cap.share):
                 most = np.array([floor(share * length) for length in lengths.tolist()])[of]
                 least = np.array([ceil(share * length) for length in lengths.tolist()])[of]
-                over |= (counts[:, first + at] > most).astype(np.int64) << (first + at)
-                under |= (counts[:, first + at] < least).astype(np.int64) << (first + at)
+                over |= (counts[:, first + group] > most).astype(np.int64) << (first + group)
+                under |= (counts[:, first + group] < least).astype(np.int64) << (first + group)
     return CappedValues(
         over=over,
         under=under,
         counts=counts,
         vertices=vertices,
         slots=np.array(slots, np.int64).reshape(-1, 3),
-        above=np.array([MISSING if one.parent is None else one.parent for one in forest.schema.types]),
+        above=np.array([MISSING if each.parent is None else each.parent for each in forest.schema.types]),
         weights=forest.weight_by_type,
         open_=np.zeros(groups, np.int64),
         present=np.zeros(kinds, np.int64),
@@ -242,11 +247,11 @@ def find_unpaired(
     groups = rows[:, first_slot:]
     there = (groups >= 0) & (np.arange(groups.shape[1]) < rows[:, SLOT_COUNT, None])
     full = np.append(caps[:, CAP] < 1, False)  # the last entry is for no group
-    found: NDArray[np.bool_] = np.any(full[np.where(there, groups, MISSING)], axis=1)
+    unpaired: NDArray[np.bool_] = np.any(full[np.where(there, groups, MISSING)], axis=1)
     for kind in forest.schema.types[1:]:
         vertices = np.flatnonzero(forest.type == kind.index)
-        found[vertices] |= found[forest.parent[vertices]]
-    return found
+        unpaired[vertices] |= unpaired[forest.parent[vertices]]
+    return unpaired
 
 
 def _join_table(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -37,16 +37,21 @@ def pack_checks(forest: Forest, asked: AskedModels) -> tuple[ClosenessChecks, As
     others: AskedModels = {}
     for kind, attributes in sorted(asked.items()):
         for position, constraints in attributes:
-            found = [one.closeness for one in constraints]
-            packed = [one is not None and _is_packable(one, forest.record_count) for one in found]
-            checks += [
-                (kind, position, one)
-                for one, is_packed in zip(found, packed, strict=True)
-                if one is not None and is_packed
+            closenesses = [constraint.closeness for constraint in constraints]
+            packed = [
+                closeness is not None and _is_packable(closeness, forest.record_count)
+                for closeness in closenesses
             ]
-            left = tuple(one for one, is_packed in zip(constraints, packed, strict=True) if not is_packed)
-            if left:
-                others.setdefault(kind, []).append((position, left))
+            checks += [
+                (kind, position, closeness)
+                for closeness, is_packed in zip(closenesses, packed, strict=True)
+                if closeness is not None and is_packed
+            ]
+            rest = tuple(
+                constraint for constraint, is_packed in zip(constraints, packed, strict=True) if not is_packed
+            )
+            if rest:
+                others.setdefault(kind, []).append((position, rest))
     return _pack(forest, checks), others
 
 
@@ -58,28 +63,32 @@ def _is_packable(closeness: Closeness, records: int) -> bool:
     return most * fractions < _LARGEST and len(closeness.set_of) * depth <= _MOST_PLACES
 
 
+def _column(values: Iterable[int]) -> NDArray[np.int64]:
+    return np.fromiter(values, np.int64)
+
+
 def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
     types = len(forest.schema.types)
     kinds = np.array([kind for kind, _, _ in checks], np.int64)
     first_check = np.searchsorted(kinds, np.arange(types + 1))
-    held = [one.paths for _, _, one in checks]
-    sets = [one.weighted_sets for _, _, one in checks]
-    counts = np.array([len(own) + 1 for own in held], np.int64)
+    held = [closeness.paths for _, _, closeness in checks]
+    sets = [closeness.weighted_sets for _, _, closeness in checks]
+    counts = np.array([len(paths) + 1 for paths in held], np.int64)
     first_set = [*accumulate(map(len, sets), initial=0)]
-    depth = max((len(path) for own in held for path in own), default=0) + 1
+    depth = max((len(path) for paths in held for path in paths), default=0) + 1
     packed = np.full((len(checks), int(counts.max(initial=0)), depth), -1, np.int32)
     width = int(np.diff(first_check).max(initial=0))
     values = np.zeros((forest.vertex_count, width), np.int32)
     first_value = np.zeros(len(checks), np.int64)
-    for at, (kind, position, one) in enumerate(checks):
-        for code, path in enumerate(held[at]):
-            packed[at, code, : len(path)] = np.array(path, np.int64) + first_set[at]
-            if one.set_of[code] == FOREIGN:
-                packed[at, code, 0] = FOREIGN_SET
-        first_value[at] = counts[first_check[kind] : at].sum()
+    for check, (kind, position, closeness) in enumerate(checks):
+        for code, path in enumerate(held[check]):
+            packed[check, code, : len(path)] = np.array(path, np.int64) + first_set[check]
+            if closeness.set_of[code] == FOREIGN:
+                packed[check, code, 0] = FOREIGN_SET
+        first_value[check] = counts[first_check[kind] : check].sum()
         vertices = np.flatnonzero(forest.type == kind)
         codes = forest.sensitive[forest.first_sensitive[vertices] + position]
-        values[vertices, at - first_check[kind]] = np.where(codes == MISSING, len(held[at]), codes)
+        values[vertices, check - first_check[kind]] = np.where(codes == MISSING, len(held[check]), codes)
     most = max((int(counts[kinds == kind].sum()) for kind in kinds), default=0)
     return ClosenessChecks(
         words=-(-most // BITS),
@@ -88,20 +97,24 @@ def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
         paths=packed,
         counts=counts,
         first_set=np.array(first_set, np.int64),
-        weight=_numbers(one.weight[own] for (_, _, one), of in zip(checks, sets, strict=True) for own in of),
-        expected=_numbers(
-            one.expected[own] for (_, _, one), of in zip(checks, sets, strict=True) for own in of
+        weight=_column(
+            closeness.weight[number]
+            for (_, _, closeness), of in zip(checks, sets, strict=True)
+            for number in of
         ),
-        total=_numbers(one.total for _, _, one in checks),
-        limit=_numbers(one.bound.numerator * one.scale * one.total for _, _, one in checks),
-        bottom=_numbers(one.bound.denominator for _, _, one in checks),
+        expected=_column(
+            closeness.expected[number]
+            for (_, _, closeness), of in zip(checks, sets, strict=True)
+            for number in of
+        ),
+        total=_column(closeness.total for _, _, closeness in checks),
+        limit=_column(
+            closeness.bound.numerator * closeness.scale * closeness.total for _, _, closeness in checks
+        ),
+        bottom=_column(closeness.bound.denominator for _, _, closeness in checks),
         values=values,
         held=np.zeros(first_set[-1], np.int64),
     )
-
-
-def _numbers(values: Iterable[int]) -> NDArray[np.int64]:
-    return np.array(list(values), np.int64)
 
 
 Rows = NDArray[np.int32]
@@ -142,11 +155,11 @@ class Closing:
         """Return whether the class as a whole may be published."""
         root = self._root(rows)
         view = self._constraints.view(len(members), {}, root)
-        if not all(one.holds(view) for one in self._constraints.on_records):
+        if not all(constraint.holds(view) for constraint in self._constraints.on_records):
             return False
         at_root = self.others.get(0, ())
         return bool(self._find_close(rows[:1], members[:, :1])[0]) and all(
-            self._holds(0, *one, self._codes(one[0], members[:, :1])[0], root) for one in at_root
+            self._holds(0, *asked, self._codes(asked[0], members[:, :1])[0], root) for asked in at_root
         )
 
     def find_safe_vertices(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
@@ -156,9 +169,11 @@ class Closing:
             return kept
         root = self._root(rows)
         for kind in range(1, len(self._constraints.on_values)):  # above comes before below
-            at = np.flatnonzero((rows[:, KIND] == kind) & kept)
+            vertices = np.flatnonzero((rows[:, KIND] == kind) & kept)
             for position, asked in self.others.get(kind, ()):
-                for v, codes in zip(at.tolist(), self._codes(position, members[:, at]), strict=True):
+                for v, codes in zip(
+                    vertices.tolist(), self._codes(position, members[:, vertices]), strict=True
+                ):
                     kept[v] = kept[v] and self._holds(kind, position, asked, codes, root)
             for v in np.flatnonzero((rows[:, KIND] == kind) & ~kept).tolist():
                 first = rows[v, FIRST_CHILD]
@@ -186,21 +201,21 @@ class Closing:
         root: tuple[int, ...],
     ) -> bool:
         key = (kind, position, codes.tobytes(), root)
-        found = self._answers.get(key)
-        if found is None:
+        answer = self._answers.get(key)
+        if answer is None:
             if len(self._answers) >= _REMEMBERED:
                 self._answers.clear()
             counts = Counter(codes[codes >= 0].tolist())
             view = self._constraints.view(len(codes), counts, root)
-            found = self._answers[key] = all(constraint.holds(view) for constraint in asked)
-        return found
+            answer = self._answers[key] = all(constraint.holds(view) for constraint in asked)
+        return answer
 
     def _root(self, rows: Rows) -> tuple[int, ...]:
         """Return the nodes of the root that a population is asked about, none without a population."""
         if self._constraints.population is None:
             return ()
-        own = rows[0, FIRST_NODE : FIRST_NODE + len(self._root_nodes)]
-        return tuple((own - self._root_nodes).tolist())
+        nodes = rows[0, FIRST_NODE : FIRST_NODE + len(self._root_nodes)]
+        return tuple((nodes - self._root_nodes).tolist())
 
 
 def _undecided_constraints(forest: Forest, constraints: Constraints, size: int) -> AskedModels:
@@ -218,10 +233,10 @@ def _undecided_constraints(forest: Forest, constraints: Constraints, size: int) 
             some_missing = bool((forest.sensitive[forest.first_sensitive[vertices] + position] < 0).any())
             open_ = size == 1 or some_missing
             asked = tuple(
-                one
-                for one in bound
-                if (open_ or one.caps is None or not one.caps.sufficient)
-                and (kind == 0 or one.reading.asks == "value" or not one.tied)
+                constraint
+                for constraint in bound
+                if (open_ or constraint.caps is None or not constraint.caps.sufficient)
+                and (kind == 0 or constraint.reading.asks == "value" or not constraint.tied)
             )
             if asked:
                 unsettled.setdefault(kind, []).append((position, asked))

@@ -18,6 +18,8 @@ that is known beforehand, the bound is tighter.
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,22 +45,22 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
     passes, weights, columns = _columns(paths, gains)
     counts = np.zeros((forest.record_count, len(weights)), np.uint8)
     totals = np.zeros(forest.record_count, np.int64)
-    found = Histograms(counts, weights, columns, totals, passes, lost, _whole_losses(forest))
+    counted = Histograms(counts, weights, columns, totals, passes, lost, _whole_losses(forest))
     if alone is None:
         alone = np.zeros(forest.vertex_count, np.bool_)
     vertices, nodes = _number_nodes(forest)
-    count_values(forest.record_of[vertices], nodes, alone[vertices], found)
-    return found
+    count_values(forest.record_of[vertices], nodes, alone[vertices], counted)
+    return counted
 
 
 def list_calls() -> list[KernelCall]:
     """Return calls of the kernels that count histograms and bound losses by them, on no records."""
     none, every = np.empty(0, np.int64), np.empty(0, np.bool_)
     counts, passes = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
-    found = Histograms(counts, none, none, none, passes, none, none)
+    none_counted = Histograms(counts, none, none, none, passes, none, none)
     return [
-        KernelCall(bounds_to, (np.empty(0, np.uint8), np.int64(0), none, found, none)),
-        KernelCall(count_values, (none, none, every, found)),
+        KernelCall(bounds_to, (np.empty(0, np.uint8), np.int64(0), none, none_counted, none)),
+        KernelCall(count_values, (none, none, every, none_counted)),
     ]
 
 
@@ -69,11 +71,11 @@ def _number_nodes(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]
         vertices = np.flatnonzero(forest.type == kind)
         for position, start in enumerate(starts):
             nodes[forest.first_node[vertices] + position] += start
-    found = [(np.repeat(np.arange(forest.vertex_count), forest.quasi_count), nodes)]
+    parts = [(np.repeat(np.arange(forest.vertex_count), forest.quasi_count), nodes)]
     for kind, node in constant_nodes(forest).items():
         vertices = np.flatnonzero(forest.type == kind)
-        found.append((vertices, np.full(len(vertices), node)))
-    owners, numbers = zip(*found, strict=True)
+        parts.append((vertices, np.full(len(vertices), node)))
+    owners, numbers = zip(*parts, strict=True)
     return np.concatenate(owners), np.concatenate(numbers)
 
 
@@ -85,8 +87,8 @@ def _wholes(forest: Forest) -> list[int]:
     worth = forest.sought or Worth.of_lm(forest.hierarchies, forest.domains)
     weights = [
         weight + (0 if position else forest.constants.get(kind, 0))
-        for kind, own in enumerate(worth.quasi)
-        for position, weight in enumerate(own)
+        for kind, of_kind in enumerate(worth.quasi)
+        for position, weight in enumerate(of_kind)
     ]
     weights += [forest.constants[kind] for kind in constant_nodes(forest)]
     return [forest.scale * weight for weight in weights]
@@ -94,7 +96,7 @@ def _wholes(forest: Forest) -> list[int]:
 
 def _whole_losses(forest: Forest) -> NDArray[np.int64]:
     """Return the loss of suppressing a value of each node."""
-    counts = [len(tree.labels) for own in forest.hierarchies for tree in own] + [1] * len(
+    counts = [len(tree.labels) for tree in chain.from_iterable(forest.hierarchies)] + [1] * len(
         constant_nodes(forest)
     )
     return np.repeat(np.array(_wholes(forest), np.int64), counts)
@@ -102,23 +104,23 @@ def _whole_losses(forest: Forest) -> NDArray[np.int64]:
 
 def node_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return for each node its path (padded with -1), the increase of loss to the node above, its loss."""
-    trees = [np.array(tree.ancestors, np.int64) for own in forest.hierarchies for tree in own]
-    losses = [one for own in forest.losses for one in own]
+    trees = [np.array(tree.ancestors, np.int64) for tree in chain.from_iterable(forest.hierarchies)]
+    losses = [*chain.from_iterable(forest.losses)]
     for _ in constant_nodes(forest):
         trees.append(np.zeros((1, 1), np.int64))
         losses.append(np.zeros(1, np.int64))
-    found = [*map(_paths, trees, losses, _wholes(forest))]
-    count = sum(len(gains) for _, gains, _ in found)
-    passes = np.full((count, max((paths.shape[1] for paths, _, _ in found), default=1)), MISSING, np.int64)
+    parts = [*map(_paths, trees, losses, _wholes(forest))]
+    count = sum(len(gains) for _, gains, _ in parts)
+    passes = np.full((count, max((paths.shape[1] for paths, _, _ in parts), default=1)), MISSING, np.int64)
     start = 0
-    for paths, gains, _ in found:
+    for paths, gains, _ in parts:
         passes[start : start + len(gains), : paths.shape[1]] = np.where(paths < 0, MISSING, paths + start)
         start += len(gains)
     none = np.zeros(0, np.int64)
     return (
         passes,
-        np.concatenate([none, *(gains for _, gains, _ in found)]),
-        np.concatenate([none, *(lost for _, _, lost in found)]),
+        np.concatenate([none, *(gains for _, gains, _ in parts)]),
+        np.concatenate([none, *(lost for _, _, lost in parts)]),
     )
 
 
@@ -152,7 +154,9 @@ def _paths(
     """
     depths = range(above.shape[1])
     closed = [
-        depth for depth in depths if all(_tells(above[:, own], above[:, depth]) for own in depths[depth:])
+        depth
+        for depth in depths
+        if all(_tells(above[:, deeper], above[:, depth]) for deeper in depths[depth:])
     ]
     least = losses.copy()
     for left_out in set(depths) - set(closed):
@@ -166,17 +170,17 @@ def _paths(
     over = np.full(len(losses), whole)
     for level in range(len(closed)):
         there = paths[:, level] >= 0
-        own = paths[there, level]
-        least[own] = np.minimum(least[own], over[there])
-        gains[own] = over[there] - least[own]
-        over[there] = least[own]
+        nodes = paths[there, level]
+        least[nodes] = np.minimum(least[nodes], over[there])
+        gains[nodes] = over[there] - least[nodes]
+        over[there] = least[nodes]
     return paths, gains, over
 
 
 def _tells(deeper: NDArray[np.int64], depth: NDArray[np.int64]) -> bool:
     """Return whether the node at a deeper depth determines the one at ``depth``."""
     there = np.flatnonzero(deeper >= 0)
-    own, above = deeper[there], depth[there]
-    found = np.empty(own.max(initial=MISSING) + 1, np.int64)
-    found[own] = above
-    return bool((found[own] == above).all())
+    below, above = deeper[there], depth[there]
+    above_of = np.empty(below.max(initial=MISSING) + 1, np.int64)
+    above_of[below] = above
+    return bool((above_of[below] == above).all())

@@ -97,18 +97,24 @@ def align_in_turn(
                 free[depth, word] = none
             lightest = np.int64(INFINITY)
             if walk_count > 0:
-                for at in range(partner_count):
+                for partner in range(partner_count):
                     lightest = min(
                         lightest,
-                        np.int64(rows[first_b + at, WEIGHT] if from_a else rep[first_a + at, WEIGHT]),
+                        np.int64(
+                            rows[first_b + partner, WEIGHT] if from_a else rep[first_a + partner, WEIGHT]
+                        ),
                     )
-                    bit = one << np.uint64(at & 63)
-                    free[depth, at >> 6] |= bit
+                    bit = one << np.uint64(partner & 63)
+                    free[depth, partner >> 6] |= bit
                     if partner_count > _SHORT:
-                        node = rows[first_b + at, FIRST_NODE] if from_a else rep[first_a + at, FIRST_NODE]
+                        node = (
+                            rows[first_b + partner, FIRST_NODE]
+                            if from_a
+                            else rep[first_a + partner, FIRST_NODE]
+                        )
                         for at_level in range(1, levels if node >= 0 else 1):
                             if ancestors[node, at_level] >= 0:
-                                under[ancestors[node, at_level], at >> 6] |= bit
+                                under[ancestors[node, at_level], partner >> 6] |= bit
             i = -1
             task = _WALK
 
@@ -180,12 +186,12 @@ def align_in_turn(
                     joins = rep[x, KIND] == rows[y, KIND]
                     if joins:
                         for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
-                            left = rep[x, node]
-                            right = rows[y, node]
-                            if pair_row[left] >= 0:
-                                loss += pair_losses[pair_row[left] + right]
+                            x_node = rep[x, node]
+                            y_node = rows[y, node]
+                            if pair_row[x_node] >= 0:
+                                loss += pair_losses[pair_row[x_node] + y_node]
                             else:
-                                loss += losses[join(left, right, ancestors)]
+                                loss += losses[join(x_node, y_node, ancestors)]
                         loss -= 2 * scale * rows[y, OWN]
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             exact = False
@@ -277,11 +283,11 @@ def align_in_turn(
             task = _SEARCH
             continue
         if walk_count > 0:
-            for at in range(partner_count if partner_count > _SHORT else 0):
-                node = rows[first_b + at, FIRST_NODE] if from_a else rep[first_a + at, FIRST_NODE]
+            for partner in range(partner_count if partner_count > _SHORT else 0):
+                node = rows[first_b + partner, FIRST_NODE] if from_a else rep[first_a + partner, FIRST_NODE]
                 for at_level in range(1, levels if node >= 0 else 1):
                     if ancestors[node, at_level] >= 0:
-                        under[ancestors[node, at_level], at >> 6] = none
+                        under[ancestors[node, at_level], partner >> 6] = none
         if depth == 0:
             return total
         task = _RETURN

@@ -101,25 +101,27 @@ def match(partners: Edges, gains: Edges, rows: int, columns: int, desk: NDArray[
     waiting = 0
     for i in range(rows):
         best = np.int64(0)
-        at = -1
+        column = -1
         for k in range(desk[DEGREE, i]):
             j = partners[i, k]
             gain = gains[i, k]
-            if gain > best or (gain == best and at >= 0 and desk[ROW_OF, at] >= 0 and desk[ROW_OF, j] < 0):
+            if gain > best or (
+                gain == best and column >= 0 and desk[ROW_OF, column] >= 0 and desk[ROW_OF, j] < 0
+            ):
                 best = gain
-                at = j
+                column = j
         desk[ROW_WORTH, i] = best
         desk[COLUMN_OF, i] = -1
-        if at >= 0 and desk[ROW_OF, at] < 0:
-            desk[ROW_OF, at] = i
-            desk[COLUMN_OF, i] = at
-        elif at >= 0:
+        if column >= 0 and desk[ROW_OF, column] < 0:
+            desk[ROW_OF, column] = i
+            desk[COLUMN_OF, i] = column
+        elif column >= 0:
             desk[WAITING, waiting] = i
             waiting += 1
     if waiting > 0:
         waiting = _bid(partners, gains, waiting, desk)
-    for at in range(waiting):
-        _search(partners, gains, desk[WAITING, at], desk)
+    for k in range(waiting):
+        _search(partners, gains, desk[WAITING, k], desk)
     total = np.int64(0)  # the sum of the potentials is an upper bound, which this matching reaches
     for i in range(rows):
         total += desk[ROW_WORTH, i]
@@ -142,29 +144,29 @@ def _bid(partners: Edges, gains: Edges, waiting: int, desk: NDArray[np.int64]) -
         i = desk[WAITING, k]
         k += 1
         best = second = np.int64(0)
-        at = other = -1
+        column = other = -1
         for edge in range(desk[DEGREE, i]):
             j = partners[i, edge]
-            left = gains[i, edge] - desk[COLUMN_WORTH, j]
-            if left > best:
+            worth = gains[i, edge] - desk[COLUMN_WORTH, j]
+            if worth > best:
                 second = best
-                other = at
-                best = left
-                at = j
-            elif left > second:
-                second = left
+                other = column
+                best = worth
+                column = j
+            elif worth > second:
+                second = worth
                 other = j
         desk[ROW_WORTH, i] = second
-        if at < 0:
+        if column < 0:
             continue  # no column gains anything
-        loser = desk[ROW_OF, at]
+        loser = desk[ROW_OF, column]
         if best > second:
-            desk[COLUMN_WORTH, at] += best - second
+            desk[COLUMN_WORTH, column] += best - second
         elif loser >= 0:
-            at = other
-            loser = desk[ROW_OF, at]
-        desk[ROW_OF, at] = i
-        desk[COLUMN_OF, i] = at
+            column = other
+            loser = desk[ROW_OF, column]
+        desk[ROW_OF, column] = i
+        desk[COLUMN_OF, i] = column
         if loser >= 0:
             desk[COLUMN_OF, loser] = -1
             bids -= 1
@@ -184,7 +186,7 @@ def _search(partners: Edges, gains: Edges, start: int, desk: NDArray[np.int64]) 
     last = i = start
     distance = np.int64(0)
     reached = 0  # number of columns with a final distance, the first ones in REACHED
-    seen = 0
+    known = 0
     end = -1
     while True:
         for edge in range(desk[DEGREE, i]):
@@ -192,17 +194,17 @@ def _search(partners: Edges, gains: Edges, start: int, desk: NDArray[np.int64]) 
             further = distance + desk[ROW_WORTH, i] - gains[i, edge] + desk[COLUMN_WORTH, j]
             if further < limit and (desk[DISTANCE, j] < 0 or further < desk[DISTANCE, j]):
                 if desk[DISTANCE, j] < 0:
-                    desk[REACHED, seen] = j
-                    seen += 1
+                    desk[REACHED, known] = j
+                    known += 1
                 desk[DISTANCE, j] = further
                 desk[FROM, j] = i
-        if reached == seen:
+        if reached == known:
             break
-        at = reached
-        for k in range(reached + 1, seen):
-            if desk[DISTANCE, desk[REACHED, k]] < desk[DISTANCE, desk[REACHED, at]]:
-                at = k
-        column = desk[REACHED, at]
+        nearest = reached
+        for k in range(reached + 1, known):
+            if desk[DISTANCE, desk[REACHED, k]] < desk[DISTANCE, desk[REACHED, nearest]]:
+                nearest = k
+        column = desk[REACHED, nearest]
         distance = desk[DISTANCE, column]
         if distance >= limit:
             break
@@ -210,7 +212,7 @@ def _search(partners: Edges, gains: Edges, start: int, desk: NDArray[np.int64]) 
             end = column
             limit = distance
             break
-        desk[REACHED, at] = desk[REACHED, reached]
+        desk[REACHED, nearest] = desk[REACHED, reached]
         desk[REACHED, reached] = column
         reached += 1
         i = desk[ROW_OF, column]
@@ -218,7 +220,7 @@ def _search(partners: Edges, gains: Edges, start: int, desk: NDArray[np.int64]) 
             limit = distance + desk[ROW_WORTH, i]
             last = i
     desk[ROW_WORTH, start] -= limit
-    for k in range(seen):
+    for k in range(known):
         j = desk[REACHED, k]
         if k < reached:
             desk[ROW_WORTH, desk[ROW_OF, j]] -= limit - desk[DISTANCE, j]

@@ -51,13 +51,13 @@ def price_families(lists: Lists, times: int, depth: int, sides: Sides) -> bool:
     for i in range(count_a):
         x = first_a + i
         price_run(x, first_b, count_b, unfit, sides, prices[0])
-        for at in range(2):
-            if at < rep[x, CHILD_COUNT]:
-                price_run(rep[x, FIRST_CHILD] + at, child_b, nobody, none, sides, prices[1 + at])
+        for child in range(2):
+            if child < rep[x, CHILD_COUNT]:
+                price_run(rep[x, FIRST_CHILD] + child, child_b, nobody, none, sides, prices[1 + child])
             else:
                 for v in range(nobody):
-                    prices[1 + at, v] = 0
-            prices[1 + at, nobody] = 0
+                    prices[1 + child, v] = 0
+            prices[1 + child, nobody] = 0
         degree = 0
         for j in range(count_b):
             elder = desk[ELDER, j]
@@ -155,28 +155,28 @@ def find_candidates(lists: Lists, depth: int, sides: Sides) -> None:
         x = first_a + i
         price_run(x, first_b, count_b, _UNFIT, sides, prices)
         below = scale * (np.int64(rep[x, WEIGHT]) - rep[x, OWN])
-        found = 0
+        count = 0
         j = i * count_b // count_a
         for _ in range(count_b):
             y = first_b + j
             other = scale * (np.int64(rows[y, WEIGHT]) - rows[y, OWN])
             gain = prices[j] - below - other
-            worst = gains[i, CANDIDATES - 1] if found == CANDIDATES else _UNFIT
+            worst = gains[i, CANDIDATES - 1] if count == CANDIDATES else _UNFIT
             if prices[j] > _UNFIT and gain + 4 * min(below, other) > worst:
                 if below > 0 and other > 0:
                     gain += 4 * scale * _weigh_common(x, y, rep, rows)
                 if gain > worst:
-                    place = min(found, CANDIDATES - 1)
-                    while place > 0 and gains[i, place - 1] < gain:
-                        gains[i, place] = gains[i, place - 1]
-                        partners[i, place] = partners[i, place - 1]
-                        place -= 1
-                    gains[i, place] = gain
-                    partners[i, place] = j
-                    found = min(found + 1, CANDIDATES)
+                    position = min(count, CANDIDATES - 1)
+                    while position > 0 and gains[i, position - 1] < gain:
+                        gains[i, position] = gains[i, position - 1]
+                        partners[i, position] = partners[i, position - 1]
+                        position -= 1
+                    gains[i, position] = gain
+                    partners[i, position] = j
+                    count = min(count + 1, CANDIDATES)
             j = j + 1 if j + 1 < count_b else 0
         for word in range((count_b + 63) >> 6):
             near[i, word] = np.uint64(0)
-        for place in range(found):
-            j = partners[i, place]
+        for position in range(count):
+            j = partners[i, position]
             near[i, j >> 6] |= one << np.uint64(j & 63)

@@ -54,8 +54,8 @@ def count_held(
     lacks.
     """
     held, paths = checks.held, checks.paths
-    for own in range(checks.first_set[check], checks.first_set[check + 1]):
-        held[own] = 0
+    for value_set in range(checks.first_set[check], checks.first_set[check + 1]):
+        held[value_set] = 0
     missing = checks.counts[check] - 1
     present = np.int64(0)
     for member in range(have):
@@ -64,12 +64,12 @@ def count_held(
             continue
         present += 1
         for level in range(paths.shape[2]):
-            own = paths[check, value, level]
-            if own == FOREIGN_SET:
+            value_set = paths[check, value, level]
+            if value_set == FOREIGN_SET:
                 return np.int64(-1)
-            if own < 0:
+            if value_set < 0:
                 break
-            held[own] += 1
+            held[value_set] += 1
     return present
 
 
@@ -79,8 +79,10 @@ def _is_close(v: int, check: int, column: int, have: int, behind: Ordinals, chec
     present = count_held(v, check, column, have, behind, checks)
     total = checks.total[check]
     distance = np.int64(0)
-    for own in range(checks.first_set[check], checks.first_set[check + 1]):
-        distance += checks.weight[own] * abs(checks.held[own] * total - checks.expected[own] * present)
+    for value_set in range(checks.first_set[check], checks.first_set[check + 1]):
+        distance += checks.weight[value_set] * abs(
+            checks.held[value_set] * total - checks.expected[value_set] * present
+        )
     return bool(present >= 0 and distance * checks.bottom[check] <= checks.limit[check] * present)
 
 

@@ -50,11 +50,11 @@ def few_leaves_gain(lists: Lists, sides: Sides) -> np.int64:
     if short > FEW:
         return np.int64(-1)
     with_0 = with_1 = with_2 = with_01 = with_02 = with_12 = with_012 = np.int64(0)
-    for at in range(max(count_a, count_b)):
+    for position in range(max(count_a, count_b)):
         gain_0 = gain_1 = gain_2 = np.int64(0)
         for partner in range(short):
-            u = first_a + (at if count_a > short else partner)
-            v = first_b + (partner if count_a > short else at)
+            u = first_a + (position if count_a > short else partner)
+            v = first_b + (partner if count_a > short else position)
             if rep[u, KIND] != rows[v, KIND]:
                 continue
             if rep[u, CHILD_COUNT] > 0 and rows[v, CHILD_COUNT] > 0:
@@ -140,7 +140,7 @@ def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.in
                 if above == node:
                     break
     # Vertices that some partners may not join come first, because they have the least choice.
-    left = 0
+    unmatched = 0
     others = 0
     for i in range(count_a):
         x = first_a + i
@@ -151,24 +151,24 @@ def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.in
         if (mask >> CLOSED) & 1:
             continue
         if (mask >> CROWDED) & 1:
-            desk[LEFT, left] = i
-            left += 1
+            desk[LEFT, unmatched] = i
+            unmatched += 1
         else:
             desk[OTHERS, others] = i
             others += 1
     for k in range(others):
-        desk[LEFT, left + k] = desk[OTHERS, k]
-    left += others
+        desk[LEFT, unmatched + k] = desk[OTHERS, k]
+    unmatched += others
     total = np.int64(0)
     stuck = False
     for level in range(deepest, lowest - 1, -1):
         still = 0
         blocked = False
-        for k in range(left):
+        for k in range(unmatched):
             i = desk[LEFT, k]
             x = first_a + i
             above = ancestors[rep[x, FIRST_NODE], level]
-            at = -1
+            mate = -1
             if above >= 0:
                 most = np.int64(-1)
                 mask = full[x, MASK]
@@ -183,17 +183,17 @@ def leaves_gain(lists: Lists, counting: bool, depth: int, sides: Sides) -> np.in
                             blocked = True
                         elif desk[ROOM, j] > most:
                             most = desk[ROOM, j]
-                            at = j
-            if at >= 0:
-                free[at >> 6] ^= one << np.uint64(at & 63)
-                desk[MATE, i] = at
+                            mate = j
+            if mate >= 0:
+                free[mate >> 6] ^= one << np.uint64(mate & 63)
+                desk[MATE, i] = mate
                 desk[GAIN, i] = whole - losses[above]
                 total += desk[GAIN, i]
             else:
                 desk[LEFT, still] = i
                 still += 1
-        left = still
-        for k in range(left if blocked else 0):
+        unmatched = still
+        for k in range(unmatched if blocked else 0):
             i = desk[LEFT, k]
             above = ancestors[rep[first_a + i, FIRST_NODE], level]
             if above >= 0:
@@ -266,14 +266,14 @@ def _match_stuck(lists: Lists, counting: bool, depth: int, lowest: int, sides: S
             x = first_a + i
             mask = full_of(x, sides)
             few = (mask >> FEW_GROUPS) & 1
-            for at in range(columns if (mask >> CLOSED) & 1 == 0 else 0):
-                j = desk[OTHERS, at]
+            for column in range(columns if (mask >> CLOSED) & 1 == 0 else 0):
+                j = desk[OTHERS, column]
                 y = first_b + j
                 if few and mask & desk[GROUPS, j] != 0:
                     continue
                 gain = own_gain(x, y, sides)
                 if (gain > 0 or times > 1) and (few or fits(x, y, sides)):
-                    partners[k, degree] = at
+                    partners[k, degree] = column
                     gains[k, degree] = times * gain + (times > 1)
                     degree += 1
             desk[DEGREE, k] = degree

@@ -52,9 +52,9 @@ def count_values(
     """Count values, each given by its record and its node; one that is ``alone`` only costs its ``whole``."""
     counts, weights, totals = histograms.counts, histograms.weights, histograms.totals
     passes, lost, whole = histograms.passes, histograms.lost, histograms.whole
-    for at in range(len(nodes)):
-        record, node = records[at], nodes[at]
-        if alone[at]:
+    for value in range(len(nodes)):
+        record, node = records[value], nodes[value]
+        if alone[value]:
             totals[record] += whole[node]
             continue
         totals[record] += lost[node]
@@ -101,21 +101,21 @@ def bounds_to(
     """Write to ``out`` the bounds of other records with the tree that has this histogram and total."""
     counts, weights, totals = histograms.counts, histograms.weights, histograms.totals
     columns = np.empty(len(vector), np.int64)
-    own = np.empty(len(vector), np.int64)
+    counted = np.empty(len(vector), np.int64)
     worth = np.empty(len(vector), np.int64)
     count = 0
     for column in range(len(vector)):
         if vector[column] > 0:
             columns[count] = column
-            own[count] = vector[column]
+            counted[count] = vector[column]
             worth[count] = 2 * weights[column]
             count += 1
-    for at in range(len(others)):
-        record = others[at]
+    for j in range(len(others)):
+        record = others[j]
         shared = np.int64(0)
         for i in range(count):
-            shared += worth[i] * min(own[i], np.int64(counts[record, columns[i]]))
-        out[at] = total + totals[record] - shared
+            shared += worth[i] * min(counted[i], np.int64(counts[record, columns[i]]))
+        out[j] = total + totals[record] - shared
 
 
 @call_by_symbol
@@ -135,15 +135,15 @@ def bounds_to_all(
     for record in range(len(out)):
         out[record] = total + totals[record]
     for column in range(len(vector)):
-        own = np.int64(vector[column])
+        counted = np.int64(vector[column])
         worth = 2 * weights[column]
         counts = by_column[column]
-        if own == 1:  # the most frequent case needs no products
+        if counted == 1:  # the most frequent case needs no products
             for record in range(len(out)):
                 out[record] -= worth if counts[record] > 0 else 0
-        elif own > 1:
+        elif counted > 1:
             for record in range(len(out)):
-                out[record] -= worth * min(own, np.int64(counts[record]))
+                out[record] -= worth * min(counted, np.int64(counts[record]))
 
 
 class CappedValues(NamedTuple):

@@ -77,7 +77,7 @@ def align_optimally(
     loss = settings.scale * open_lists(Lists(first_a, count_a, first_b, count_b), rep, rows, mates[0])
     depth = 0
     task = _OPEN
-    gained = own = np.int64(0)
+    gained = gain = np.int64(0)
     none = np.uint64(0)
     times = 1
     run_a = run_b = length_a = length_b = i = j = 0
@@ -118,22 +118,22 @@ def align_optimally(
                 task = _FILL
                 if rows[y, QUASI_COUNT] == 1 and nests[rows[y, FIRST_NODE]] and length_a > 1:
                     leaves = 0
-                    for at in range(length_a):
-                        leaves += rep[first_a + run_a + at, CHILD_COUNT] == 0
+                    for k in range(length_a):
+                        leaves += rep[first_a + run_a + k, CHILD_COUNT] == 0
                     leaf = leaves == length_a
                     leaves = 0
-                    for at in range(length_b if not leaf else 0):
-                        leaves += rows[first_b + run_b + at, CHILD_COUNT] == 0
+                    for k in range(length_b if not leaf else 0):
+                        leaves += rows[first_b + run_b + k, CHILD_COUNT] == 0
                     if leaf or leaves == length_b:
                         gained += leaves_gain(runs, depth == 0, depth, sides)
-                        for at in range(length_a if depth == 0 else 0):
-                            if desk[0, MATE, at] >= 0:
-                                mates[0, run_a + at] = run_b + desk[0, MATE, at]
+                        for k in range(length_a if depth == 0 else 0):
+                            if desk[0, MATE, k] >= 0:
+                                mates[0, run_a + k] = run_b + desk[0, MATE, k]
                         task = _RUN
                         continue
                 times = gain_factor(loss, min(length_a, length_b)) if depth == 0 else 1
-                for at in range(length_a):
-                    desk[depth, DEGREE, at] = 0
+                for k in range(length_a):
+                    desk[depth, DEGREE, k] = 0
                 if price_families(runs, times, depth, sides):
                     i = length_a
                 elif min(length_a, length_b) > settings.long:
@@ -157,11 +157,11 @@ def align_optimally(
             i = frames[depth, AT_A]
             j = frames[depth, AT_B]
             gained = frames[depth, GAINED]
-            own = frames[depth, OWN_GAIN] + below
+            gain = frames[depth, OWN_GAIN] + below
             times = gain_factor(loss, min(length_a, length_b)) if depth == 0 else 1
-            if own > 0 or times > 1:
+            if gain > 0 or times > 1:
                 partners[depth, i, desk[depth, DEGREE, i]] = j
-                gains[depth, i, desk[depth, DEGREE, i]] = times * own + (times > 1)
+                gains[depth, i, desk[depth, DEGREE, i]] = times * gain + (times > 1)
                 desk[depth, DEGREE, i] += 1
             task = _FILL
 
@@ -175,7 +175,7 @@ def align_optimally(
                         y = first_b + run_b + j
                         if not fits(x, y, sides):
                             continue
-                        own = own_gain(x, y, sides)
+                        gain = own_gain(x, y, sides)
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             children = Lists(
@@ -187,9 +187,9 @@ def align_optimally(
                             below = few_leaves_gain(children, sides)
                         if below < 0:
                             task = _OPEN
-                        elif own > 0 or below > 0 or times > 1:
+                        elif gain > 0 or below > 0 or times > 1:
                             partners[depth, i, desk[depth, DEGREE, i]] = j
-                            gains[depth, i, desk[depth, DEGREE, i]] = times * (own + below) + (times > 1)
+                            gains[depth, i, desk[depth, DEGREE, i]] = times * (gain + below) + (times > 1)
                             desk[depth, DEGREE, i] += 1
                 if task == _FILL:
                     i += 1
@@ -204,7 +204,7 @@ def align_optimally(
                 frames[depth, LENGTH_B] = length_b
                 frames[depth, AT_A] = i
                 frames[depth, AT_B] = j
-                frames[depth, OWN_GAIN] = own
+                frames[depth, OWN_GAIN] = gain
                 frames[depth, GAINED] = gained
                 x = first_a + run_a + i
                 y = first_b + run_b + j
@@ -248,16 +248,16 @@ def _mark_near(lists: Lists, depth: int, sides: Sides) -> None:
     for i in range(count_a):
         for word in range(words):
             near[i, word] = none
-        for at in range(rep[first_a + i, CHILD_COUNT]):
-            deep_a = deep_a or rep[rep[first_a + i, FIRST_CHILD] + at, CHILD_COUNT] > 0
+        for child in range(rep[first_a + i, CHILD_COUNT]):
+            deep_a = deep_a or rep[rep[first_a + i, FIRST_CHILD] + child, CHILD_COUNT] > 0
     for j in range(count_b):
         y = first_b + j
         for v in range(rows[y, FIRST_CHILD] - 1, rows[y, FIRST_CHILD] + rows[y, CHILD_COUNT]):
             vertex = y if v < rows[y, FIRST_CHILD] else v
             deep_b = deep_b or (vertex != y and rows[vertex, CHILD_COUNT] > 0)
             least = 2 * scale * np.int64(rows[vertex, OWN])
-            for at in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
-                node = rows[vertex, at]
+            for column in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
+                node = rows[vertex, column]
                 least -= losses[ancestors[node, 0]]
                 for level in range(1, levels):
                     above = ancestors[node, level]
@@ -271,8 +271,8 @@ def _mark_near(lists: Lists, depth: int, sides: Sides) -> None:
         x = first_a + i
         for u in range(rep[x, FIRST_CHILD] - 1, rep[x, FIRST_CHILD] + rep[x, CHILD_COUNT]):
             vertex = x if u < rep[x, FIRST_CHILD] else u
-            for at in range(FIRST_NODE, FIRST_NODE + rep[vertex, QUASI_COUNT]):
-                node = rep[vertex, at]
+            for column in range(FIRST_NODE, FIRST_NODE + rep[vertex, QUASI_COUNT]):
+                node = rep[vertex, column]
                 for level in range(1, levels):
                     above = ancestors[node, level]
                     if above >= 0:
@@ -284,8 +284,8 @@ def _mark_near(lists: Lists, depth: int, sides: Sides) -> None:
         y = first_b + j
         for v in range(rows[y, FIRST_CHILD] - 1, rows[y, FIRST_CHILD] + rows[y, CHILD_COUNT]):
             vertex = y if v < rows[y, FIRST_CHILD] else v
-            for at in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
-                node = rows[vertex, at]
+            for column in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
+                node = rows[vertex, column]
                 for level in range(1, levels):
                     above = ancestors[node, level]
                     if above >= 0:

@@ -216,28 +216,28 @@ def pair_losses_to(
     plant(seed, buffers, arrays)
     settings, work, roots, rows, rules = arrays
     sides = Sides(1, settings, work, buffers.rep, rows, rules)
-    for position in range(len(others)):
-        out[position] = align(0, 1, roots[others[position]], 1, True, sides)
+    for i in range(len(others)):
+        out[i] = align(0, 1, roots[others[i]], 1, True, sides)
 
 
 @lean
 def _sink(position: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
     """Restore the min-heap of bounds below a position; equal bounds are ordered by place."""
-    place = heap[position]
-    bound = bounds[place]
+    item = heap[position]
+    bound = bounds[item]
     while 2 * position + 1 < count:
         child = 2 * position + 1
-        left = bounds[heap[child]]
+        least = bounds[heap[child]]
         if child + 1 < count:
             right = bounds[heap[child + 1]]
-            if right < left or (right == left and heap[child + 1] < heap[child]):
+            if right < least or (right == least and heap[child + 1] < heap[child]):
                 child += 1
-                left = right
-        if bound < left or (bound == left and place < heap[child]):
+                least = right
+        if bound < least or (bound == least and item < heap[child]):
             break
         heap[position] = heap[child]
         position = child
-    heap[position] = place
+    heap[position] = item
 
 
 @jit
@@ -261,42 +261,40 @@ def begin(
     bounds_to(histograms.counts[seed], histograms.totals[seed], remaining, histograms, bounds)
     heap = np.empty(len(remaining), np.int64)
     waiting = 0
-    for place in range(len(remaining)):
-        if remaining[place] != seed:
-            heap[waiting] = place
+    for item in range(len(remaining)):
+        if remaining[item] != seed:
+            heap[waiting] = item
             waiting += 1
-    for at in range(waiting // 2 - 1, -1, -1):
-        _sink(at, waiting, heap, bounds)
+    for i in range(waiting // 2 - 1, -1, -1):
+        _sink(i, waiting, heap, bounds)
     plant(seed, buffers, arrays)
     window = len(near)
     places = np.empty(window, np.int64)
     count = 0
     evaluated = 0
     while waiting > 0:
-        place = heap[0]
+        item = heap[0]
         if count == window:
             worst = near_losses[window - 1]
-            if bounds[place] > worst or (bounds[place] == worst and place > places[window - 1]):
+            if bounds[item] > worst or (bounds[item] == worst and item > places[window - 1]):
                 break
         waiting -= 1
         heap[0] = heap[waiting]
         _sink(0, waiting, heap, bounds)
-        loss = align(0, 1, roots[remaining[place]], 1, True, sides)
+        loss = align(0, 1, roots[remaining[item]], 1, True, sides)
         evaluated += 1
-        at = count
-        while at > 0 and (
-            near_losses[at - 1] > loss or (near_losses[at - 1] == loss and places[at - 1] > place)
-        ):
-            if at < window:
-                near_losses[at] = near_losses[at - 1]
-                places[at] = places[at - 1]
-            at -= 1
-        if at < window:
-            near_losses[at] = loss
-            places[at] = place
+        i = count
+        while i > 0 and (near_losses[i - 1] > loss or (near_losses[i - 1] == loss and places[i - 1] > item)):
+            if i < window:
+                near_losses[i] = near_losses[i - 1]
+                places[i] = places[i - 1]
+            i -= 1
+        if i < window:
+            near_losses[i] = loss
+            places[i] = item
             count = min(count + 1, window)
-    for at in range(count):
-        near[at] = remaining[places[at]]
+    for i in range(count):
+        near[i] = remaining[places[i]]
     return count, evaluated
 
 
@@ -341,39 +339,39 @@ def grow(
     lost_at = 0
     evaluated = 0
     vector = np.empty(histograms.counts.shape[1], np.uint8)
-    seen = np.empty(len(near), np.bool_)
+    tried = np.empty(len(near), np.bool_)
     while have < until:
         sides = Sides(have, settings, work, rep, rows, rules)
         best = np.int64(INFINITY)
         best_at = -1
         fits = False
         if lost_at > 0 or picky:
-            for at in range(near_count):
-                near_bounds[at] = 0
+            for i in range(near_count):
+                near_bounds[i] = 0
         elif have > 1:
             total = histogram_of(rep, count, histograms, vector)
             bounds_to(vector, total, near[:near_count], histograms, near_bounds)
-        for at in range(near_count):
-            seen[at] = False
+        for i in range(near_count):
+            tried[i] = False
         for _ in range(near_count):
             following = -1
-            for at in range(near_count):
-                if not seen[at] and (following < 0 or near_bounds[at] < near_bounds[following]):
-                    following = at
-            at = following
-            seen[at] = True
-            if near_bounds[at] > best or (near_bounds[at] == best and at > best_at):
+            for i in range(near_count):
+                if not tried[i] and (following < 0 or near_bounds[i] < near_bounds[following]):
+                    following = i
+            i = following
+            tried[i] = True
+            if near_bounds[i] > best or (near_bounds[i] == best and i > best_at):
                 break
-            root = roots[near[at]]
+            root = roots[near[i]]
             if lost_at > 0:
                 loss = np.int64(settings.scale * rows[root, WEIGHT])
             else:
                 loss = align(0, 1, root, 1, True, sides)
                 evaluated += 1
             allowed = lost_at > 0 or not picky or work.mates[0, 0] == 0
-            if allowed and (loss < best or (loss == best and at < best_at)):
+            if allowed and (loss < best or (loss == best and i < best_at)):
                 best = loss
-                best_at = at
+                best_at = i
                 fits = lost_at == 0 and work.mates[0, 0] == 0
         if lost_at == 0 and not fits:
             lost_at = have
@@ -382,8 +380,8 @@ def grow(
         record = near[best_at]
         joined[have] = record
         near_count -= 1
-        for at in range(best_at, near_count):
-            near[at] = near[at + 1]
+        for i in range(best_at, near_count):
+            near[i] = near[i + 1]
         if lost_at == 0:
             count = join_record(record, have, rep, buffers, arrays)
         have += 1

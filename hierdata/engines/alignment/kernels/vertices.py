@@ -217,12 +217,12 @@ def own_gain(x: int, y: int, sides: Sides) -> np.int64:
     pair_row, pair_losses, _, losses, ancestors, _ = sides.rules
     gain = 2 * sides.settings.scale * np.int64(rows[y, OWN])
     for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
-        left = rep[x, node]
-        right = rows[y, node]
-        if pair_row[left] >= 0:
-            gain -= pair_losses[pair_row[left] + right]
+        x_node = rep[x, node]
+        y_node = rows[y, node]
+        if pair_row[x_node] >= 0:
+            gain -= pair_losses[pair_row[x_node] + y_node]
         else:
-            gain -= losses[join(left, right, ancestors)]
+            gain -= losses[join(x_node, y_node, ancestors)]
     return gain
 
 
@@ -239,26 +239,26 @@ def price_run(
     pair_row, pair_losses, _, losses, ancestors, _ = rules
     mask = full_of(x, sides)
     most = 2 * settings.scale * np.int64(rows[first, OWN])
-    for at in range(count):
-        prices[at] = most
+    for j in range(count):
+        prices[j] = most
     for column in range(FIRST_NODE, FIRST_NODE + rows[first, QUASI_COUNT]):
-        left = rep[x, column]
-        start = pair_row[left]
+        x_node = rep[x, column]
+        start = pair_row[x_node]
         if start >= 0:
-            for at in range(count):
-                prices[at] -= pair_losses[start + rows[first + at, column]]
+            for j in range(count):
+                prices[j] -= pair_losses[start + rows[first + j, column]]
         else:
-            for at in range(count):
-                prices[at] -= losses[join(left, rows[first + at, column], ancestors)]
+            for j in range(count):
+                prices[j] -= losses[join(x_node, rows[first + j, column], ancestors)]
     if (mask >> CLOSED) & 1:
-        for at in range(count):
-            prices[at] = unfit
+        for j in range(count):
+            prices[j] = unfit
     elif (mask >> FEW_GROUPS) & 1:
         for column in range(first_slot, first_slot + rows[first, SLOT_COUNT]):
-            for at in range(count):
-                group = rows[first + at, column]  # a missing value is bit 63, which is never set
-                prices[at] = unfit if (mask >> (group & 63)) & 1 else prices[at]
+            for j in range(count):
+                group = rows[first + j, column]  # a missing value is bit 63, which is never set
+                prices[j] = unfit if (mask >> (group & 63)) & 1 else prices[j]
     else:
-        for at in range(count):
-            if not fits(x, first + at, sides):
-                prices[at] = unfit
+        for j in range(count):
+            if not fits(x, first + j, sides):
+                prices[j] = unfit
