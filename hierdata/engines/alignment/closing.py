@@ -72,9 +72,8 @@ def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
     kinds = np.array([kind for kind, _, _ in checks], np.int64)
     first_check = np.searchsorted(kinds, np.arange(types + 1))
     held = [closeness.paths for _, _, closeness in checks]
-    sets = [closeness.weighted_sets for _, _, closeness in checks]
     counts = np.array([len(paths) + 1 for paths in held], np.int64)
-    first_set = [*accumulate(map(len, sets), initial=0)]
+    first_set = [*accumulate((len(closeness.weighted_sets) for _, _, closeness in checks), initial=0)]
     depth = max((len(path) for paths in held for path in paths), default=0) + 1
     packed = np.full((len(checks), int(counts.max(initial=0)), depth), -1, np.int32)
     width = int(np.diff(first_check).max(initial=0))
@@ -97,16 +96,8 @@ def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
         paths=packed,
         counts=counts,
         first_set=np.array(first_set, np.int64),
-        weight=_column(
-            closeness.weight[number]
-            for (_, _, closeness), of in zip(checks, sets, strict=True)
-            for number in of
-        ),
-        expected=_column(
-            closeness.expected[number]
-            for (_, _, closeness), of in zip(checks, sets, strict=True)
-            for number in of
-        ),
+        weight=_column(one.weight[held_set] for _, _, one in checks for held_set in one.weighted_sets),
+        expected=_column(one.expected[held_set] for _, _, one in checks for held_set in one.weighted_sets),
         total=_column(closeness.total for _, _, closeness in checks),
         limit=_column(
             closeness.bound.numerator * closeness.scale * closeness.total for _, _, closeness in checks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, PrivateAttr
@@ -120,8 +121,8 @@ class KMember(Engine):
             return 0.0
         reach = self._reach(records, vertices, constraints)
         least, largest = self._sizes(constraints)
-        on_values = (one for attributes in constraints.on_values for own in attributes for one in own)
-        asked = any(one.caps is None or not one.caps.sufficient for one in on_values)
+        bound = chain.from_iterable(chain.from_iterable(constraints.on_values))
+        asked = any(constraint.caps is None or not constraint.caps.sufficient for constraint in bound)
         sizes = useful_sizes(constraints, least, largest, asked)
         strides = (reach.stride_for(size) if reach.bounded else 1 for size in sizes)
         places = sum((min(size, records) - 1) / stride for size, stride in zip(sizes, strides, strict=True))
@@ -140,9 +141,9 @@ class KMember(Engine):
         """Return a copy of this engine that uses the best class sizes."""
         from hierdata.engines.k_member.sizes import best
 
-        own = self.model_copy()
-        own._choice = best(trials)
-        return own
+        chosen = self.model_copy()
+        chosen._choice = best(trials)
+        return chosen
 
     def _search(self, forest: Forest, scope: Scope, constraints: Constraints) -> KMemberSearch:
         import numpy as np
@@ -170,7 +171,7 @@ class KMember(Engine):
             stride=self.stride or (1 if everybody else 3),
             again=1 if wide else 4,
             vertices=vertices / max(records, 1),
-            bounded=any(one.closeness is not None for one in constraints.all()),
+            bounded=any(constraint.closeness is not None for constraint in constraints.all()),
         )
 
     def _sizes(self, constraints: Constraints) -> tuple[int, int]:

@@ -149,54 +149,54 @@ _LOOKED_AT = 10
 """The number of classes that a record tries to join."""
 
 
-def join_late(growing: Growing, classes: list[Grown], left: Numbers) -> list[int]:
-    """Add each record of ``left`` to a class, one after the other; return those that cannot join any.
+def join_late(growing: Growing, classes: list[Grown], records: Numbers) -> list[int]:
+    """Add each record of ``records`` to a class, one after the other; return those that cannot join any.
 
     Joining a class of s records raises what is kept of all values by (s + 1) a - s b, where each member keeps
     b without the record and a with it. A record tries the ten classes with the highest bounds of that gain,
     and joins the class with the highest gain, if it is above 0; the first tried of equal ones.
     """
     if not classes:
-        return [*left]
-    counts = np.stack([_vector(growing, one)[0] for one in classes])
-    totals = np.array([_vector(growing, one)[1] for one in classes])
+        return [*records]
+    counts = np.stack([_vector(growing, grown)[0] for grown in classes])
+    totals = np.array([_vector(growing, grown)[1] for grown in classes])
     by_class = growing.histograms._replace(counts=counts, totals=totals)
     every = np.arange(len(classes))
     bounds = np.empty(len(classes), np.int64)
     staying: list[int] = []
-    for record in left.tolist():
+    for record in records.tolist():
         vector, total = growing.histograms.counts[record], growing.histograms.totals[record]
         bounds_to(vector, total, every, by_class, bounds)
-        found = _best(growing, classes, record, bounds)
-        if found is None:
+        joined = _best(growing, classes, record, bounds)
+        if joined is None:
             staying.append(record)
             continue
-        at, one = found
-        classes[at] = one
-        counts[at], totals[at] = _vector(growing, one)
+        number, grown = joined
+        classes[number] = grown
+        counts[number], totals[number] = _vector(growing, grown)
     return staying
 
 
 def _best(growing: Growing, classes: list[Grown], record: int, bounds: Numbers) -> tuple[int, Grown] | None:
     """Return the position of the class with the highest gain, and that class with the record added."""
     scale, root = growing.settings.scale, growing.forest.roots[record]
-    own = int(growing.rows[root, WEIGHT])
+    weight = int(growing.rows[root, WEIGHT])
     most = [
-        (len(one.records) + 1) * ((scale * (int(one.rows[0, WEIGHT]) + own) - bound) // 2)
-        - len(one.records) * one.saved
-        for one, bound in zip(classes, bounds.tolist(), strict=True)
+        (len(grown.records) + 1) * ((scale * (int(grown.rows[0, WEIGHT]) + weight) - bound) // 2)
+        - len(grown.records) * grown.saved
+        for grown, bound in zip(classes, bounds.tolist(), strict=True)
     ]
-    best, found = 0, None
-    for at in sorted(range(len(classes)), key=lambda at: -most[at])[:_LOOKED_AT]:
-        if most[at] <= best:
+    best, joined = 0, None
+    for number in sorted(range(len(classes)), key=lambda number: -most[number])[:_LOOKED_AT]:
+        if most[number] <= best:
             break
-        one = growing.with_one_more(classes[at], record)
-        if one is None:
+        grown = growing.with_one_more(classes[number], record)
+        if grown is None:
             continue
-        gained = len(one.records) * one.saved - len(classes[at].records) * classes[at].saved
+        gained = len(grown.records) * grown.saved - len(classes[number].records) * classes[number].saved
         if gained > best:
-            best, found = gained, (at, one)
-    return found
+            best, joined = gained, (number, grown)
+    return joined
 
 
 def _vector(growing: Growing, grown: Grown) -> tuple[NDArray[np.uint8], int]:
@@ -215,11 +215,11 @@ def partition_of(forest: Forest, classes: Sequence[Grown], records: int, evaluat
     nodes = forest.nodes.copy()
     starts = first_nodes(forest)
     lost_at_closing = 0
-    for number, one in enumerate(classes):
-        class_of[one.records] = number
-        stands_for[one.members[:, one.kept]] = one.members[0, one.kept]
-        lost_at_closing += int((~one.kept).sum()) * len(one.records)
-        write_nodes(forest, starts, one.rows[one.kept], one.members[0, one.kept], nodes)
+    for number, grown in enumerate(classes):
+        class_of[grown.records] = number
+        stands_for[grown.members[:, grown.kept]] = grown.members[0, grown.kept]
+        lost_at_closing += int((~grown.kept).sum()) * len(grown.records)
+        write_nodes(forest, starts, grown.rows[grown.kept], grown.members[0, grown.kept], nodes)
     published = class_of >= 0
     gone = int((np.repeat(published, np.diff(forest.roots)) & (stands_for < 0)).sum())
     costs = Counter(

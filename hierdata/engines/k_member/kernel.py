@@ -29,6 +29,7 @@ from hierdata.engines.alignment.kernels.representative import (
 )
 from hierdata.engines.alignment.kernels.vertices import hold, open_alignment
 from hierdata.engines.jit import branching, call_by_symbol
+from hierdata.engines.rows.kernel import insert_nearest
 
 
 @branching
@@ -38,20 +39,11 @@ def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> in
     Equal bounds stay in the order of ``others``.
     """
     window = len(near)
-    found = np.empty(window, np.int64)
+    least = np.empty(window, np.int64)
     count = 0
-    for at in range(len(others)):
-        bound = bounds[others[at]]
-        if others[at] == seed or (count == window and bound >= found[window - 1]):
-            continue
-        place = min(count, window - 1)
-        while place > 0 and found[place - 1] > bound:
-            found[place] = found[place - 1]
-            near[place] = near[place - 1]
-            place -= 1
-        found[place] = bound
-        near[place] = others[at]
-        count = min(count + 1, window)
+    for other in others:
+        if other != seed and (count < window or bounds[other] < least[window - 1]):
+            count = insert_nearest(other, bounds[other], 0, count, near, least)
     return count
 
 
@@ -67,35 +59,35 @@ def window_of(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals, val
     count = nearest(bounds, others, seed, near)
     over = values.over[seed]
     wanted = len(near) // 3
-    for at in range(count):
-        wanted -= values.under[near[at]] & over == over
+    for i in range(count):
+        wanted -= values.under[near[i]] & over == over
     if over == 0 or wanted <= 0 or count < len(near):
         return count
     relieving = np.empty(len(others), np.int64)
     rest = np.empty(len(others), np.int64)
     some = 0
-    for at in range(len(others)):
-        if values.under[others[at]] & over == over:
-            relieving[some] = others[at]
+    for i in range(len(others)):
+        if values.under[others[i]] & over == over:
+            relieving[some] = others[i]
             some += 1
         else:
-            rest[at - some] = others[at]
+            rest[i - some] = others[i]
     first = np.empty(len(near) // 3, np.int64)
-    found = nearest(bounds, relieving[:some], seed, first)
-    second = np.empty(len(near) - found, np.int64)
-    left = nearest(bounds, rest[: len(others) - some], seed, second)
+    relieving_count = nearest(bounds, relieving[:some], seed, first)
+    second = np.empty(len(near) - relieving_count, np.int64)
+    rest_count = nearest(bounds, rest[: len(others) - some], seed, second)
     a = b = 0
-    for at in range(found + left):
-        from_first = b == left or (
-            a < found and (bounds[first[a]], first[a]) < (bounds[second[b]], second[b])
+    for i in range(relieving_count + rest_count):
+        from_first = b == rest_count or (
+            a < relieving_count and (bounds[first[a]], first[a]) < (bounds[second[b]], second[b])
         )
         if from_first:
-            near[at] = first[a]
+            near[i] = first[a]
             a += 1
         else:
-            near[at] = second[b]
+            near[i] = second[b]
             b += 1
-    return found + left
+    return relieving_count + rest_count
 
 
 _HIGHEST = 2**62
@@ -150,40 +142,40 @@ def grow(
         weight = np.int64(rep[0, WEIGHT])
         if have > 1:  # for a class of one the caller has closer bounds
             bounds_to(vector, histogram_of(rep, count, histograms, vector), near, histograms, bounds)
-            for at in range(len(near)):
-                both = scale * (weight + rows[roots[near[at]], WEIGHT])
-                most[at] = min(most[at], (both - bounds[at]) // 2)
+            for i in range(len(near)):
+                both = scale * (weight + rows[roots[near[i]], WEIGHT])
+                most[i] = min(most[i], (both - bounds[i]) // 2)
         open_alignment(rules.caps, work.full)
         hold(work.full, True)  # until a record joins
         if find_room(count, sides, values):
-            for at in range(len(near)):
-                if most[at] >= 0:
-                    both = scale * (weight + rows[roots[near[at]], WEIGHT])
-                    most[at] = min(most[at], (both - loss_by_room(near[at], scale, values)) // 2)
-        for at in range(len(near)):
-            own = scale * np.int64(rows[roots[near[at]], WEIGHT])
-            rises[at] = (own >> dropped) - (have + 1) * (most[at] >> dropped) if most[at] >= 0 else _HIGHEST
+            for i in range(len(near)):
+                if most[i] >= 0:
+                    both = scale * (weight + rows[roots[near[i]], WEIGHT])
+                    most[i] = min(most[i], (both - loss_by_room(near[i], scale, values)) // 2)
+        for i in range(len(near)):
+            added = scale * np.int64(rows[roots[near[i]], WEIGHT])
+            rises[i] = (added >> dropped) - (have + 1) * (most[i] >> dropped) if most[i] >= 0 else _HIGHEST
         best = np.int64(_HIGHEST)
         best_at = -1
         fitting = 0
         while fitting < aligned and len(near) > 0:
-            at = int(np.argmin(rises))  # the first of equal ones
-            if rises[at] > best or rises[at] == _HIGHEST:
+            i = int(np.argmin(rises))  # the first of equal ones
+            if rises[i] > best or rises[i] == _HIGHEST:
                 break
-            root = roots[near[at]]
-            own = scale * np.int64(rows[root, WEIGHT])
+            root = roots[near[i]]
+            added = scale * np.int64(rows[root, WEIGHT])
             loss = align(0, 1, root, 1, True, sides)
             evaluated += 1
-            rises[at] = _HIGHEST
+            rises[i] = _HIGHEST
             if work.mates[0, 0] != 0:
-                most[at] = -1
+                most[i] = -1
                 continue
             fitting += 1
-            most[at] = (scale * weight + own - loss) // 2
-            rise = (own >> dropped) - (have + 1) * (most[at] >> dropped)
-            if rise < best or (rise == best and at < best_at):
+            most[i] = (scale * weight + added - loss) // 2
+            rise = (added >> dropped) - (have + 1) * (most[i] >> dropped)
+            if rise < best or (rise == best and i < best_at):
                 best = rise
-                best_at = at
+                best_at = i
         hold(work.full, False)
         if best_at < 0:
             break
@@ -236,14 +228,14 @@ def first_class(
             if saved[seed] < 0:
                 return -1, evaluated
             complete = True
-            for at in range(sizes[seed]):
-                complete = complete and there[members[seed, at]]
+            for i in range(sizes[seed]):
+                complete = complete and there[members[seed, i]]
             if complete:
                 return int(seed), evaluated
         count = 0
-        for at in range(window_sizes[seed]):
-            if there[windows[seed, at]]:
-                windows[seed, count] = windows[seed, at]
+        for i in range(window_sizes[seed]):
+            if there[windows[seed, i]]:
+                windows[seed, count] = windows[seed, i]
                 count += 1
         if 2 * count < windows.shape[1]:
             bounds_to_all(counts[seed], totals[seed], by_column, histograms, losses)
@@ -252,9 +244,9 @@ def first_class(
         near = windows[seed, :count]
         most = np.empty(count, np.int64)
         bounds_to(counts[seed], totals[seed], near, histograms, most)
-        for at in range(count):
-            both = scale * np.int64(rows[roots[seed], WEIGHT] + rows[roots[near[at]], WEIGHT])
-            most[at] = (both - most[at]) // 2
+        for i in range(count):
+            both = scale * np.int64(rows[roots[seed], WEIGHT] + rows[roots[near[i]], WEIGHT])
+            most[i] = (both - most[i]) // 2
         members[seed, 0] = seed
         vertices, have, looked = grow(
             plant(seed, buffers, arrays), 1, size, dropped, aligned, near, most, members[seed], histograms,

@@ -36,7 +36,7 @@ class Begun(NamedTuple):
 
     def copy(self) -> Begun:
         """Return a copy that stays as it is."""
-        columns: dict[str, Any] = {name: own.copy() for name, own in self.proposals._asdict().items()}
+        columns: dict[str, Any] = {name: column.copy() for name, column in self.proposals._asdict().items()}
         return Begun(self.there.copy(), self.seeds.copy(), Proposals(**columns), self.ready.copy())
 
     def take_up(self, other: Begun) -> Mask:
@@ -47,9 +47,9 @@ class Begun(NamedTuple):
         if not np.array_equal(self.there, other.there):
             return np.zeros_like(self.seeds)
         both = self.seeds & other.seeds
-        for own, known in zip(self.proposals, other.proposals, strict=True):
-            own[both] = known[both]
-        self.ready.update((seed, one) for seed, one in other.ready.items() if both[seed])
+        for column, known in zip(self.proposals, other.proposals, strict=True):
+            column[both] = known[both]
+        self.ready.update((seed, grown) for seed, grown in other.ready.items() if both[seed])
         return both
 
 
@@ -83,24 +83,26 @@ class ClassDraft:
         self._there[records] = True
         alone = {size: growing.find_unpublishable(size) for size in plan}
         roots = growing.forest.roots[:-1]
-        for at, size in enumerate(plan):
+        for position, size in enumerate(plan):
             fit = ~alone[size][roots]
-            needy = fit & alone[plan[at + 1]][roots] if at + 1 < len(plan) else fit
+            needy = fit & alone[plan[position + 1]][roots] if position + 1 < len(plan) else fit
             if first.any():
                 self._round(size, fit, needy & first, alone[size])
             self._round(size, fit, needy, alone[size])
         self.left = np.flatnonzero(self._there)
         weight = growing.forest.weight[roots]
         whole = sum(weight[records].tolist()) * growing.forest.scale
-        self.loss = whole - sum(len(one.records) * one.saved for one in self.classes)
+        self.loss = whole - sum(len(grown.records) * grown.saved for grown in self.classes)
 
     def find_losers(self) -> NDArray[np.bool_]:
         """Mark the records of classes whose members keep less than a quarter of what they are worth."""
         forest = self._growing.forest
-        found = np.zeros(forest.record_count, np.bool_)
-        for one in self.classes:
-            found[one.records] = 4 * one.saved < forest.weight[forest.roots[one.records]] * forest.scale
-        return found
+        losers = np.zeros(forest.record_count, np.bool_)
+        for grown in self.classes:
+            losers[grown.records] = (
+                4 * grown.saved < forest.weight[forest.roots[grown.records]] * forest.scale
+            )
+        return losers
 
     def _round(
         self, size: int, fit: NDArray[np.bool_], seeds: NDArray[np.bool_], alone: NDArray[np.bool_]
@@ -127,8 +129,8 @@ class ClassDraft:
         is_first = self._reach.bounded
         while np.count_nonzero(there) >= size:
             growing.fit_caps(size)
-            found, evaluated = first_class(fresh, *arguments)
-            seed = int(found)
+            record, evaluated = first_class(fresh, *arguments)
+            seed = int(record)
             fresh = fresh[:0]
             growing.evaluated += evaluated
             if seed < 0:
@@ -145,14 +147,16 @@ class ClassDraft:
                 self._accept(ready.pop(seed), there, proposals)
                 continue
             window = proposals.windows[seed, : proposals.window_sizes[seed]]
-            one = growing.grow_class(proposals.members[seed, : proposals.sizes[seed]], window[there[window]])
-            proposals.saved[seed] = -1 if one is None else one.saved
-            if one is None:
+            grown = growing.grow_class(
+                proposals.members[seed, : proposals.sizes[seed]], window[there[window]]
+            )
+            proposals.saved[seed] = -1 if grown is None else grown.saved
+            if grown is None:
                 continue
             proposals.closed[seed] = True
-            proposals.sizes[seed] = len(one.records)
-            proposals.members[seed, : len(one.records)] = one.records
-            ready[seed] = one
+            proposals.sizes[seed] = len(grown.records)
+            proposals.members[seed, : len(grown.records)] = grown.records
+            ready[seed] = grown
 
     def _accept(self, grown: Grown, there: NDArray[np.bool_], proposals: Proposals) -> None:
         self.classes.append(grown)
@@ -205,8 +209,8 @@ class KMemberSearch:
         drafts = {plan: self._draft(sample, plan) for plan in dict.fromkeys(plans.values())}
         if len(sample) == len(self._records):
             self._drafts = drafts
-        found = {plan: Trial(draft.loss, len(draft.left)) for plan, draft in drafts.items()}
-        return {choice: found[plan] for choice, plan in plans.items()}
+        trials = {plan: Trial(draft.loss, len(draft.left)) for plan, draft in drafts.items()}
+        return {choice: trials[plan] for choice, plan in plans.items()}
 
     def partition(
         self, choice: Choice | None, rng: np.random.Generator, progress: Callable[[int], None]

@@ -59,17 +59,21 @@ def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool
     decide a model alone. With ``asked``, where models without such caps must be checked, the least size
     doubled again and again is added: the larger a class, the more easily they hold.
     """
-    deciding = [one.caps for one in constraints.all() if one.caps is not None and one.caps.sufficient]
+    deciding = [
+        constraint.caps
+        for constraint in constraints.all()
+        if constraint.caps is not None and constraint.caps.sufficient
+    ]
     best = Fraction(-1)
-    found = []
+    sizes = []
     for size in range(least, max(least, largest) + 1):
         held = sum(sum(caps.largest_counts(size)) for caps in deciding)
         ratio = size // least
         doubled = asked and size % least == 0 and ratio & (ratio - 1) == 0
         if size == least or doubled or Fraction(held, size) > best:
-            found.append(size)
+            sizes.append(size)
         best = max(best, Fraction(held, size))
-    return found
+    return sizes
 
 
 def choices(sizes: Sequence[int]) -> list[Choice]:

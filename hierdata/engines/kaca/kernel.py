@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -41,10 +42,11 @@ class Distance(NamedTuple):
         pairs, of_node = np.unique(np.stack([depths, lowest]), axis=1, return_inverse=True)
         weights = _weights(ancestors.shape[1], beta)
         exact = [
-            [whd(weights, own, at, low) for at in range(ancestors.shape[1])] for own, low in pairs.T.tolist()
+            [whd(weights, depth, above, reach) for above in range(ancestors.shape[1])]
+            for depth, reach in pairs.T.tolist()
         ]
         scale = _scale(exact, max(1, rows * len(hierarchies)))
-        table = [[round(cost * scale) for cost in own] for own in exact]
+        table = [[round(cost * scale) for cost in costs] for costs in exact]
         shape = (len(table), ancestors.shape[1])
         return cls(starts, ancestors, np.array(table, np.int64).reshape(shape)[of_node.ravel()], scale)
 
@@ -72,16 +74,16 @@ def _depths(ancestors: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np
     depths = ancestors.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1)
     lowest = np.zeros(len(ancestors), np.int64)
     for column in range(ancestors.shape[1]):
-        own = there[:, column]
-        np.maximum.at(lowest, ancestors[own, column], depths[own])
+        below = there[:, column]
+        np.maximum.at(lowest, ancestors[below, column], depths[below])
     return depths.astype(np.int64), lowest
 
 
 def _scale(costs: Sequence[Sequence[Fraction]], terms: int) -> int:
     """Return a common denominator if ``terms`` costs can be summed with it, else a power of two."""
     scale = 1
-    for cost in {cost.denominator for own in costs for cost in own}:
-        scale = math.lcm(scale, cost)
+    for denominator in {cost.denominator for cost in chain.from_iterable(costs)}:
+        scale = math.lcm(scale, denominator)
         if scale * terms > _LARGEST_SUM:
             return min(_ROUNDED_SCALE, 1 << (_LARGEST_SUM // terms).bit_length() - 1)
     return scale
@@ -114,7 +116,7 @@ def _weigh(nodes: Places, size: int, distance: Distance, here: Numbers, there: N
 
 @jit
 def nearest(
-    own: Places,
+    class_nodes: Places,
     size: int,
     skipped: int,
     candidates: Numbers,
@@ -127,20 +129,20 @@ def nearest(
 ) -> int:
     """Write the candidates nearest to a class to ``out``, best first; return how many there are.
 
-    The class has ``size`` rows at the nodes ``own``; the candidate ``skipped`` is left out. The distance is
-    the cost of generalizing the rows of both to the joins of their nodes. Of equal distances the smaller
-    candidate comes first, then the one with the lower first row. ``distances`` receives the distances.
+    The class has ``size`` rows at the nodes ``class_nodes``; the candidate ``skipped`` is left out. The
+    distance is the cost of generalizing the rows of both to the joins of their nodes. Of equal distances the
+    smaller candidate comes first, then the one with the lower first row. ``distances`` receives the distances.
 
     Nodes are those of ``by``, whose costs are so small that the sum over all rows and hierarchies is at most
     2^62. ``here`` and ``there``, one entry for each node, are working memory.
     """
     nodes, sizes, firsts = known
-    _weigh(own, size, by, here, there)
+    _weigh(class_nodes, size, by, here, there)
     wanted = len(out)
-    width = len(own)
+    width = len(class_nodes)
     count = 0
-    for at in range(len(candidates)):
-        other = candidates[at]
+    for i in range(len(candidates)):
+        other = candidates[i]
         if other == skipped:
             continue
         distance = np.int64(0)

@@ -48,9 +48,9 @@ def _open_at(
     missing = checks.counts[check] - 1
     now = np.int64(0)
     further = np.int64(0)
-    for own in range(first, last):
-        now += weight[own] * abs(held[own] * total - expected[own] * present)
-        further += weight[own] * abs(held[own] * total - expected[own] * (present + 1))
+    for value_set in range(first, last):
+        now += weight[value_set] * abs(held[value_set] * total - expected[value_set] * present)
+        further += weight[value_set] * abs(held[value_set] * total - expected[value_set] * (present + 1))
     some = False
     for value in range(missing + 1):
         if value == missing:
@@ -58,11 +58,11 @@ def _open_at(
         else:
             moved = further
             for level in range(paths.shape[2]):
-                own = paths[check, value, level]
-                if own < 0:
+                value_set = paths[check, value, level]
+                if value_set < 0:
                     break
-                excess = held[own] * total - expected[own] * (present + 1)
-                moved += weight[own] * (abs(excess + total) - abs(excess))
+                excess = held[value_set] * total - expected[value_set] * (present + 1)
+                moved += weight[value_set] * (abs(excess + total) - abs(excess))
             is_open = paths[check, value, 0] != FOREIGN_SET and moved * bottom <= limit * (present + 1)
         if is_open:
             number = checks.first_value[check] + value
@@ -133,11 +133,11 @@ def close_saving_with(
     queue[0, 0] = 0
     queue[0, 1] = root
     count = 1
-    at = 0
-    while at < count:
-        a = queue[at, 0]
-        b = queue[at, 1]
-        at += 1
+    position = 0
+    while position < count:
+        a = queue[position, 0]
+        b = queue[position, 1]
+        position += 1
         saved += settings.scale * np.int64(rep[a, OWN])
         for node in range(FIRST_NODE, FIRST_NODE + rep[a, QUASI_COUNT]):
             saved -= rules.losses[join(rep[a, node], rows[b, node], rules.ancestors)] // 2
@@ -196,19 +196,7 @@ class CloseCode(NamedTuple):
 _NUMBERS = np.empty(0, np.int64)
 _MATRIX = np.empty((0, 0), np.int64)
 _NO_CHECKS = ClosenessChecks(
-    words=0,
-    first_check=_NUMBERS,
-    first_value=_NUMBERS,
-    paths=np.empty((0, 0, 0), np.int32),
-    counts=_NUMBERS,
-    first_set=_NUMBERS,
-    weight=_NUMBERS,
-    expected=_NUMBERS,
-    total=_NUMBERS,
-    limit=_NUMBERS,
-    bottom=_NUMBERS,
-    values=NO_ROWS,
-    held=_NUMBERS,
+    0, _NUMBERS, _NUMBERS, np.empty((0, 0, 0), np.int32), *(_NUMBERS,) * 7, NO_ROWS, _NUMBERS
 )
 _FIND_OPEN = signature_of(None, NO_ROWS, 0, 0, _MATRIX, _NO_CHECKS, _MATRIX)
 _SAVING = signature_of(0, NO_ROWS, 0, 0, _MATRIX, _MATRIX, 0, _NUMBERS, _NO_CHECKS)

@@ -16,6 +16,7 @@ import numpy as np
 
 from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import WEIGHT, Sides
+from hierdata.engines.alignment.kernels.candidates import insert_best
 from hierdata.engines.alignment.kernels.representative import (
     Ordinals,
     Rows,
@@ -34,7 +35,6 @@ from hierdata.engines.local_search.kernel_state import (
     at_size,
     clear_paths,
     common_worth,
-    insert_best,
     mark_paths,
 )
 
@@ -127,21 +127,21 @@ def gain_of(
     ``promised`` is an upper bound of the gain in the record's own class.
     """
     classes = search.classes
-    own = classes.class_of[record]
+    this_class = classes.class_of[record]
     if who == NOBODY:
-        return _move_saving(record, own, to, search)
+        return _move_saving(record, this_class, to, search)
     size = classes.sizes[to]
     joined = _saving_with(classes.rest_rows[who], classes.rest_open[who], size - 1, record, search)
     if joined < 0:
         return np.int64(0)
     gain: np.int64 = size * (joined - classes.saved[to])
-    if own < 0 or own == to:
+    if this_class < 0 or this_class == to:
         return gain
     if gain + promised <= bar:
         return np.int64(0)
-    size = classes.sizes[own]
+    size = classes.sizes[this_class]
     joined = _saving_with(classes.rest_rows[record], classes.rest_open[record], size - 1, who, search)
-    return gain + size * (joined - classes.saved[own]) if joined >= 0 else np.int64(0)
+    return gain + size * (joined - classes.saved[this_class]) if joined >= 0 else np.int64(0)
 
 
 GAIN, TO, WHO, PROMISED, HERE, EXCHANGE = range(6)
@@ -176,15 +176,15 @@ def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: 
     """Insert an exchange into the list by its promised gain, if that is positive; return the new length."""
     if promised <= 0:
         return count
-    place = count
-    while place > 0 and chosen[place - 1, PROMISED] < promised:
+    position = count
+    while position > 0 and chosen[position - 1, PROMISED] < promised:
         for column in range(EXCHANGE):
-            chosen[place, column] = chosen[place - 1, column]
-        place -= 1
-    chosen[place, PROMISED] = promised
-    chosen[place, HERE] = here
-    chosen[place, TO] = to
-    chosen[place, WHO] = who
+            chosen[position, column] = chosen[position - 1, column]
+        position -= 1
+    chosen[position, PROMISED] = promised
+    chosen[position, HERE] = here
+    chosen[position, TO] = to
+    chosen[position, WHO] = who
     return count + 1
 
 
@@ -196,18 +196,18 @@ def _compare(record: int, near_count: int, classes: CurrentClasses, buffers: Sea
     visit is recorded.
     """
     visited = classes.visited[record]
-    own = classes.class_of[record]
-    is_new: bool = visited < 0 or (own >= 0 and classes.changed[own] > visited)
+    this_class = classes.class_of[record]
+    is_new: bool = visited < 0 or (this_class >= 0 and classes.changed[this_class] > visited)
     before = classes.were_near[record]
-    for at in range(near_count):
-        buffers.fresh[at] = is_new or classes.changed[buffers.near[at]] > visited
-        if not buffers.fresh[at]:
+    for position in range(near_count):
+        buffers.fresh[position] = is_new or classes.changed[buffers.near[position]] > visited
+        if not buffers.fresh[position]:
             known = False
-            for place in range(len(before)):
-                known = known or before[place] == buffers.near[at]
-            buffers.fresh[at] = not known
-    for at in range(len(before)):
-        before[at] = buffers.near[at] if at < near_count else NOBODY
+            for other in range(len(before)):
+                known = known or before[other] == buffers.near[position]
+            buffers.fresh[position] = not known
+    for position in range(len(before)):
+        before[position] = buffers.near[position] if position < near_count else NOBODY
     classes.visited[record] = classes.clock[0]
     return is_new
 
@@ -228,34 +228,34 @@ def _find_promising(
     """
     worth, chosen = data.worth, buffers.chosen
     passed, passed_rest = buffers.passed, buffers.passed_rest
-    own = classes.class_of[record]
+    this_class = classes.class_of[record]
     size = kept = here = np.int64(0)
     count = 0
     is_new = _compare(record, near_count, classes, buffers)
-    if own >= 0:
-        size = classes.sizes[own]
-        kept = size * classes.saved[own]
+    if this_class >= 0:
+        size = classes.sizes[this_class]
+        kept = size * classes.saved[this_class]
         mark_paths(classes.rest_paths, record, passed_rest)
         again = size * common_worth(data.paths, record, passed_rest, worth)
         if is_new:
-            count = _note(chosen, count, again - kept, again - kept, own, record)
-    for at in range(near_count):
-        other = buffers.near[at]
-        if not buffers.fresh[at]:
+            count = _note(chosen, count, again - kept, again - kept, this_class, record)
+    for position in range(near_count):
+        other = buffers.near[position]
+        if not buffers.fresh[position]:
             continue
         there = classes.sizes[other]
-        if (own < 0 or size > least) and there < largest:
-            here = (size - 1) * classes.rest_saved[record] - kept if own >= 0 else np.int64(0)
-            count = _note(chosen, count, here + buffers.near_gains[at], here, other, NOBODY)
+        if (this_class < 0 or size > least) and there < largest:
+            here = (size - 1) * classes.rest_saved[record] - kept if this_class >= 0 else np.int64(0)
+            count = _note(chosen, count, here + buffers.near_gains[position], here, other, NOBODY)
         for member in range(there if there > 1 else 0):
             who = classes.order[other, member]
             here = np.int64(0)
-            if own >= 0:
+            if this_class >= 0:
                 here = size * common_worth(data.paths, who, passed_rest, worth) - kept
             common = common_worth(classes.rest_paths, who, passed, worth)
             promised = there * (common - classes.saved[other]) + here
             count = _note(chosen, count, promised, here, other, who)
-    if own >= 0:
+    if this_class >= 0:
         clear_paths(classes.rest_paths, record, passed_rest)
     return count
 
@@ -278,10 +278,10 @@ def seek(
     """
     data, classes, buffers = search.data, search.classes, search.buffers
     wanted = len(best)
-    for at in range(start, len(visits)):
-        record = visits[at]
-        own = classes.class_of[record]
-        if own >= 0 and (classes.sizes[own] < 2 or classes.sizes[own] > largest):
+    for position in range(start, len(visits)):
+        record = visits[position]
+        this_class = classes.class_of[record]
+        if this_class >= 0 and (classes.sizes[this_class] < 2 or classes.sizes[this_class] > largest):
             continue
         mark_paths(data.paths, record, buffers.passed)
         near_count = nearest_classes(record, largest, data, classes, buffers)
@@ -298,17 +298,17 @@ def seek(
             tally[0] += 1
             if gain <= bar:
                 continue
-            place = min(count, wanted - 1)
-            while place > 0 and best[place - 1, GAIN] < gain:
+            rank = min(count, wanted - 1)
+            while rank > 0 and best[rank - 1, GAIN] < gain:
                 for column in range(EXCHANGE):
-                    best[place, column] = best[place - 1, column]
-                place -= 1
+                    best[rank, column] = best[rank - 1, column]
+                rank -= 1
             for column in range(EXCHANGE):
-                best[place, column] = exchange[column]
-            best[place, GAIN] = gain
+                best[rank, column] = exchange[column]
+            best[rank, GAIN] = gain
             count = min(count + 1, wanted)
-        if count > 0 or own < 0:
-            return at, count
+        if count > 0 or this_class < 0:
+            return position, count
     return len(visits), 0
 
 
@@ -351,15 +351,15 @@ def _find_party(position: int, record: int, count: int, largest: int, search: Ex
         smaller = at_size(arrays, data.caps_of, first)
         if build(classes.order[to], 0, first, NOBODY, 0, 0, built, smaller) == 0:
             return
-    for place in range(-1, count):
-        joining = record if place < 0 else buffers.company[place]
+    for companion in range(-1, count):
+        joining = record if companion < 0 else buffers.company[companion]
         if size == largest:
             break
         rep = classes.rows[to] if size == first and checks.words == 0 else built.rep
         fitting = at_size(arrays, data.caps_of, size + 1)
         vertices = join_record(joining, size, rep, built, fitting)
         if vertices == 0:
-            if place < 0:
+            if companion < 0:
                 break
             continue
         party[size - first] = joining
@@ -382,18 +382,18 @@ def gather(record: int, visits: Ordinals, largest: int, search: ExchangeSearch, 
     mark_paths(data.paths, record, buffers.passed)
     near_count = nearest_classes(record, largest, data, classes, buffers)
     promising = False
-    for at in range(near_count):
-        size = classes.sizes[buffers.near[at]]
-        kept = size * classes.saved[buffers.near[at]]
-        common = (buffers.near_gains[at] + kept) // (size + 1)
-        buffers.fresh[at] = size < largest and largest * common > kept
-        promising = promising or buffers.fresh[at]
+    for position in range(near_count):
+        size = classes.sizes[buffers.near[position]]
+        kept = size * classes.saved[buffers.near[position]]
+        common = (buffers.near_gains[position] + kept) // (size + 1)
+        buffers.fresh[position] = size < largest and largest * common > kept
+        promising = promising or buffers.fresh[position]
     count = _find_companions(record, visits, data, classes, buffers) if promising else 0
     clear_paths(data.paths, record, buffers.passed)
-    for at in range(near_count):
-        buffers.party_sizes[at] = 0
-        buffers.party_gains[at] = 0
-        if buffers.fresh[at] and count > 0:
-            _find_party(at, record, count, largest, search)
+    for position in range(near_count):
+        buffers.party_sizes[position] = 0
+        buffers.party_gains[position] = 0
+        if buffers.fresh[position] and count > 0:
+            _find_party(position, record, count, largest, search)
             tally[0] += 1
     return near_count

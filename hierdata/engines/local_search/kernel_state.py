@@ -111,24 +111,6 @@ def common_worth(paths: Paths, tree: int, passed: Ordinals, worth: Ordinals) -> 
     return most
 
 
-@part
-def insert_best(best: Ordinals, values: Ordinals, count: int, item: int, value: np.int64) -> int:
-    """Insert one into the list of the ``best``, if there is room or its value is above the least.
-
-    The list is descending by ``values``; of equal values the earlier entry comes first. Return its length.
-    """
-    if count == len(best) and value <= values[count - 1]:
-        return count
-    place = min(count, len(best) - 1)
-    while place > 0 and values[place - 1] < value:
-        values[place] = values[place - 1]
-        best[place] = best[place - 1]
-        place -= 1
-    values[place] = value
-    best[place] = item
-    return min(count + 1, len(best))
-
-
 NOBODY = -1
 
 

@@ -75,17 +75,17 @@ class ExchangedClasses(Alignment):
         shown = before.representative
         order = np.argsort(before.equivalence_class, kind="stable")
         order = order[int((before.equivalence_class < 0).sum()) :]
-        for own, records in enumerate(np.split(order, np.cumsum(current.sizes)[:-1])):
+        for number, records in enumerate(np.split(order, np.cumsum(current.sizes)[:-1])):
             if len(records) > self.largest:
                 continue
             roots = forest.roots[records]
             leads = shown[roots] == roots
-            current.order[own, : len(records)] = [*records[leads], *records[~leads]]
-            count = self._write_rows(own)
+            current.order[number, : len(records)] = [*records[leads], *records[~leads]]
+            count = self._write_rows(number)
             saved = int(
                 representative_saving(self.representative, count, self.settings.scale, self.rules.losses)
             )
-            self._enter(own, self._copy_aligned(count, len(records), saved), NOBODY)
+            self._enter(number, self._copy_aligned(count, len(records), saved), NOBODY)
 
     def _write_rows(self, this_class: int) -> int:
         """Write the published representative of a class; return its number of vertices."""
@@ -93,22 +93,22 @@ class ExchangedClasses(Alignment):
         records = self.current.order[this_class, : self.current.sizes[this_class]]
         first, last = int(forest.roots[records[0]]), int(forest.roots[records[0] + 1])
         vertices = np.flatnonzero(shown[first:last] >= 0)
-        place = np.full(last - first, -1, np.int64)
-        place[vertices] = np.arange(len(vertices))
+        position_of = np.full(last - first, -1, np.int64)
+        position_of[vertices] = np.arange(len(vertices))
         for member, record in enumerate(records):
             behind = np.arange(forest.roots[record], forest.roots[record + 1])
             behind = behind[shown[behind] >= 0]
-            self.members[member, place[shown[behind] - first]] = behind
+            self.members[member, position_of[shown[behind] - first]] = behind
         vertices += first
         self.representative[: len(vertices), FIRST_NODE] = self.rows[vertices, FIRST_NODE]
         for kind, starts in enumerate(self._firsts):
-            at = np.flatnonzero(forest.type[vertices] == kind)
+            of_kind = np.flatnonzero(forest.type[vertices] == kind)
             for position, start in enumerate(starts):
-                nodes = self._before.nodes[forest.first_node[vertices[at]] + position]
-                self.representative[at, FIRST_NODE + position] = nodes + start
+                nodes = self._before.nodes[forest.first_node[vertices[of_kind]] + position]
+                self.representative[of_kind, FIRST_NODE + position] = nodes + start
         return read_class(
             first, last, len(records), self.settings.first_slot, self.representative, self.members,
-            self.rows, place,
+            self.rows, position_of,
         )  # fmt: skip
 
     def _copy_aligned(self, count: int, size: int, saved: int) -> _Aligned:
@@ -144,13 +144,15 @@ class ExchangedClasses(Alignment):
 
     def visit(self, visits: NDArray[np.int64], start: int) -> int:
         """Make the next exchange that all models allow from ``start`` on; return the position it ended at."""
-        at, count = seek(visits, start, self.least, self.largest, self._search, self._found, self._tried)
+        position, count = seek(
+            visits, start, self.least, self.largest, self._search, self._found, self._tried
+        )
         for to, who in self._found[:count, [TO, WHO]].tolist():
-            if self._try_exchange(int(visits[at]), to, who):
-                return at
-        if at < len(visits) and self.current.class_of[visits[at]] < 0:
-            self._join_together(int(visits[at]), visits)
-        return at
+            if self._try_exchange(int(visits[position]), to, who):
+                return position
+        if position < len(visits) and self.current.class_of[visits[position]] < 0:
+            self._join_together(int(visits[position]), visits)
+        return position
 
     def take_in(self, record: int) -> bool:
         """Let a suppressed record join the class where that raises the loss least; False if it fits none."""
@@ -175,16 +177,16 @@ class ExchangedClasses(Alignment):
     def _try_exchange(self, record: int, to: int, who: int) -> bool:
         """Make an exchange if it lowers the loss under all models; return whether it was made."""
         current = self.current
-        own = int(current.class_of[record])
-        news = {to: [*(one for one in self._members(to) if one != who), record]}
-        if own >= 0 and own != to:
-            stay = [one for one in self._members(own) if one != record]
-            news[own] = stay if who == NOBODY else [*stay, who]
+        this_class = int(current.class_of[record])
+        news = {to: [*(member for member in self._members(to) if member != who), record]}
+        if this_class >= 0 and this_class != to:
+            stay = [member for member in self._members(this_class) if member != record]
+            news[this_class] = stay if who == NOBODY else [*stay, who]
         aligned = self._align_if_saving(news)
         if aligned is None:
             return False
         if who not in (NOBODY, record):
-            current.class_of[who] = own
+            current.class_of[who] = this_class
             current.visited[who] = -1
             self._take_rest(who, record)
         current.class_of[record] = to
@@ -195,9 +197,9 @@ class ExchangedClasses(Alignment):
         """Let a suppressed record join a near class together with others, if that lowers the loss."""
         count = gather(record, visits, self.largest, self._search, self._tried)
         gains = self._buffers.party_gains[:count]
-        for at in np.argsort(-gains, kind="stable")[: int((gains > 0).sum())].tolist():
-            to = int(self._buffers.near[at])
-            joining = self._buffers.parties[at, : self._buffers.party_sizes[at]].copy()
+        for position in np.argsort(-gains, kind="stable")[: int((gains > 0).sum())].tolist():
+            to = int(self._buffers.near[position])
+            joining = self._buffers.parties[position, : self._buffers.party_sizes[position]].copy()
             news = {to: [*self._members(to), *joining.tolist()]}
             aligned = self._align_if_saving(news)
             if aligned is not None:
@@ -207,24 +209,26 @@ class ExchangedClasses(Alignment):
 
     def _align_if_saving(self, news: dict[int, list[int]]) -> list[_Aligned] | None:
         """Align changed classes again; None if a model fails at a root, or if the loss is not lower."""
-        found = []
+        aligned = []
         gain = 0
-        for one, records in news.items():
-            built = self._align_class(records)
-            if built is None:
+        for number, records in news.items():
+            rebuilt = self._align_class(records)
+            if rebuilt is None:
                 return None
-            found.append(built)
-            gain += len(records) * built[-1] - int(self.current.sizes[one]) * int(self.current.saved[one])
-        return found if gain > 0 else None
+            aligned.append(rebuilt)
+            gain += len(records) * rebuilt[-1] - int(self.current.sizes[number]) * int(
+                self.current.saved[number]
+            )
+        return aligned if gain > 0 else None
 
     def _change(self, news: dict[int, list[int]], aligned: list[_Aligned], placed: bool) -> None:
         """Replace classes; ``placed`` says that the rest of the last record of each is known."""
         current = self.current
         current.clock[0] += 1
-        for (one, records), found in zip(news.items(), aligned, strict=True):
-            current.sizes[one] = len(records)
-            current.order[one, : len(records)] = records
-            self._enter(one, found, records[-1] if placed else NOBODY)
+        for (number, records), rebuilt in zip(news.items(), aligned, strict=True):
+            current.sizes[number] = len(records)
+            current.order[number, : len(records)] = records
+            self._enter(number, rebuilt, records[-1] if placed else NOBODY)
         self._changed |= set(news)
 
     def _take_rest(self, record: int, other: int) -> None:
@@ -275,8 +279,8 @@ class ExchangedClasses(Alignment):
         shown, nodes = before.representative.copy(), before.nodes.copy()
         vertices_of = np.repeat(current.class_of, np.diff(forest.roots))
         shown[(vertices_of < 0) | np.isin(vertices_of, list(self._changed))] = SUPPRESSED
-        for own in sorted(self._changed):
-            records = self._members(own)
+        for number in sorted(self._changed):
+            records = self._members(number)
             count = self._build(records)
             rows, members = self.representative[:count], self.members[: len(records), :count]
             kept = np.ones(count, np.bool_)
@@ -320,11 +324,11 @@ def descend_partition(
     classes = ExchangedClasses(forest, constraints, partition, pairing, near)
     visits = scope.records
     for number in range(passes):
-        made, at = classes.exchange_count, 0
-        while at < len(visits):
-            at = classes.visit(visits, at) + 1
+        made, position = classes.exchange_count, 0
+        while position < len(visits):
+            position = classes.visit(visits, position) + 1
             if number == 0:
-                progress(min(at, len(visits)))
+                progress(min(position, len(visits)))
         if classes.exchange_count == made:
             break
     return classes.partition()
@@ -354,10 +358,10 @@ def take_in_suppressed(
 
     None if one of them fits no class, or if there are more than 100,000 pairs of such a record and a class.
     """
-    left = scope.records[partition.equivalence_class[scope.records] < 0]
-    if not 0 < len(left) * partition.class_count <= _MOST_PAIRS:
+    suppressed = scope.records[partition.equivalence_class[scope.records] < 0]
+    if not 0 < len(suppressed) * partition.class_count <= _MOST_PAIRS:
         return None
     classes = ExchangedClasses(forest, constraints, partition, pairing, 1)
-    if not all(classes.take_in(record) for record in left.tolist()):
+    if not all(classes.take_in(record) for record in suppressed.tolist()):
         return None
     return classes.partition()

@@ -108,6 +108,26 @@ def _number_children(first: int, count: int, rows: NDArray[np.int32], desk: NDAr
     return behind - start if small else -1
 
 
+@part
+def insert_best(
+    best: NDArray[np.int64], values: NDArray[np.int64], count: int, item: int, value: np.int64
+) -> int:
+    """Insert one into the list of the ``best``, if there is room or its value is above the least.
+
+    The list is descending by ``values``; of equal values the earlier entry comes first. Return its length.
+    """
+    if count == len(best) and value <= values[count - 1]:
+        return count
+    position = min(count, len(best) - 1)
+    while position > 0 and values[position - 1] < value:
+        values[position] = values[position - 1]
+        best[position] = best[position - 1]
+        position -= 1
+    values[position] = value
+    best[position] = item
+    return min(count + 1, len(best))
+
+
 CANDIDATES = 12
 """The number of candidates of each vertex."""
 _UNFIT = np.int64(-(2**62))
@@ -155,28 +175,21 @@ def find_candidates(lists: Lists, depth: int, sides: Sides) -> None:
         x = first_a + i
         price_run(x, first_b, count_b, _UNFIT, sides, prices)
         below = scale * (np.int64(rep[x, WEIGHT]) - rep[x, OWN])
+        best, best_gains = partners[i, :CANDIDATES], gains[i, :CANDIDATES]
         count = 0
         j = i * count_b // count_a
         for _ in range(count_b):
             y = first_b + j
             other = scale * (np.int64(rows[y, WEIGHT]) - rows[y, OWN])
             gain = prices[j] - below - other
-            worst = gains[i, CANDIDATES - 1] if count == CANDIDATES else _UNFIT
+            worst = best_gains[CANDIDATES - 1] if count == CANDIDATES else _UNFIT
             if prices[j] > _UNFIT and gain + 4 * min(below, other) > worst:
                 if below > 0 and other > 0:
                     gain += 4 * scale * _weigh_common(x, y, rep, rows)
-                if gain > worst:
-                    position = min(count, CANDIDATES - 1)
-                    while position > 0 and gains[i, position - 1] < gain:
-                        gains[i, position] = gains[i, position - 1]
-                        partners[i, position] = partners[i, position - 1]
-                        position -= 1
-                    gains[i, position] = gain
-                    partners[i, position] = j
-                    count = min(count + 1, CANDIDATES)
+                count = insert_best(best, best_gains, count, j, gain)
             j = j + 1 if j + 1 < count_b else 0
         for word in range((count_b + 63) >> 6):
             near[i, word] = np.uint64(0)
         for position in range(count):
-            j = partners[i, position]
+            j = best[position]
             near[i, j >> 6] |= one << np.uint64(j & 63)
