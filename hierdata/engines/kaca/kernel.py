@@ -131,7 +131,7 @@ def nearest(
 
     The class has ``size`` rows at the nodes ``class_nodes``; the candidate ``skipped`` is left out. The
     distance is the cost of generalizing the rows of both to the joins of their nodes. Of equal distances the
-    smaller candidate comes first, then the one with the lower first row. ``distances`` receives the distances.
+    smaller candidate comes first, then the one with the lower first row. ``distances`` receives these.
 
     Nodes are those of ``by``, whose costs are so small that the sum over all rows and hierarchies is at most
     2^62. ``here`` and ``there``, one entry for each node, are working memory.
