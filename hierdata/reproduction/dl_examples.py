@@ -9,7 +9,7 @@ from fractions import Fraction
 from hierdata.domains.number import Number, plain
 from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.privacy import DeltaLDiversity, DistinctLDiversity, EpsilonMAnonymity, FrequencyLDiversity
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, print_grid, yes_or_no
 from hierdata.reproduction.small_data import judge_class
 
 
@@ -102,10 +102,10 @@ def show_examples() -> list[Exhibit]:
 
 def classes_of_figure_1() -> dict[str, list[int]]:
     """Return the salaries of each class of figure 1, by its ages."""
-    found: dict[str, list[int]] = {}
-    for age, _, salary in grid_of(read_printed("DL")["figure 1"]).rows:
-        found.setdefault(str(age), []).append(int(str(salary)))
-    return found
+    salaries: dict[str, list[int]] = {}
+    for age, _, salary in print_grid("DL", "figure 1").rows:
+        salaries.setdefault(str(age), []).append(int(str(salary)))
+    return salaries
 
 
 def achieved_m(values: Values, epsilon: Fraction) -> Fraction:
@@ -145,7 +145,7 @@ def _show_figure_1() -> Exhibit:
         "Salaries that are 3-diverse and near each other",
         "Ten employees in three classes. Each class has at least three different salaries, none of them "
         "twice.",
-        grid_of(read_printed("DL")["figure 1"]),
+        print_grid("DL", "figure 1"),
         Grid(columns, derived),
         Grid(columns, ours),
         differs=describe_differences(Grid(columns, derived), Grid(columns, ours)),
@@ -153,7 +153,7 @@ def _show_figure_1() -> Exhibit:
 
 
 def _show_section_1() -> Exhibit:
-    printed = grid_of(read_printed("DL")["section 1"])
+    printed = print_grid("DL", "section 1")
     classes = list(classes_of_figure_1().values())
     first = classes[0]
     inside = sum(LOW <= salary <= HIGH for salary in first)
@@ -249,13 +249,13 @@ def _relative_neighbours(values: Values, epsilon: Fraction) -> list[int]:
 
 
 def _show_example_1() -> Exhibit:
-    printed = grid_of(read_printed("DL")["example 1"])
+    printed = print_grid("DL", "example 1")
     width = Fraction(WIDTH)
 
     def row(values: Values, near: dict[int, int], m: Fraction) -> tuple[Cell, ...]:
         at_50 = near.get(50)
         risk = None if at_50 is None else Fraction(at_50, len(values))
-        return (f"{{{', '.join(map(str, values))}}}", at_50, risk, "yes" if m >= 2 else "no")
+        return (f"{{{', '.join(map(str, values))}}}", at_50, risk, yes_or_no(m >= 2))
 
     derived = tuple(
         row(own, dict(zip(own, count_near(own, width), strict=True)), largest_m(own, width))
@@ -276,7 +276,7 @@ def _show_example_1() -> Exhibit:
 
 
 def _show_figure_2() -> Exhibit:
-    printed = grid_of(read_printed("DL")["figure 2"])
+    printed = print_grid("DL", "figure 2")
     half, width, double = Fraction(WIDTH, 2), Fraction(WIDTH), Fraction(2 * WIDTH)
     asked = [("epsilon", width), ("delta", width), ("epsilon", double), ("delta", half)]
     derived, ours = [], []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from hierdata.domains.proximity import fullest_window
 from hierdata.pipeline.points import JSON
@@ -19,7 +21,7 @@ from hierdata.reproduction.dl_examples import (
     largest_m,
     run_printed_check,
 )
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, grid_of, read_printed
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, print_grid, yes_or_no
 from hierdata.reproduction.small_data import judge_class
 from hierdata.reproduction.study import Study
 
@@ -44,7 +46,7 @@ def compare_principles(seed: int, count: int) -> JSON:
     less gives a larger l, as {40, 60} against {40, 50, 60}.
     """
     rng = random.Random(seed)  # noqa: S311
-    found = dict.fromkeys(("classes", "definitions", "models", "same_width", "frequency", "drawback"), 0)
+    counts: Counter[str] = Counter()
     for _ in range(count):
         values, delta = draw_class(rng, rng.choice(_SIZES)), rng.choice(_DELTAS)
         best = largest_l(values, delta)
@@ -55,11 +57,10 @@ def compare_principles(seed: int, count: int) -> JSON:
             "models": achieved_l(values, delta) == achieved_m(values, 2 * delta) == best,
             "same_width": best == largest_m(values, delta),
             "frequency": achieved_l(values, Fraction(0)) == frequency,
-            "drawback": any(largest_l(rest, delta) > best for rest in _one_less(values)),
+            "drawback": any(largest_l(rest, delta) > best for rest in combinations(values, len(values) - 1)),
         }
-        for name, answer in answers.items():
-            found[name] += answer
-    return dict(found)
+        counts.update(answers)
+    return dict(counts)
 
 
 def unite_classes(seed: int, count: int) -> JSON:
@@ -87,7 +88,7 @@ def run_checks(seed: int, size: int, count: int) -> JSON:
     ``windows`` how often it is that of the fullest window of width 2 delta.
     """
     rng = random.Random(seed)  # noqa: S311
-    found = dict.fromkeys(("too_high", "too_low", "accepted", "refused", "windows"), 0)
+    counts: Counter[str] = Counter()
     for _ in range(count):
         values, delta = draw_class(rng, size), rng.choice(_DELTAS)
         printed, exact = run_printed_check(values, delta), achieved_l(values, delta)
@@ -98,14 +99,8 @@ def run_checks(seed: int, size: int, count: int) -> JSON:
             "refused": printed is not None and printed < L <= exact,
             "windows": printed == Fraction(size, fullest_window(values, 2 * delta)),
         }
-        for name, answer in answers.items():
-            found[name] += answer
-    return dict(found)
-
-
-def _one_less(values: list[int]) -> Iterator[list[int]]:
-    """Yield a class without one of its values, for each of them."""
-    yield from (values[:at] + values[at + 1 :] for at in range(len(values)))
+        counts.update(answers)
+    return dict(counts)
 
 
 def _draw_diverse(rng: random.Random, delta: Fraction) -> list[int]:
@@ -136,11 +131,8 @@ CHECKED: tuple[tuple[tuple[int, ...], Fraction], ...] = (
 
 def show_identity(study: Study) -> Exhibit:
     """Return definition 5 against definition 2, on random classes."""
-    points = study.measure(
-        compare_principles, [{"seed": seed, "count": _count(study)} for seed in _seeds(study)]
-    )
-    found = {name: sum(run[name] for run in points) for name in points[0]}
-    count = found["classes"]
+    counts = _add_up(_measure(study, compare_principles))
+    count = counts["classes"]
     names = {
         "definitions": "by the definitions, l at delta is m at epsilon = 2 delta",
         "models": "by hierdata's models, l at delta is m at epsilon = 2 delta",
@@ -148,7 +140,7 @@ def show_identity(study: Study) -> Exhibit:
         "frequency": "by hierdata's models, l at delta = 0 is that of frequency l-diversity",
         "drawback": "one value less gives a larger l",
     }
-    rows = tuple((text, found[name], Fraction(found[name], count)) for name, text in names.items())
+    rows = tuple((text, counts[name], Fraction(counts[name], count)) for name, text in names.items())
     return Exhibit(
         "Definition 5",
         "(delta,l)-diversity against (epsilon,m)-anonymity",
@@ -158,7 +150,7 @@ def show_identity(study: Study) -> Exhibit:
         _claim("another principle"),
         ours=Grid((f"of {count:,} random classes", "classes", "share"), rows),
         charts=(_chart_of_widths(),),
-        differs=describe_identity(found),
+        differs=describe_identity(counts),
         errata=("DL-1", "DL-6", "DL-7"),
     )
 
@@ -186,7 +178,7 @@ def show_monotonicity(study: Study) -> Exhibit:
         tuple(_union_row(first, second, delta, of) for first, second, delta in UNIONS)
         for of in (largest_l, achieved_l)
     )
-    points = study.measure(unite_classes, [{"seed": seed, "count": _count(study)} for seed in _seeds(study)])
+    points = _measure(study, unite_classes)
     pairs, failing, below = (
         sum(point[name] for point in points) for name in ("pairs", "failing", "below_bound")
     )
@@ -236,16 +228,10 @@ def show_procedure(study: Study) -> Exhibit:
     derived = tuple(_check_row(values, delta, largest_l(values, delta)) for values, delta in CHECKED)
     ours = tuple(_check_row(values, delta, achieved_l(values, delta)) for values, delta in CHECKED)
     each = _count(study) // len(SIZES)
-    points = study.measure(
-        run_checks, [{"seed": seed, "size": size, "count": each} for size in SIZES for seed in _seeds(study)]
-    )
-    repeats = study.effort.repeats
-    by_size = {
-        size: {
-            name: sum(run[name] for run in points[at * repeats : (at + 1) * repeats]) for name in points[0]
-        }
-        for at, size in enumerate(SIZES)
-    }
+    settings = {size: {"size": size, "count": each} for size in SIZES}
+    runs_by_size = study.repeat(run_checks, settings, on_adult=False)
+    by_size = {size: _add_up(runs) for size, runs in runs_by_size.items()}
+    count = each * study.effort.repeats
     return Exhibit(
         "Figure 3",
         "The procedure that checks (delta,l)-diversity",
@@ -253,15 +239,15 @@ def show_procedure(study: Study) -> Exhibit:
         "the window's left end instead of from the value in question.",
         derived=Grid(columns, derived),
         ours=Grid(columns, ours),
-        charts=(_chart_of_errors(by_size, each * repeats),),
-        differs=describe_procedure(by_size, each * repeats),
+        charts=(_chart_of_errors(by_size, count),),
+        differs=describe_procedure(by_size, count),
         errata=("DL-3",),
     )
 
 
 def describe_procedure(by_size: Mapping[int, Mapping[str, int]], each: int) -> str:
     """Return how often the printed procedure errs, by size of the class; ``each`` classes have a size."""
-    total = {name: sum(own[name] for own in by_size.values()) for name in next(iter(by_size.values()))}
+    total = _add_up([*by_size.values()])
     count = each * len(by_size)
     if not total["too_high"] and not total["too_low"]:
         return ""
@@ -273,9 +259,8 @@ def describe_procedure(by_size: Mapping[int, Mapping[str, int]], each: int) -> s
     return (
         f"Of {count:,} random classes it gives too large an l in {total['too_high']:,} and too small a one "
         f"in {total['too_low']:,}; it accepts {total['accepted']:,} that fail l = {L} and refuses "
-        f"{total['refused']:,} that satisfy it.{alone} In {windows:,} of the {each * len(larger):,} "
-        "classes of two records or more its answer is that of the fullest window of width 2 delta, a "
-        "weaker test."
+        f"{total['refused']:,} that satisfy it.{alone} In {windows:,} of the {each * len(larger):,} classes "
+        "of two records or more its answer is that of the fullest window of width 2 delta, a weaker test."
     )
 
 
@@ -296,9 +281,9 @@ def _check_row(values: Sequence[int], delta: Fraction, exact: Fraction) -> tuple
     return (
         f"{_set(values)}, {delta}",
         "infinite" if printed is None else printed,
-        _answer(accepts),
+        yes_or_no(accepts),
         exact,
-        _answer(exact >= L),
+        yes_or_no(exact >= L),
         Fraction(len(values), fullest_window(values, 2 * delta)),
     )
 
@@ -340,7 +325,7 @@ def _chart_of_errors(by_size: Mapping[int, Mapping[str, int]], each: int) -> Lin
 
 def _claim(text: str) -> Grid:
     """Return one of the claims of section 4."""
-    printed = grid_of(read_printed("DL")["section 4"])
+    printed = print_grid("DL", "section 4")
     return Grid(printed.columns, tuple(row for row in printed.rows if text in str(row[0])))
 
 
@@ -349,13 +334,14 @@ def _count(study: Study) -> int:
     return study.effort.scale_records(CLASSES, len(SIZES))
 
 
-def _seeds(study: Study) -> range:
-    return range(1, study.effort.repeats + 1)
+def _measure(study: Study, function: Callable[[int, int], JSON]) -> list[JSON]:
+    """Return what a function counts over random classes, or pairs of them, in each repeat."""
+    return study.repeat(function, {None: {"count": _count(study)}}, on_adult=False)[None]
+
+
+def _add_up(runs: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    return {name: sum(run[name] for run in runs) for name in runs[0]}
 
 
 def _set(values: Sequence[int]) -> str:
     return f"{{{', '.join(map(str, values))}}}"
-
-
-def _answer(holds: bool) -> str:
-    return "yes" if holds else "no"

@@ -9,17 +9,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from hierdata.engines import ENGINES
-from hierdata.engines.base import StepInput
 from hierdata.engines.spread.run import nearness
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import PublishedPart, publish_generalized
 from hierdata.metrics import METRICS
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.pipeline.points import JSON
@@ -27,8 +26,8 @@ from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.release.charts import Line, LineChart, Point
-from hierdata.reproduction.exhibit import Exhibit, Grid
-from hierdata.reproduction.small_data import EncodedRecords, encode_records
+from hierdata.reproduction.exhibit import Exhibit, Grid, point_of, yes_or_no
+from hierdata.reproduction.small_data import EncodedRecords, encode_records, find_classes, publish_classes
 from hierdata.reproduction.study import MISSING, Adult, Study
 
 QUASI = ("workclass", "education", "marital-status", "occupation", "race", "sex")
@@ -59,11 +58,7 @@ def models_for(delta: str, l: int) -> tuple[dict[str, Any], dict[str, Any]]:  # 
 
 def search(data: EncodedRecords, engine: str, seed: int) -> Partition:
     """Return the classes that an engine finds."""
-    rng = np.random.default_rng(seed)
-    constraints = data.prepared.constraints
-    return ENGINES[engine](kind=engine).find_classes(
-        StepInput(data.forest, Scope.of(data.forest), constraints, None, rng)
-    )
+    return find_classes(data.forest, ENGINES[engine](kind=engine), data.prepared.constraints, seed)
 
 
 def measure_release(adult: Adult, engine: str, delta: str, l: int, n: int, seed: int) -> JSON:  # noqa: E741
@@ -91,9 +86,8 @@ def count_bound(data: EncodedRecords) -> int:
 
 
 def _loss(forest: Forest, partition: Partition) -> float:
-    publication = publish_generalized(forest, partition, PublishedPart("records", lambda: iter(()), 0))
-    (found,) = (own.value for own in METRICS["lm_cost"]().of(publication, forest) if own.name == "per_value")
-    return float(found)
+    figures = METRICS["lm_cost"]().of(publish_classes(forest, partition), forest)
+    return float(next(figure.value for figure in figures if figure.name == "per_value"))
 
 
 def _is_same(one: Partition, other: Partition) -> bool:
@@ -151,8 +145,7 @@ class Releases:
 
     def point(self, name: str, scale: float = 1) -> Point:
         """Return a figure, times a scale, as a point over delta."""
-        values = [scale * float(run[name]) for run in self.runs]
-        return Point(float(Fraction(self.delta)), fmean(values), min(values), max(values))
+        return point_of(float(Fraction(self.delta)), [scale * float(run[name]) for run in self.runs])
 
 
 def show_releases(study: Study) -> Exhibit:
@@ -185,18 +178,11 @@ def show_releases(study: Study) -> Exhibit:
 
 
 def _measure_searches(study: Study, rows: int) -> list[Releases]:
-    seeds = range(1, study.effort.repeats + 1)
-    asked = [(engine, delta, least) for least in DIVERSITIES for engine in COMPARED for delta in DELTAS]
-    points = study.measure_on_adult(
-        measure_release,
-        [
-            {"engine": engine, "delta": delta, "l": least, "n": rows, "seed": seed}
-            for engine, delta, least in asked
-            for seed in seeds
-        ],
-    )
-    repeats = len(seeds)
-    return [Releases(*one, points[at * repeats : (at + 1) * repeats]) for at, one in enumerate(asked)]
+    settings = {
+        (engine, delta, least): {"engine": engine, "delta": delta, "l": least, "n": rows}
+        for least, engine, delta in product(DIVERSITIES, COMPARED, DELTAS)
+    }
+    return [Releases(*setting, runs) for setting, runs in study.repeat(measure_release, settings).items()]
 
 
 def _grid(found: Sequence[Releases]) -> Grid:
@@ -208,7 +194,7 @@ def _grid(found: Sequence[Releases]) -> Grid:
                 f"{own.delta}, {own.l}, {own.engine}",
                 *(round(own.mean(name)) for name in ("rows", "published", "bound")),
                 own.mean("loss"),
-                "yes" if all(run["same"] for run in own.runs) else "no",
+                yes_or_no(all(run["same"] for run in own.runs)),
             )
             for own in found
         ),
@@ -251,5 +237,5 @@ def _chart(found: Sequence[Releases], least: int) -> LineChart:
 
 
 def _points(found: Sequence[Releases], engine: str, least: int, name: str) -> tuple[Point, ...]:
-    own = [one for one in found if one.engine == engine and one.l == least]
-    return tuple(one.point(name, 100 / one.mean("rows")) for one in own)
+    chosen = [releases for releases in found if releases.engine == engine and releases.l == least]
+    return tuple(releases.point(name, 100 / releases.mean("rows")) for releases in chosen)

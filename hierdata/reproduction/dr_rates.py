@@ -13,7 +13,7 @@ from typing import Any
 
 from hierdata.metrics.rates import ValueRate
 from hierdata.pipeline.measure import measure
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, read_printed
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, grid_of, read_printed, write_sentence
 
 Row = Mapping[str, str]
 
@@ -25,8 +25,7 @@ def facts() -> Mapping[str, Any]:
 
 def printed_table(number: str) -> Grid:
     """Return a table as the paper prints it."""
-    table = facts()["tables"][number]
-    return Grid(tuple(table["columns"]), tuple(map(tuple, table["rows"])))
+    return grid_of(facts()["tables"][number])
 
 
 def rows_of(number: str) -> list[Row]:
@@ -276,5 +275,4 @@ def compare_figures(
         parts.append(f"cut instead of rounded: {'; '.join(cut)}")
     if own:
         parts.append(f"our modules differ from the formulas at {', '.join(own)}")
-    sentence = "; ".join(parts)
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+    return write_sentence(parts)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
+from statistics import fmean
 from typing import Any
 
 from hierdata.privacy.base import number, round_value
-from hierdata.release.charts import Chart
+from hierdata.release.charts import Chart, Point
 from hierdata.reproduction.study import Study
 
 Cell = str | int | float | Fraction | None
@@ -97,18 +98,42 @@ def read_printed(code: str) -> Mapping[str, Any]:
     ['Age', 'Numeric', 74, 5]
     """
     text = files("hierdata.reproduction").joinpath("data", f"{code}.json").read_text("utf-8")
-    found: Mapping[str, Any] = json.loads(text)
-    return found
+    printed: Mapping[str, Any] = json.loads(text)
+    return printed
 
 
 def grid_of(table: Mapping[str, Any]) -> Grid:
     """Return a table of a file as a grid; texts such as "1/3" are fractions."""
-    return Grid(tuple(table["columns"]), tuple(tuple(map(_read_cell, row)) for row in table["rows"]))
+
+    def read_cell(cell: Any) -> Any:
+        return Fraction(cell) if isinstance(cell, str) and _RATIO.fullmatch(cell) else cell
+
+    return Grid(tuple(table["columns"]), tuple(tuple(map(read_cell, row)) for row in table["rows"]))
 
 
-def _read_cell(cell: Any) -> Cell:
-    found: Cell = Fraction(cell) if isinstance(cell, str) and _RATIO.fullmatch(cell) else cell
-    return found
+def print_grid(code: str, name: str) -> Grid:
+    """Return a table or figure as the paper of a code prints it."""
+    return grid_of(read_printed(code)[name])
+
+
+def point_of(x: float, values: Sequence[float]) -> Point:
+    """Return the repeats of a figure as a point of a chart: their mean, least and most."""
+    return Point(x, fmean(values), min(values), max(values))
+
+
+def write_sentence(parts: Iterable[str]) -> str:
+    """Join parts to a sentence, '' without any.
+
+    >>> write_sentence(["one is 1", "two is 3"])
+    'One is 1; two is 3.'
+    """
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def yes_or_no(holds: bool) -> str:
+    """Return the cell for what holds or does not."""
+    return "yes" if holds else "no"
 
 
 def describe_differences(printed: Grid, computed: Grid) -> str:
@@ -125,16 +150,14 @@ def describe_differences(printed: Grid, computed: Grid) -> str:
     """
     rows = {row[0]: dict(zip(computed.columns, row, strict=True)) for row in computed.rows}
     several = len(printed.columns) > 2
-    found = [
+    return write_sentence(
         f"{write_cell(name)}{f', {column}' if several else ''}: printed {write_cell(cell)}, computed "
         f"{write_cell(other)}"
         for name, *cells in printed.rows
         for column, cell in zip(printed.columns[1:], cells, strict=True)
         for other in [rows.get(name, {}).get(column)]
         if cell is not None and other is not None and not _agree(cell, other)
-    ]
-    sentence = "; ".join(found)
-    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+    )
 
 
 def _agree(printed: Cell, computed: Cell) -> bool:

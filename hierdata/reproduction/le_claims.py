@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import fmean
 
 from hierdata.release.charts import Point
+from hierdata.reproduction.exhibit import point_of
 
 Measured = Mapping[str, Fraction]
 """The figures of one run, by name (see experiment.measure_setting)."""
@@ -27,8 +27,7 @@ class Repeats:
 
     def point(self, x: float, name: str) -> Point:
         """Return a figure as a point of a chart: its mean, least and most."""
-        values = [float(run[name]) for run in self.runs]
-        return Point(x, fmean(values), min(values), max(values))
+        return point_of(x, [float(run[name]) for run in self.runs])
 
     @property
     def publishes(self) -> bool:
@@ -43,6 +42,11 @@ class Contrast:
     x: int
     plain: Repeats
     semantic: Repeats
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether both models publish something in every run."""
+        return self.plain.publishes and self.semantic.publishes
 
     def compare(self, name: str) -> int:
         """Return 1 if the figure is larger under (l,e)-diversity, -1 if smaller, 0 if equal."""
@@ -60,9 +64,8 @@ def describe_loss(contrasts: Sequence[Contrast], axis: str) -> str:
     return (
         f"The claim that (l,e)-diversity loses more {_verdict(as_counted)} as the paper counts, where "
         f"suppressed rows cost nothing: {_count(as_counted, 'more', 'less')}. With 1 for each suppressed "
-        f"row it {_verdict(charged)}: {_count(charged, 'more', 'less')}. (l,e)-diversity suppresses "
-        f"{_range(both, _semantic_suppression)} of the rows, l-diversity "
-        f"{_range(both, _plain_suppression)}.{_describe_nothing(contrasts, axis, ' ')}"
+        f"row it {_verdict(charged)}: {_count(charged, 'more', 'less')}. "
+        f"{_describe_suppression(both)}{_describe_nothing(contrasts, axis, ' ')}"
     )
 
 
@@ -81,9 +84,8 @@ def describe_degree(contrasts: Sequence[Contrast], axis: str) -> str:
     return (
         f"The claim that (l,e)-diversity has the higher degree {_verdict(printed)}: "
         f"{_count(printed, 'higher', 'lower')}. The mean distance of two values of a class, which does not "
-        f"grow with the class, is {_count(mean, 'higher', 'lower')}.{growth} (l,e)-diversity "
-        f"suppresses {_range(both, _semantic_suppression)} of the rows, l-diversity "
-        f"{_range(both, _plain_suppression)}.{_describe_nothing(contrasts, axis, ' ')}"
+        f"grow with the class, is {_count(mean, 'higher', 'lower')}.{growth} "
+        f"{_describe_suppression(both)}{_describe_nothing(contrasts, axis, ' ')}"
     )
 
 
@@ -98,19 +100,19 @@ def describe_time(contrasts: Sequence[Contrast], axis: str) -> str:
     slower = [(ratio > LONGER) - (ratio < 1 / LONGER) for ratio in ratios]
     return (
         f"The claim that (l,e)-diversity takes longer {_verdict(slower)}: its search takes "
-        f"{_times(min(ratios))} to {_times(max(ratios))} times the CPU seconds of that for l-diversity "
+        f"{float(min(ratios)):.2f} to {float(max(ratios)):.2f} times the CPU seconds of that for l-diversity "
         f"(within a tenth counts as equal: {_count(slower, 'longer', 'shorter')}). Both run the same "
         f"engine.{_describe_nothing(contrasts, axis, ' ')}"
     )
 
 
 def _select_comparable(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    return [one for one in contrasts if one.plain.publishes and one.semantic.publishes]
+    return [contrast for contrast in contrasts if contrast.is_comparable]
 
 
 def _describe_nothing(contrasts: Sequence[Contrast], axis: str, before: str = "") -> str:
     """Return a sentence on the settings where a model publishes nothing, which are not compared."""
-    lost = [one for one in contrasts if not (one.plain.publishes and one.semantic.publishes)]
+    lost = [contrast for contrast in contrasts if not contrast.is_comparable]
     if not lost:
         return ""
     plain = any(not one.plain.publishes for one in lost)
@@ -132,18 +134,16 @@ def _count(signs: Sequence[int], more: str, less: str) -> str:
     return f"{', '.join(found)} of {len(signs)} points"
 
 
-def _semantic_suppression(one: Contrast) -> Fraction:
-    return one.semantic.mean("suppressed") / one.semantic.mean("rows")
+def _describe_suppression(contrasts: Sequence[Contrast]) -> str:
+    """Say what shares of the rows each model suppresses."""
+    semantic = _range([contrast.semantic for contrast in contrasts])
+    plain = _range([contrast.plain for contrast in contrasts])
+    return f"(l,e)-diversity suppresses {semantic} of the rows, l-diversity {plain}."
 
 
-def _plain_suppression(one: Contrast) -> Fraction:
-    return one.plain.mean("suppressed") / one.plain.mean("rows")
-
-
-def _range(contrasts: Sequence[Contrast], share: Callable[[Contrast], Fraction]) -> str:
-    low, high = (
-        f"{100 * float(end):.1f} %" for end in (min(map(share, contrasts)), max(map(share, contrasts)))
-    )
+def _range(settings: Sequence[Repeats]) -> str:
+    shares = [repeats.mean("suppressed") / repeats.mean("rows") for repeats in settings]
+    low, high = (f"{100 * float(end):.1f} %" for end in (min(shares), max(shares)))
     return low if low == high else f"{low} to {high}"
 
 
@@ -152,7 +152,3 @@ def _rises(contrasts: Sequence[Contrast], name: str) -> bool:
     return all(
         getattr(last, model).mean(name) > getattr(first, model).mean(name) for model in ("plain", "semantic")
     )
-
-
-def _times(ratio: Fraction) -> str:
-    return f"{float(ratio):.2f}"

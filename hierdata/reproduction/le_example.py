@@ -10,10 +10,10 @@ from typing import Any
 
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.policy.load import from_data
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, print_grid
 from hierdata.reproduction.le_figures import search_classes
-from hierdata.reproduction.le_formulas import find_buckets, nest
-from hierdata.reproduction.small_data import encode_records
+from hierdata.reproduction.le_formulas import build_taxonomy, find_buckets, variants
+from hierdata.reproduction.small_data import encode_records, list_bucket_rows
 
 SEED = b"sixteen bytes of LE"
 """Fixed, so that each run publishes the same groups; ties are broken by it."""
@@ -37,7 +37,7 @@ def show_l_diverse() -> list[Exhibit]:
         "Table I",
         "The original table",
         "Nine patients without their names. Disease is sensitive, the rest are quasi-identifiers.",
-        grid_of(read_printed("LE")["table I"]),
+        print_grid("LE", "table I"),
     )
     return [original, *_show_published("anatomy-l", "II", "III", "3-diverse")]
 
@@ -48,8 +48,7 @@ def show_l_e_diverse() -> list[Exhibit]:
 
 
 def _show_published(preset: str, first: str, second: str, promise: str) -> Iterable[Exhibit]:
-    printed = read_printed("LE")
-    quasi, sensitive = grid_of(printed[f"table {first}"]), grid_of(printed[f"table {second}"])
+    quasi, sensitive = print_grid("LE", f"table {first}"), print_grid("LE", f"table {second}")
     ours = publish_example(preset)
     wrong = describe_unknown_rows(quasi)
     yield Exhibit(
@@ -72,9 +71,9 @@ def _show_published(preset: str, first: str, second: str, promise: str) -> Itera
 
 
 def _show_algorithm() -> Exhibit:
-    printed = grid_of(read_printed("LE")["algorithm 1"])
+    printed = print_grid("LE", "algorithm 1")
     values = [str(row[-1]) for row in table_i()]
-    buckets = [frozenset(at + 1 for at in own) for own in find_buckets(_variant("A"), values, Fraction(1))]
+    buckets = [frozenset(at + 1 for at in own) for own in find_buckets(variants()["A"], values, Fraction(1))]
     groups = publish_example("MBF").groups
     rows = [*_rows("bucket", buckets), *_rows("class", groups)]
     ours = Grid(printed.columns, tuple(rows))
@@ -99,15 +98,15 @@ def _show_algorithm() -> Exhibit:
 
 def table_i() -> tuple[tuple[Cell, ...], ...]:
     """Return the rows of table I."""
-    return grid_of(read_printed("LE")["table I"]).rows
+    return print_grid("LE", "table I").rows
 
 
 @cache
 def publish_example(preset: str) -> PublishedExample:
     """Publish table I by a preset with l = 3 (and e = 1), and read both tables back."""
-    columns, rows = grid_of(read_printed("LE")["table I"]).columns, table_i()
-    documents = [dict(zip(columns[1:], row[1:], strict=True)) for row in rows]
-    tree = {"*": nest(_variant("A"), "disease")}
+    columns = print_grid("LE", "table I").columns
+    documents = [dict(zip(columns[1:], row[1:], strict=True)) for row in table_i()]
+    tree = build_taxonomy(variants()["A"])
     fields: dict[str, Any] = {
         "$.Age": {"role": "quasi", "interval": {"steps": [1, 5, 10]}},
         "$.Sex": {"role": "quasi", "flat": True},
@@ -165,11 +164,6 @@ def _sizes(groups: Groups) -> str:
     return ", ".join(str(len(own)) for own in groups)
 
 
-def _variant(name: str) -> dict[str, str | None]:
-    found: dict[str, str | None] = read_printed("LE")["figure 1"]["variants"][name]
-    return found
-
-
 def _rows(name: str, groups: Groups) -> list[tuple[Cell, ...]]:
     shown = (", ".join(map(str, sorted(own))) for own in sorted(groups, key=min))
     return [(f"{name} {at}", text) for at, text in enumerate(shown, 1)]
@@ -209,7 +203,6 @@ def most_publishable(sizes: Sequence[int], l: int) -> int:  # noqa: E741  (the p
 def publish_buckets(sizes: Sequence[int], l: int) -> int:  # noqa: E741
     """Return how many rows MBF publishes of a table with buckets of these sizes."""
     tree = {f"bucket {at}": [f"value {at}"] for at in range(len(sizes))}
-    rows = [{"row": 0, "value": f"value {at}"} for at, size in enumerate(sizes) for _ in range(size)]
     policy = from_data(
         {
             "version": 1,
@@ -221,7 +214,9 @@ def publish_buckets(sizes: Sequence[int], l: int) -> int:  # noqa: E741
             "engine": {"preset": "MBF"},
         }
     )
-    return int((search_classes(encode_records(rows, policy), 1).equivalence_class >= 0).sum())
+    return int(
+        (search_classes(encode_records(list_bucket_rows(sizes), policy), 1).equivalence_class >= 0).sum()
+    )
 
 
 def show_suppression() -> Exhibit:

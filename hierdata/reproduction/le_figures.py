@@ -10,11 +10,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from hierdata.engines import ENGINES
-from hierdata.engines.base import StepInput
-from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import publish_grouped
 from hierdata.metrics import METRICS
@@ -22,10 +18,10 @@ from hierdata.pipeline.points import JSON
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.release.charts import Line, LineChart
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, print_grid
 from hierdata.reproduction.le_claims import Contrast, Repeats, describe_degree, describe_loss, describe_time
 from hierdata.reproduction.le_formulas import draw
-from hierdata.reproduction.small_data import EncodedRecords, encode_records
+from hierdata.reproduction.small_data import EncodedRecords, encode_records, find_classes
 from hierdata.reproduction.study import MISSING, NUMBERS, Adult, Study
 
 COLUMNS = ("age", "workclass", "marital-status", "sex", "race", "education")
@@ -76,10 +72,7 @@ def policy_for(
 def search_classes(data: EncodedRecords, seed: int) -> Partition:
     """Return the classes that MBF finds, ties broken by a seed."""
     (stage,) = data.prepared.stages
-    rng = np.random.default_rng(seed)
-    return ENGINES["mbf"](kind="mbf").find_classes(
-        StepInput(data.forest, Scope.of(data.forest), stage.constraints, None, rng)
-    )
+    return find_classes(data.forest, ENGINES["mbf"](kind="mbf"), stage.constraints, seed)
 
 
 def measure_classes_of(data: EncodedRecords, partition: Partition) -> dict[str, Fraction]:
@@ -132,8 +125,8 @@ _NAMES = {
     "marital-status": "Marriage",
     "sex": "Gender",
     "race": "Race",
+    "education": "Education",
 }
-_NAMES |= {"education": "Education"}
 
 
 @dataclass(frozen=True)
@@ -147,9 +140,9 @@ class Quantity:
 
 
 LOSS = (
-    Quantity("loss_published", "IL of what is published", "information loss", lambda value: round(value)),
-    Quantity("loss", "IL with 1 for each suppressed row", "information loss", lambda value: round(value)),
-    Quantity("suppressed", "suppressed rows", "rows", lambda value: round(value)),
+    Quantity("loss_published", "IL of what is published", "information loss", round),
+    Quantity("loss", "IL with 1 for each suppressed row", "information loss", round),
+    Quantity("suppressed", "suppressed rows", "rows", round),
 )
 DEGREE = (
     Quantity("degree", "diversity degree as printed", "DOT"),
@@ -200,7 +193,7 @@ PAIRS = (
 
 def show_table_vi(study: Study) -> Exhibit:
     """Return table VI, with what the table at hand has, and our tree of education (LE-13)."""
-    printed = grid_of(read_printed("LE")["table VI"])
+    printed = print_grid("LE", "table VI")
     rows = study.adult.draw(COLUMNS)
     counted = {name: Counter(row[name] for row in rows if row[name] != MISSING) for name in COLUMNS}
     kinds = {name: "Numeric" if name in NUMBERS else "Categorical" for name in COLUMNS} | {
@@ -226,7 +219,7 @@ def show_table_vi(study: Study) -> Exhibit:
 
 def describe_rows(count: int) -> str:
     """Return a sentence on the number of rows, empty if it is the paper's."""
-    (stated,) = (row[1] for row in grid_of(read_printed("LE")["section V"]).rows if row[0] == "records")
+    (stated,) = (row[1] for row in print_grid("LE", "section V").rows if row[0] == "records")
     return "" if count == stated else f"The paper has {stated:,} rows, this table {count:,}."
 
 
@@ -248,19 +241,15 @@ def measure_settings(
     study: Study, settings: Sequence[tuple[int, int]]
 ) -> Mapping[tuple[str, int, int], Repeats]:
     """Return the runs of each model at each n and l, one for each repeat of the study."""
-    asked = [(model, n, least) for n, least in dict.fromkeys(settings) for model in PRESETS]
-    repeats = range(1, study.effort.repeats + 1)
-    points = study.measure_on_adult(
-        measure_setting,
-        [
-            {"preset": PRESETS[model], "n": n, "l": least, "seed": seed}
-            for model, n, least in asked
-            for seed in repeats
-        ],
-    )
-    runs = [{name: Fraction(value) for name, value in point.items()} for point in points]
-    each = len(repeats)
-    return {one: Repeats(tuple(runs[at * each : (at + 1) * each])) for at, one in enumerate(asked)}
+    arguments = {
+        (model, n, least): {"preset": preset, "n": n, "l": least}
+        for n, least in dict.fromkeys(settings)
+        for model, preset in PRESETS.items()
+    }
+    return {
+        setting: Repeats(tuple({name: Fraction(value) for name, value in run.items()} for run in runs))
+        for setting, runs in study.repeat(measure_setting, arguments).items()
+    }
 
 
 def _show_figure(pair: FigurePair, at: int, axis: str, contrasts: Sequence[Contrast], fixed: str) -> Exhibit:

@@ -23,7 +23,16 @@ from hierdata.forest.publication import publish_grouped
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data
 from hierdata.privacy import DistinctLDiversity, LEDiversity
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
+from hierdata.reproduction.exhibit import (
+    Cell,
+    Exhibit,
+    Grid,
+    describe_differences,
+    grid_of,
+    print_grid,
+    read_printed,
+    yes_or_no,
+)
 from hierdata.reproduction.small_data import encode_records, judge_class
 
 Parents = Mapping[str, str | None]
@@ -103,8 +112,8 @@ PAIRS = (
 
 def variants() -> Mapping[str, Parents]:
     """Return the trees that the text allows, by name: each node with its parent."""
-    found: Mapping[str, Parents] = read_printed("LE")["figure 1"]["variants"]
-    return found
+    parents_by_name: Mapping[str, Parents] = read_printed("LE")["figure 1"]["variants"]
+    return parents_by_name
 
 
 def build_taxonomy(parents: Parents) -> dict[str, Any]:
@@ -126,9 +135,8 @@ def show_tree_of_diseases() -> Exhibit:
     return Exhibit(
         "Figure 1",
         "The semantic tree of diseases",
-        "The tree is drawn only. The text fixes that flu and pneumonia are siblings, 1 apart, that flu "
-        "and gastritis are 3 apart, and that diseases are on level 3; it leaves open where the tumours "
-        "hang.",
+        "The tree is drawn only. The text fixes that flu and pneumonia are siblings, 1 apart, that flu and "
+        "gastritis are 3 apart, and that diseases are on level 3; it leaves open where the tumours hang.",
         printed,
         derived,
         ours,
@@ -184,7 +192,7 @@ def show_formulas() -> list[Exhibit]:
 def classes_of_table(name: str) -> list[list[str]]:
     """Return the diseases of each group of table III or V."""
     found: dict[Cell, list[str]] = {}
-    for group, value in grid_of(read_printed("LE")[name]).rows:
+    for group, value in print_grid("LE", name).rows:
         found.setdefault(group, []).append(str(value))
     return list(found.values())
 
@@ -227,7 +235,7 @@ def show_definition() -> Exhibit:
         (
             name(*each),
             len({*each[2]}),
-            *(_answer(is_l_e_diverse(tree, each[2], L, Fraction(E))) for tree in trees.values()),
+            *(yes_or_no(is_l_e_diverse(tree, each[2], L, Fraction(E))) for tree in trees.values()),
         )
         for each in own
     ]
@@ -236,7 +244,7 @@ def show_definition() -> Exhibit:
             name(*each),
             judge_class(DistinctLDiversity(l=1), each[2], build_taxonomy(trees["A"])).achieved["l"].numerator,
             *(
-                _answer(judge_class(LEDiversity(l=L, e=E), each[2], build_taxonomy(tree)).holds)
+                yes_or_no(judge_class(LEDiversity(l=L, e=E), each[2], build_taxonomy(tree)).holds)
                 for tree in trees.values()
             ),
         )
@@ -275,7 +283,7 @@ def describe_diversity(rows: Sequence[tuple[Cell, ...]]) -> str:
 
 
 def _show_information_loss() -> Exhibit:
-    printed = grid_of(read_printed("LE")["formula 5"])
+    printed = print_grid("LE", "formula 5")
     first, *_ = classes = classes_of_table("table V")
     (probability, _), (loss, _) = printed.rows
     totals = {
@@ -382,7 +390,3 @@ def _decimal(cell: Cell) -> float:
 
 def _mean(tree: Parents, classes: Classes, measure: Callable[[Parents, Sequence[str]], Fraction]) -> Fraction:
     return sum((measure(tree, own) for own in classes), Fraction(0)) / len(classes)
-
-
-def _answer(holds: bool) -> str:
-    return "yes" if holds else "no"

@@ -13,9 +13,9 @@ from typing import Any
 
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
-from hierdata.reproduction.exhibit import Exhibit, Grid
+from hierdata.reproduction.exhibit import Exhibit, Grid, write_sentence
 from hierdata.reproduction.le_figures import search_classes
-from hierdata.reproduction.small_data import encode_records
+from hierdata.reproduction.small_data import encode_records, list_bucket_rows
 
 SETTINGS = ((240, 8), (480, 8), (960, 8), (480, 32), (480, 120), (240, 240), (480, 480), (960, 960))
 """Rows n and buckets m of equal size; the last three are the worst case of the paper, m = n."""
@@ -61,7 +61,7 @@ def sort_each_round(sizes: Sequence[int], l: int) -> Operations:  # noqa: E741  
 
 def search_by_heap(sizes: Sequence[int], l: int) -> Operations:  # noqa: E741
     """Count how often our engine takes from its heap of buckets or adds to it, while it draws all classes."""
-    data = encode_records(_rows(sizes), _policy(l))
+    data = encode_records(list_bucket_rows(sizes), _policy(l))
     search_classes(data, 1)  # whatever is compiled or loaded at the first call
     with _count_calls(heappush, heappop) as counted:
         partition = search_classes(data, 1)
@@ -83,10 +83,6 @@ def _count_calls(*functions: Callable[..., object]) -> Iterator[list[None]]:
         yield found
     finally:
         sys.setprofile(before)
-
-
-def _rows(sizes: Sequence[int]) -> list[dict[str, int | str]]:
-    return [{"row": 0, "value": f"value {at}"} for at, size in enumerate(sizes) for _ in range(size)]
 
 
 def _policy(l: int) -> Policy:  # noqa: E741
@@ -141,8 +137,7 @@ def describe_growth(measured: Sequence[tuple[int, int, tuple[Operations, Operati
             f"with {what}, {ceil(most / least)} times the rows take {printed:.1f} times the comparisons as "
             f"printed and {heap:.1f} times the calls of our heap"
         )
-    sentence = "; ".join(told)
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    return write_sentence(told)
 
 
 def _measure(n: int, m: int) -> tuple[Operations, Operations]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -144,18 +145,12 @@ def describe_trees(found: Found) -> str:
 
 def _measure(study: Study, n: int) -> Found:
     models = [("l-diversity", 0), *(("(l,e)-diversity", e) for e in ES)]
-    asked = [(sensitive, l, model, e) for sensitive in TREES for l in L for model, e in models]  # noqa: E741
-    repeats = range(1, study.effort.repeats + 1)
-    points: list[Any] = study.measure_on_adult(
-        measure_similarity,
-        [
-            {"sensitive": sensitive, "preset": PRESETS[model], "e": e, "n": n, "l": l, "seed": seed}
-            for sensitive, l, model, e in asked  # noqa: E741
-            for seed in repeats
-        ],
-    )
-    each = len(repeats)
-    return {one: _summarize(points[at * each : (at + 1) * each]) for at, one in enumerate(asked)}
+    arguments = {
+        (sensitive, l, model, e): {"sensitive": sensitive, "preset": PRESETS[model], "e": e, "n": n, "l": l}
+        for sensitive, l, (model, e) in product(TREES, L, models)  # noqa: E741
+    }
+    measured = study.repeat(measure_similarity, arguments)
+    return {setting: _summarize(runs) for setting, runs in measured.items()}
 
 
 def _summarize(runs: Sequence[Mapping[str, str]]) -> Setting:

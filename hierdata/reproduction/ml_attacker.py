@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import PublishedPart, publish_generalized
 from hierdata.measurement.adversary.attack import Adversary
 from hierdata.measurement.adversary.forms import Forms
 from hierdata.measurement.adversary.knowledge import Absence, Fact, Knowledge
@@ -34,6 +33,7 @@ from hierdata.reproduction.ml_clustering import (
     read_tree,
     run_example,
 )
+from hierdata.reproduction.small_data import publish_classes
 
 Place = tuple[int, ...]
 """A vertex of a tree: the positions of children from the root on; () is the root."""
@@ -159,8 +159,7 @@ class EngineAdversary:
         if raw:
             forms = Forms.of_original(self._forest)
         else:
-            part = PublishedPart("records", lambda: iter(()), 0)
-            publication = publish_generalized(self._forest, run.partition, part)
+            publication = publish_classes(self._forest, run.partition)
             publication = replace(publication, nodes=_nodes_shown(self._forest, run.partition))
             forms = Forms.of(self._forest, publication, run.partition.representative)
         self._adversary = Adversary(self._forest, forms)

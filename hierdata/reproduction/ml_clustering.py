@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.engines.base import StepInput
-from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.policy.load import from_data
 from hierdata.privacy import LevelAlphaK
@@ -24,7 +22,7 @@ from hierdata.privacy.base import number
 from hierdata.release.recodings.representatives import Representatives
 from hierdata.reproduction.exhibit import Exhibit, Grid, describe_differences, read_printed
 from hierdata.reproduction.ml_tables import level_of, loss_of, loss_of_value
-from hierdata.reproduction.small_data import EncodedRecords, encode_records
+from hierdata.reproduction.small_data import EncodedRecords, encode_records, find_classes
 
 Label = int | str
 Fields = Mapping[str, Any]
@@ -245,8 +243,7 @@ def run_engine(records: Sequence[Mapping[str, Any]], policy: Mapping[str, Any], 
     data = encode_records(documents, from_data(dict(policy)))
     (stage,) = data.prepared.stages
     ((step, constraints),) = stage.work()
-    rng = np.random.default_rng(seed)
-    partition = step.find_classes(StepInput(data.forest, Scope.of(data.forest), constraints, None, rng))
+    partition = find_classes(data.forest, step, constraints, seed)
     order = np.argsort(partition.equivalence_class, kind="stable").tolist()
     published = Representatives().publish(data.forest, [partition], order)
     found = tuple(own["representative"] for own in published.parts[0].documents())

@@ -21,7 +21,6 @@ import numpy as np
 from hierdata.engines.base import StepInput
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
-from hierdata.forest.publication import PublishedPart, publish_generalized
 from hierdata.metrics import METRICS
 from hierdata.pipeline.look_over import open_shaped
 from hierdata.policy.load import from_data, load
@@ -30,8 +29,9 @@ from hierdata.policy.plan.stages import default_engines
 from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind
 from hierdata.records.survey import Survey, survey
-from hierdata.release.charts import Line, LineChart, Point
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.release.charts import Line, LineChart
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, point_of
+from hierdata.reproduction.small_data import publish_classes
 from hierdata.reproduction.study import Study
 from hierdata.synth import beside_students, students, write
 
@@ -131,7 +131,7 @@ def _run(forest: Forest, policy: Policy, surveyed: Survey, seed: int) -> dict[st
         )
     seconds = time.process_time() - start
     assert partition is not None
-    publication = publish_generalized(forest, partition, PublishedPart("records", lambda: iter(()), 0))
+    publication = publish_classes(forest, partition)
     loss = float(METRICS["lm_cost"]().of(publication, forest)[0].value)
     degrees = {own.name: own for own in METRICS["dissimilarity_degree"]().of(publication, forest)}
     published = bool((partition.equivalence_class >= 0).any())
@@ -321,21 +321,17 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _chart(figure: _Figure, data_set: str, population: str, values: Figures) -> LineChart:
-    lines = []
-    for name in ALGORITHMS:
-        points = [
-            Point(k, statistics.fmean(those), min(those), max(those))
-            for k in SIZES
-            if (those := values[population, k, name])
-        ]
-        lines.append(Line(name, tuple(points)))
+    lines = tuple(
+        Line(name, tuple(point_of(k, runs) for k in SIZES if (runs := values[population, k, name])))
+        for name in ALGORITHMS
+    )
     return LineChart(
         f"Data set {data_set}, levels: {population}",
         f"{figure.title} over k from {SIZES[0]} to {SIZES[-1]}; bars show the least and most of the repeats."
         " The numbers are in the table.",
         "k = l",
         figure.unit,
-        tuple(lines),
+        lines,
     )
 
 

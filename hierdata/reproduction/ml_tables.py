@@ -17,7 +17,15 @@ from hierdata.domains.membership import breakpoints, value_sets
 from hierdata.privacy import LevelAlphaK
 from hierdata.privacy.base import number
 from hierdata.release.charts import Line, LineChart, Point
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, grid_of, read_printed
+from hierdata.reproduction.exhibit import (
+    Cell,
+    Exhibit,
+    Grid,
+    describe_differences,
+    print_grid,
+    read_printed,
+    write_sentence,
+)
 from hierdata.synth.vocabulary import GRADES
 
 Interval = tuple[Fraction, Fraction]
@@ -133,7 +141,7 @@ _GPA, _SCORE = (0, 4), (0, 1)
 
 def table_1() -> Exhibit:
     """Return Table 1, with the sensitivity levels that the text adds."""
-    printed = grid_of(read_printed("ML")["table 1"])
+    printed = print_grid("ML", "table 1")
     gpas = [Fraction(column) for column in printed.columns[1:]]
     sets, scale = value_sets(*_GPA), Levels(domain=_GPA, sensitive="low").compile({})
     derived = [[degree_in(at, gpa, *_GPA) for gpa in gpas] for at in range(1, 6)]
@@ -255,8 +263,7 @@ def _compare_levels(
         told.append("the grades differ")
     if alphas != list(reversed(capped)):
         told.append("the alphas differ")
-    sentence = "; ".join(told)
-    return f"{sentence[0].upper()}{sentence[1:]}." if told else ""
+    return write_sentence(told)
 
 
 def figure_3() -> Exhibit:

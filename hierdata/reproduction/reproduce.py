@@ -8,12 +8,9 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from fractions import Fraction
 from functools import cache
-from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -27,7 +24,8 @@ from hierdata.pipeline.points import Points
 from hierdata.pipeline.resources import Resources
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.report.style import STYLE
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, Paper, write_cell
+from hierdata.release.report.wording import plural
+from hierdata.reproduction.exhibit import Exhibit, Grid, Paper, read_printed, write_cell
 from hierdata.reproduction.study import Adult, Effort, Study
 
 Exhibits = Sequence[Exhibit]
@@ -69,27 +67,12 @@ class RunFacts:
     adult: str
 
 
-@cache
-def errata() -> dict[str, str]:
-    """Return what we found wrong or open in the papers, and how we read it, by code ("ML-15")."""
-    text = (files("hierdata.reproduction") / "data" / "errata.json").read_text("utf-8")
-    found: dict[str, str] = json.loads(text)
-    return found
-
-
 def write_html(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
     """Return the page of a paper. Raises KeyError for an erratum that is not known."""
-    chosen = dict.fromkeys(code for exhibit in exhibits for code in exhibit.errata)
-    return (
-        _environment()
-        .get_template("paper.html")
-        .render(
-            paper=paper,
-            exhibits=exhibits,
-            facts=facts,
-            errata={code: errata()[code] for code in chosen},
-        )
-    )
+    resolutions = read_printed("errata")  # what is wrong or open, and how we read it, by code ("ML-15")
+    errata = {code: resolutions[code] for exhibit in exhibits for code in exhibit.errata}
+    page = _environment().get_template("paper.html")
+    return page.render(paper=paper, exhibits=exhibits, facts=facts, errata=errata)
 
 
 def write_index(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
@@ -103,35 +86,15 @@ def write_json(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
         {
             "paper": {"code": paper.code, "title": paper.title, "authors": paper.authors},
             "run": vars(facts),
-            "exhibits": [_exhibit_data(exhibit) for exhibit in exhibits],
+            "exhibits": [
+                {name: part for name, part in vars(exhibit).items() if name != "charts"}
+                for exhibit in exhibits
+            ],
         },
+        default=lambda part: vars(part) if isinstance(part, Grid) else str(part),
         indent=1,
         allow_nan=False,
     )
-
-
-def _exhibit_data(exhibit: Exhibit) -> dict[str, Any]:
-    return {
-        "label": exhibit.label,
-        "title": exhibit.title,
-        "says": exhibit.says,
-        "printed": _grid_data(exhibit.printed),
-        "derived": _grid_data(exhibit.derived),
-        "ours": _grid_data(exhibit.ours),
-        "drawing": exhibit.drawing,
-        "differs": exhibit.differs,
-        "errata": list(exhibit.errata),
-    }
-
-
-def _grid_data(grid: Grid | None) -> dict[str, Any] | None:
-    if grid is None:
-        return None
-    return {"columns": list(grid.columns), "rows": [[_cell_data(cell) for cell in row] for row in grid.rows]}
-
-
-def _cell_data(cell: Cell) -> str | int | float | None:
-    return str(cell) if isinstance(cell, Fraction) else cell
 
 
 def write_markdown(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
@@ -149,17 +112,8 @@ def _intro(found: Mapping[Paper, Exhibits], facts: RunFacts) -> Iterator[str]:
     adult = f" {_plain(facts.adult)}" if any(paper.uses_adult for paper in found) else ""
     yield (
         f"Made on {facts.day} by `hierdata reproduce {asked} --{facts.effort}`, hierdata {facts.version},"
-        f" {count(facts.processors, 'processor')}, {count(facts.repeats, 'repeat')}.{adult}"
+        f" {plural(facts.processors, 'processor')}, {plural(facts.repeats, 'repeat')}.{adult}"
     )
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> count(1, "repeat"), count(2, "repeat")
-    ('1 repeat', '2 repeats')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _exhibit_lines(exhibit: Exhibit) -> Iterator[str]:
@@ -226,11 +180,6 @@ def anchor(label: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
 
 
-def is_number(cell: Cell) -> bool:
-    """Return whether a cell is set right-aligned."""
-    return cell is None or not isinstance(cell, str)
-
-
 def _draw(exhibit: Exhibit, at: int) -> Markup:
     """Return a chart; it escapes its texts itself."""
     return Markup(exhibit.charts[at].svg(f"{anchor(exhibit.label)}-chart-{at + 1}"))  # noqa: S704
@@ -243,8 +192,7 @@ def _environment() -> Environment:
         grids=grids,
         verdict=verdict,
         anchor=anchor,
-        count=count,
-        is_number=is_number,
+        plural=plural,
         draw=_draw,
         write_cell=write_cell,
         newline=Markup("\n"),

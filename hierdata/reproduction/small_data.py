@@ -9,10 +9,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
+from hierdata.engines import Constraints, Engine
+from hierdata.engines.base import StepInput
 from hierdata.forest.encoding import encode
-from hierdata.forest.forest import Forest
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import Publication, PublishedPart, publish_generalized
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.policy import Policy
 from hierdata.privacy.base import ClassView, PrivacyModel
@@ -56,7 +62,23 @@ class EncodedRecords:
 
 def encode_records(documents: Iterable[Mapping[str, Any]], policy: Policy) -> EncodedRecords:
     """Run the steps before the search on records in memory. Raises PolicyError and InputError."""
-    records: list[dict[str, Any]] = [dict(own) for own in documents]
+    records: list[dict[str, Any]] = [dict(document) for document in documents]
     prepared = prepare(policy, survey(records, policy.declared_fields()))
     forest = encode(bind(records, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
     return EncodedRecords(prepared, forest)
+
+
+def find_classes(forest: Forest, step: Engine, constraints: Constraints, seed: int) -> Partition:
+    """Return the classes that an engine finds; a seed breaks ties."""
+    rng = np.random.default_rng(seed)
+    return step.find_classes(StepInput(forest, Scope.of(forest), constraints, None, rng))
+
+
+def publish_classes(forest: Forest, partition: Partition) -> Publication:
+    """Return what is shown of classes, as metrics and adversaries need it; without documents."""
+    return publish_generalized(forest, partition, PublishedPart("records", lambda: iter(()), 0))
+
+
+def list_bucket_rows(sizes: Sequence[int]) -> list[dict[str, int | str]]:
+    """Return the rows of a table whose sensitive values occur as often as ``sizes`` say."""
+    return [{"row": 0, "value": f"value {number}"} for number, size in enumerate(sizes) for _ in range(size)]

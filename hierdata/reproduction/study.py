@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from hierdata.ground.errors import InputError, TargetError
 from hierdata.pipeline.points import JSON, Points
@@ -32,6 +34,7 @@ _OTHER_NAMES = {"income": "salary-class", "class": "salary-class", "salary": "sa
 _MOST_BYTES = 1 << 28
 
 Value = str | int
+Setting = TypeVar("Setting")
 
 
 @dataclass(frozen=True)
@@ -239,6 +242,24 @@ class Study:
     ) -> list[JSON]:
         """Return ``function(adult, **each)`` for each of the arguments; else like ``measure``."""
         return self._measure(function, partial(function, self.adult), arguments, self.adult.digest)
+
+    def repeat(
+        self,
+        function: Callable[..., JSON],
+        settings: Mapping[Setting, Mapping[str, JSON]],
+        seeds: Sequence[int] = (),
+        *,
+        on_adult: bool = True,
+    ) -> dict[Setting, list[JSON]]:
+        """Measure each setting once with every seed; return its results, in the order of the seeds.
+
+        ``settings`` are the arguments but for ``seed``. Seeds are by default as many as the effort has
+        repeats, from 1.
+        """
+        seeds = seeds or range(1, self.effort.repeats + 1)
+        arguments = [{**stated, "seed": seed} for stated in settings.values() for seed in seeds]
+        points = iter((self.measure_on_adult if on_adult else self.measure)(function, arguments))
+        return {setting: list(islice(points, len(seeds))) for setting in settings}
 
     def _measure(
         self,

@@ -12,7 +12,7 @@ from hierdata.ground.errors import PromiseError
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.privacy.base import round_value
 from hierdata.release.charts import Line, LineChart, Point
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, point_of
 from hierdata.reproduction.study import MISSING, Adult, Study
 
 QUASI: dict[str, dict[str, Any]] = {
@@ -172,21 +172,16 @@ def chain_exhibits(study: Study) -> Iterator[Exhibit]:
 def _measure(study: Study) -> Runs:
     rows = study.effort.scale_records(_ROWS, _LEAST)
     ts = TS if study.effort.scale == 1 else TS[::2]  # the claims are counted at the smallest
-    seeds = range(study.effort.repeats)
-    wanted: list[tuple[str, str, str | None]] = [(preset, "equal", None) for preset in BASES.values()]
-    wanted += [(CHAINS[chain], distance, t) for chain, distance in SERIES for t in ts]
-    arguments = [
-        {"preset": preset, "distance": distance, "t": t, "rows": rows, "seed": seed}
-        for preset, distance, t in wanted
-        for seed in seeds
-    ]
-    found = iter(study.measure_on_adult(release_figures, arguments))
-
-    def take() -> list[dict[str, Any]]:
-        return [next(found) for _ in seeds]
-
-    bases = {grouping: take() for grouping in BASES}
-    return Runs(rows, ts, bases, {series: {t: take() for t in ts} for series in SERIES})
+    settings: list[tuple[str, str, str | None]] = [(preset, "equal", None) for preset in BASES.values()]
+    settings += [(CHAINS[chain], distance, t) for chain, distance in SERIES for t in ts]
+    arguments = {
+        (preset, distance, t): {"preset": preset, "distance": distance, "t": t, "rows": rows}
+        for preset, distance, t in settings
+    }
+    runs = study.repeat(release_figures, arguments, range(study.effort.repeats))
+    bases = {grouping: runs[preset, "equal", None] for grouping, preset in BASES.items()}
+    chains = {series: {t: runs[CHAINS[series[0]], series[1], t] for t in ts} for series in SERIES}
+    return Runs(rows, ts, bases, chains)
 
 
 def _workflow(label: str, title: str, run: dict[str, Any], rows: int, t: str | None) -> Exhibit:
@@ -278,7 +273,7 @@ def _points(by_t: dict[str, list[dict[str, Any]]], figure: str) -> Iterator[Poin
     for t in reversed(by_t):
         values = [run[figure] for run in by_t[t] if not run["none"]]
         if values:
-            yield Point(float(t), fmean(values), min(values), max(values))
+            yield point_of(float(t), values)
 
 
 def _change(runs: Runs, series: Series, figure: str) -> str:
@@ -317,12 +312,10 @@ def _claims(runs: Runs) -> Exhibit:
         "Section 5",
         "the claims: less disclosure, and the most utility",
         "Disclosure is expected to be the least and utility the most. The change of each figure from "
-        "MSB-KACA to the "
-        "smallest t; negative is better.",
+        "MSB-KACA to the smallest t; negative is better.",
         ours=Grid(("chain", "t", *FIGURES), tuple(rows)),
         differs=f"Disclosure falls in {fewer} of {len(rows)} chains. In {kept} of {len(rows)} no loss "
-        f"rises: closeness "
-        "has to be paid for."
+        "rises: closeness has to be paid for."
         if kept < len(rows)
         else "",
         errata=("TC-12",),

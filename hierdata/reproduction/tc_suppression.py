@@ -12,8 +12,8 @@ from hierdata.engines.buckets.attainable import JointCounts, keep_most
 from hierdata.engines.buckets.buckets import Coordinate
 from hierdata.ground.errors import PromiseError
 from hierdata.pipeline.anonymize import anonymize
-from hierdata.release.charts import Line, LineChart, Point
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.release.charts import Line, LineChart
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, point_of
 from hierdata.reproduction.study import MISSING, Adult, Study
 from hierdata.reproduction.tc_census import BASES, QUASI, TREES, K
 
@@ -61,23 +61,17 @@ def show_suppression_over_l(study: Study) -> Exhibit:
     """Return equation 9 over l: on all rows of the table at full effort, else on some of them."""
     rows = study.effort.scale_records(_ROWS) if study.effort.scale < 1 else None
     seeds = range(min(_REPEATS, study.effort.repeats))
-    most = study.measure_on_adult(
-        attainable_rows, [{"least": least, "rows": rows, "seed": seed} for least in LS for seed in seeds]
-    )
-    gone = study.measure_on_adult(
-        suppressed_rows,
-        [
-            {"preset": preset, "least": least, "rows": rows, "seed": seed}
-            for preset in BASES.values()
-            for least in LS
-            for seed in seeds
-        ],
-    )
-    count = min(rows or len(study.adult.rows), len(study.adult.rows))
-    points = iter([*(count - int(own) for own in most), *map(int, gone)])
-    ratios = {
-        name: {least: [next(points) / count for _ in seeds] for least in LS} for name in (_LEAST, *BASES)
+    attainable = study.repeat(attainable_rows, {least: {"least": least, "rows": rows} for least in LS}, seeds)
+    settings = {
+        (name, least): {"preset": preset, "least": least, "rows": rows}
+        for name, preset in BASES.items()
+        for least in LS
     }
+    suppressed = study.repeat(suppressed_rows, settings, seeds)
+    count = min(rows or len(study.adult.rows), len(study.adult.rows))
+    ratios = {_LEAST: {least: [(count - most) / count for most in attainable[least]] for least in LS}}
+    for name in BASES:
+        ratios[name] = {least: [gone / count for gone in suppressed[name, least]] for least in LS}
     return _draw(ratios, count)
 
 
@@ -86,7 +80,7 @@ def _draw(ratios: dict[str, dict[int, list[float]]], count: int) -> Exhibit:
         (f"l = {least}", *(fmean(by_l[least]) for by_l in ratios.values())) for least in LS
     ]
     lines = tuple(
-        Line(name, tuple(Point(least, fmean(own), min(own), max(own)) for least, own in by_l.items()))
+        Line(name, tuple(point_of(least, runs) for least, runs in by_l.items()))
         for name, by_l in ratios.items()
     )
     published = [

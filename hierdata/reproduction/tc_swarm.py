@@ -15,14 +15,12 @@ from hierdata.engines.reassignment.descent import Descent
 from hierdata.engines.reassignment.engine import Swarm
 from hierdata.engines.reassignment.kernel import UNIT, objective
 from hierdata.engines.reassignment.swarming import Flight, run_swarm, seeds
-from hierdata.forest.encoding import encode
-from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.forest import Scope
 from hierdata.policy.load import from_data
-from hierdata.policy.plan.plan import Prepared, prepare
+from hierdata.policy.plan.plan import prepare
 from hierdata.privacy.base import round_value
-from hierdata.records.binding import bind
-from hierdata.records.survey import survey
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.small_data import EncodedRecords, encode_records
 from hierdata.reproduction.study import Study
 from hierdata.reproduction.tc_tables import facts
 
@@ -68,8 +66,7 @@ def swarm(study: Study) -> Exhibit:
             (*rows, ("swaps instead", None, swaps, None)),
         ),
         differs=f"With {unstable} of {len(recommended)} constants as recommended a particle's expected "
-        f"square "
-        f"grows, with ours it {moves}. The nearest swarm comes to {round_value(nearest)}, swaps to "
+        f"square grows, with ours it {moves}. The nearest swarm comes to {round_value(nearest)}, swaps to "
         f"{round_value(swaps)}.",
         errata=("TC-5",),
     )
@@ -84,7 +81,7 @@ def second_moment(inertia: float, pull: float) -> float:
 
 def swarm_distance(table: int, inertia: float, pull: float, seeded: bool) -> float:
     """Return the largest distance of a class that a swarm reaches on a random table."""
-    _, _, made = _random_table(table)
+    _, made = _random_table(table)
     flight = Flight(inertia, pull, pull, float(OURS.velocity))
     first: Sequence[Any] = seeds(made) if seeded else ()
     rng = np.random.default_rng(table)
@@ -93,12 +90,12 @@ def swarm_distance(table: int, inertia: float, pull: float, seeded: bool) -> flo
 
 def swap_distance(table: int) -> float:
     """Return the largest distance of a class that swaps reach, asked for a little less each time."""
-    prepared, forest, made = _random_table(table)
+    data, made = _random_table(table)
     least = _largest(made, made.classes.members)
     while least > 0:
         asked = from_data(_policy(str(Fraction(round(least * 10**6) - 2, 10**6))))
-        constraints = prepare(asked, prepared.survey).constraints
-        made = Arrangement.of(forest, Scope.of(forest), constraints, made.numbers())
+        constraints = prepare(asked, data.prepared.survey).constraints
+        made = Arrangement.of(data.forest, Scope.of(data.forest), constraints, made.numbers())
         Descent(made, 10**6).towards_closeness(_ignore)
         found = _largest(made, made.classes.members)
         if found >= least:
@@ -112,17 +109,13 @@ def _policy(t: str) -> dict[str, Any]:
     return {"version": 1, "models": [{"kind": "t-closeness", "t": t}], "fields": fields}
 
 
-def _random_table(seed: int) -> tuple[Prepared, Forest, Arrangement]:
+def _random_table(seed: int) -> tuple[EncodedRecords, Arrangement]:
     """Draw records with six values, skewed, in classes as they come."""
     rng = random.Random(seed)  # noqa: S311
-    rows: list[dict[str, Any]] = [
-        {"q": 1, "s": f"v{min(rng.randrange(6), rng.randrange(6))}"} for _ in range(_RECORDS)
-    ]
-    policy = from_data(_policy("0"))
-    prepared = prepare(policy, survey(rows, policy.declared_fields()))
-    forest = encode(bind(rows, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
+    rows = [{"q": 1, "s": f"v{min(rng.randrange(6), rng.randrange(6))}"} for _ in range(_RECORDS)]
+    data = encode_records(rows, from_data(_policy("0")))
     classes = np.repeat(np.arange(_RECORDS // _SIZE), _SIZE)
-    return prepared, forest, Arrangement.of(forest, Scope.of(forest), prepared.constraints, classes)
+    return data, Arrangement.of(data.forest, Scope.of(data.forest), data.prepared.constraints, classes)
 
 
 def _largest(made: Arrangement, members: Any) -> float:

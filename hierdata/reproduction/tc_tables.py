@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
-from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,25 +18,25 @@ from hierdata.metrics.losses import additional
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.privacy import DistinctLDiversity, FrequencyLDiversity, TCloseness
 from hierdata.privacy.base import ClassView, number
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, write_cell
+from hierdata.reproduction.exhibit import (
+    Cell,
+    Exhibit,
+    Grid,
+    describe_differences,
+    print_grid,
+    read_printed,
+    write_cell,
+)
 
 
-@cache
-def facts() -> dict[str, Any]:
+def facts() -> Mapping[str, Any]:
     """Return the data of the paper."""
-    text = (files("hierdata.reproduction") / "data" / "TC.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-def printed_table(name: str) -> Grid:
-    """Return a table as the paper prints it."""
-    return Grid(tuple(facts()[name]["columns"]), tuple(map(tuple, facts()[name]["rows"])))
+    return read_printed("TC")
 
 
 def diseases() -> list[str]:
     """Return the disease of each record of table I, in order."""
-    return [str(row[-1]) for row in printed_table("table I").rows]
+    return [str(row[-1]) for row in print_grid("TC", "table I").rows]
 
 
 def disease_domain() -> SensitiveDomain:
@@ -58,7 +55,7 @@ Split = tuple[tuple[int, ...], ...]
 
 def table_one() -> Exhibit:
     """Table I: the original."""
-    printed = printed_table("table I")
+    printed = print_grid("TC", "table I")
     found = len({(row[1], row[2]) for row in printed.rows})
     return Exhibit(
         "Table I",
@@ -95,11 +92,10 @@ def table_two() -> Exhibit:
         "Table II",
         "two classes of three that are called t-close",
         "The classes of the records 1, 3, 4 and 2, 5, 6. The text has 1/2 as the distance of the first.",
-        printed=printed_table("table II"),
+        printed=print_grid("TC", "table II"),
         ours=Grid(("classes", "largest distance", ""), tuple(rows)),
         differs=f"{nearer} of the {len(distances)} splits into three and three are nearer to the table "
-        f"than the "
-        f"printed one, which has {number(own)}; the best have {number(min(distances.values()))}."
+        f"than the printed one, which has {number(own)}; the best have {number(min(distances.values()))}."
         if nearer
         else "",
         errata=("TC-2", "TC-4", "TC-6"),
@@ -108,7 +104,7 @@ def table_two() -> Exhibit:
 
 def _split_as_printed() -> Split:
     classes: dict[str, list[int]] = {}
-    for own, *_, disease in printed_table("table II").rows:
+    for own, *_, disease in print_grid("TC", "table II").rows:
         classes.setdefault(str(own), []).append(diseases().index(str(disease)))
     return tuple(tuple(sorted(rows)) for rows in classes.values())
 
@@ -129,7 +125,7 @@ def _largest_distance(split: Sequence[Sequence[int]]) -> Fraction:
 def _search(t: Fraction, step: Engine) -> tuple[Split, Fraction]:
     """Return the classes that a run of two steps publishes, and the largest distance that it states."""
     names = ("ID", "Weight", "Age", "Disease")
-    records = [dict(zip(names, row, strict=True)) for row in printed_table("table I").rows]
+    records = [dict(zip(names, row, strict=True)) for row in print_grid("TC", "table I").rows]
     policy = {
         "version": 1,
         "suppressed": "as_published",
@@ -192,9 +188,8 @@ def trace() -> Exhibit:
     return Exhibit(
         "Equations 1 to 5",
         "the distance of a class from the table, from the leaves up",
-        "P is the table, Q the class of the three diseases of the lungs. R and D are the two branches of "
-        "the tree, "
-        "RD its root.",
+        "P is the table, Q the class of the three diseases of the lungs. R and D are the two branches of the "
+        "tree, RD its root.",
         printed=Grid(
             (*columns, "distance"), tuple((*row, ends if row[0] == "RD" else None) for row in printed)
         ),
@@ -228,8 +223,7 @@ def hierarchy() -> Exhibit:
         "Figure 3",
         "the tree of diseases, and how far two of them are apart",
         "Diseases of the lungs and of the digestion. Two diseases are as far apart as the height of their "
-        "lowest "
-        "common ancestor, over that of the root.",
+        "lowest common ancestor, over that of the root.",
         ours=Grid(("distance of two diseases", "pairs"), tuple((own, pairs[own]) for own in sorted(pairs))),
         drawing="\n".join(lines),
         errata=("TC-3",),
@@ -260,8 +254,7 @@ def additional_loss() -> Exhibit:
         derived=Grid(("reading", "loss"), tuple(rows)),
         ours=Grid(("metric", "loss"), (("additional_information_loss", found),)),
         differs=f"As printed it has {len(set(values))} values here, depending on whose b is meant; we "
-        f"take that of "
-        f"each table, {number(found)}."
+        f"take that of each table, {number(found)}."
         if len(set(values)) > 1
         else "",
         errata=("TC-7",),
