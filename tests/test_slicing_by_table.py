@@ -38,7 +38,7 @@ from hierdata.privacy import (
 )
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
-from hierdata.release.recodings.slicing_by_table import SlicingByTable
+from hierdata.release.recodings.groups import SlicingByTable
 from tests import naive_slicing_by_table as naive
 from tests.cases import examples
 from tests.naive_slicing_by_table import Record, Shares, Tables

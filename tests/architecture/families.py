@@ -127,7 +127,6 @@ FAMILIES = {
         Recoding,
         {
             "correlation": "which sensitive attributes go together, for slicing",
-            "groups": "sensitive values apart by group, for anatomy and slicing",
         },
     ),
     "metrics": Family(

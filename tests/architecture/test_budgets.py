@@ -74,11 +74,6 @@ SMALL = {
     "pipeline/plugins.py": "one command's step",
     "policy/spec/safe_harbor.py": "the identifiers of a regulation, apart from what checks them",
     "policy/schema.py": "writes the JSON Schema; a command of its own",
-    "release/recodings/anatomy.py": "one recoding a file",
-    "release/recodings/full_domain.py": "one recoding a file",
-    "release/recodings/generalization.py": "one recoding a file",
-    "release/recodings/slicing.py": "one recoding a file",
-    "release/recodings/slicing_by_table.py": "one recoding a file",
     "testing/contract.py": "the base of all contracts",
     "release/report/plain.py": "what pages, terminal and sentences read alike",
 }

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from hierdata.ground import plugins
 from hierdata.ground.recodings import traits_of
-from hierdata.release.recodings.anatomy import Anatomy
 from hierdata.release.recodings.base import Recoding
-from hierdata.release.recodings.full_domain import FullDomainRecoding
-from hierdata.release.recodings.generalization import Generalization
+from hierdata.release.recodings.generalization import FullDomainRecoding, Generalization
+from hierdata.release.recodings.groups import Anatomy, Slicing, SlicingByTable
 from hierdata.release.recodings.representatives import Representatives
 from hierdata.release.recodings.sets_and_ranges import SetsAndRanges
-from hierdata.release.recodings.slicing import Slicing
-from hierdata.release.recodings.slicing_by_table import SlicingByTable
 
 RECODINGS: dict[str, type[Recoding]] = {
     "generalization": Generalization,
@@ -33,6 +30,6 @@ def recoding_named(name: str) -> type[Recoding]:
     """
     if name in RECODINGS:
         return RECODINGS[name]
-    found: type[Recoding] = plugins.load("recodings", name, Recoding)  # type: ignore[type-abstract]
+    recoding: type[Recoding] = plugins.load("recodings", name, Recoding)  # type: ignore[type-abstract]
     traits_of(name)
-    return found
+    return recoding

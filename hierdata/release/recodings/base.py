@@ -104,11 +104,11 @@ class SiblingOrder(ABC):
     """The order of siblings; it must not depend on the order of the input."""
 
     @abstractmethod
-    def own(self, vertices: NDArray[np.int64]) -> list[Key]:
+    def vertex_keys(self, vertices: NDArray[np.int64]) -> list[Key]:
         """Return the part of each vertex's key that comes from the vertex itself."""
 
     @abstractmethod
-    def key(self, own: Key, below: list[Key]) -> Key:
+    def key(self, vertex_key: Key, below: list[Key]) -> Key:
         """Return the key of a vertex from its own part and the keys of its children, in order."""
 
 
@@ -118,8 +118,8 @@ class _ByForm(SiblingOrder):
     def __init__(self, published: Published) -> None:
         self._published = published
 
-    def own(self, vertices: NDArray[np.int64]) -> list[Key]:
-        """See SiblingOrder.own."""
+    def vertex_keys(self, vertices: NDArray[np.int64]) -> list[Key]:
+        """See SiblingOrder.vertex_keys."""
         published = self._published
         columns = (
             published.rank[published.shown[vertices]].tolist(),
@@ -128,9 +128,9 @@ class _ByForm(SiblingOrder):
         )
         return list(zip(*columns, strict=True))
 
-    def key(self, own: Key, below: list[Key]) -> Key:
+    def key(self, vertex_key: Key, below: list[Key]) -> Key:
         """See SiblingOrder.key."""
-        rank, texts, carried = own
+        rank, texts, carried = vertex_key
         return rank, (*texts, *carried, *(text for _, inner in below for text in inner))
 
 
@@ -154,10 +154,10 @@ class Published:
         self._nodes = nodes
         self._labels = [
             [
-                _array([*map(_text_label, tree.labels)] if (kind, at) in forest.texts else tree.labels)
-                for at, tree in enumerate(own)
+                _array([*map(_text_label, tree.labels)] if (kind, position) in forest.texts else tree.labels)
+                for position, tree in enumerate(trees)
             ]
-            for kind, own in enumerate(forest.hierarchies)
+            for kind, trees in enumerate(forest.hierarchies)
         ]
         self._spellings = _array((*forest.spellings, None))  # -1 is missing
 
@@ -184,17 +184,17 @@ class Published:
         ``schema`` says where the values of ``sensitive`` are put.
         """
 
-        def items(kind: VertexType, own: NDArray[np.int64]) -> list[Value]:
-            values = (self.labels(kind, own), sensitive(kind, own), self._carried_columns(kind, own))
-            return items_of(schema.types[kind.index], values, len(own))
+        def items(kind: VertexType, alike: NDArray[np.int64]) -> list[Value]:
+            values = (self.labels(kind, alike), sensitive(kind, alike), self._carried_columns(kind, alike))
+            return items_of(schema.types[kind.index], values, len(alike))
 
         for begin in range(0, len(records), _BLOCK):
             vertices = self.vertices(records[begin : begin + _BLOCK])
             is_root = self._forest.parent[vertices] < 0
-            found = self.group_by_type(vertices, items)
-            below = {} if is_root.all() else self._hang(vertices, found, order)
+            built = self.group_by_type(vertices, items)
+            below = {} if is_root.all() else self._hang(vertices, built, order)
             roots = vertices[is_root].tolist()
-            documents = compress(cast("list[Document]", found), is_root.tolist())
+            documents = compress(cast("list[Document]", built), is_root.tolist())
             for root, document in zip(roots, documents, strict=True):
                 yield document, [breadth_first(root, below)]
 
@@ -204,12 +204,12 @@ class Published:
         """Put children below their parents, which precede them; return the children of each, in order."""
         types, parents = self._forest.schema.types, self._forest.parent[vertices]
         inner = vertices[parents >= 0]
-        alone = dict(zip(inner.tolist(), order.own(inner), strict=True))
+        alone = dict(zip(inner.tolist(), order.vertex_keys(inner), strict=True))
         kinds = self._forest.type[vertices].tolist()
         below: defaultdict[int, list[tuple[Key, int, Value, int]]] = defaultdict(list)
         arranged: dict[int, list[int]] = {}
-        found = list(zip(vertices.tolist(), parents.tolist(), kinds, items, strict=True))
-        for vertex, parent, kind, item in reversed(found):
+        rows = list(zip(vertices.tolist(), parents.tolist(), kinds, items, strict=True))
+        for vertex, parent, kind, item in reversed(rows):
             children = sorted(below.pop(vertex, ()), key=_first)
             for index, group in groupby(children, key=_second):
                 hang(item, types[index], [child for _, _, child, _ in group])
@@ -222,9 +222,9 @@ class Published:
 
     def vertices(self, records: Sequence[int]) -> NDArray[np.int64]:
         """Return the published vertices of some records, record by record, parents before children."""
-        roots, own = self._forest.roots, np.array(records, np.int64)
-        counts = roots[own + 1] - roots[own]
-        every = np.arange(counts.sum()) + np.repeat(roots[own] - (np.cumsum(counts) - counts), counts)
+        roots, chosen = self._forest.roots, np.array(records, np.int64)
+        counts = roots[chosen + 1] - roots[chosen]
+        every = np.arange(counts.sum()) + np.repeat(roots[chosen] - (np.cumsum(counts) - counts), counts)
         kept: NDArray[np.int64] = every[self.shown[every] >= 0]
         return kept
 
@@ -233,12 +233,12 @@ class Published:
     ) -> list[Asked]:
         """Apply ``of_type`` to the vertices of each type; return the results in the order of ``vertices``."""
         kinds = self._forest.type[vertices]
-        found: dict[int, Asked] = {}
+        results: dict[int, Asked] = {}
         for kind in self._forest.schema.types:
-            at = np.flatnonzero(kinds == kind.index)
-            if len(at):
-                found.update(zip(at.tolist(), of_type(kind, vertices[at]), strict=True))
-        return list(map(found.__getitem__, range(len(vertices))))
+            positions = np.flatnonzero(kinds == kind.index)
+            if len(positions):
+                results.update(zip(positions.tolist(), of_type(kind, vertices[positions]), strict=True))
+        return list(map(results.__getitem__, range(len(vertices))))
 
     def labels(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
         """Return the published quasi-identifier values of vertices of a type."""
@@ -247,7 +247,7 @@ class Published:
 
     def _shown_nodes(self, kind: VertexType, vertices: NDArray[np.int64]) -> list[NDArray[np.int32]]:
         first = self._forest.first_node[self.shown[vertices]]
-        return [self._nodes[first + at] for at, _ in enumerate(self._labels[kind.index])]
+        return [self._nodes[first + position] for position, _ in enumerate(self._labels[kind.index])]
 
     def sensitive(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
         """Return the sensitive values of original vertices of a type, as the input spells them."""
@@ -256,7 +256,7 @@ class Published:
     def spelling(self, kind: VertexType, vertices: NDArray[np.int64]) -> list[NDArray[np.int32]]:
         """Return the indices of sensitive values among the forest's spellings, -1 where one is missing."""
         first = self._forest.first_sensitive[vertices]
-        return [self._forest.spelling[first + at] for at, _ in enumerate(self._forest.domains[kind.index])]
+        return [self._forest.spelling[first + position] for position, _ in enumerate(kind.sensitive)]
 
     def _carried_columns(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
         if not kind.of_role(Role.CARRIED):
@@ -284,11 +284,11 @@ _first, _second = itemgetter(0), itemgetter(1)
 
 def breadth_first(root: int, below: Mapping[int, Sequence[int]]) -> list[int]:
     """Return a vertex and all below it, level by level; ``below`` has the children of each, in order."""
-    found = [root]
+    vertices = [root]
     if below:
-        for vertex in found:
-            found += below.get(vertex, ())
-    return found
+        for vertex in vertices:
+            vertices += below.get(vertex, ())
+    return vertices
 
 
 def _rows(columns: Sequence[Sequence[Any]], size: int) -> Rows:

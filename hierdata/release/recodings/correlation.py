@@ -30,7 +30,7 @@ _CHOICES = 20_000
 """The most sets of medoids that are all compared; with more, exchanges look for better ones."""
 
 
-def mean_square_contingency(left: Column, right: Column) -> Fraction:
+def mean_square_contingency(first: Column, second: Column) -> Fraction:
     """Return the mean-square contingency phi^2 of two attributes, 0..1: the square of Cramér's V.
 
     phi^2 = 1 / (min(d1, d2) - 1) * sum_ij (f_ij - f_i f_j)^2 / (f_i f_j), where d1 and d2 are the
@@ -42,21 +42,21 @@ def mean_square_contingency(left: Column, right: Column) -> Fraction:
     >>> mean_square_contingency(ill, ward), mean_square_contingency(ill, sex)
     (Fraction(1, 1), Fraction(0, 1))
     """
-    _, i, of_left = np.unique(left, return_inverse=True, return_counts=True)
-    _, j, of_right = np.unique(right, return_inverse=True, return_counts=True)
-    least = min(len(of_left), len(of_right))
+    _, i, of_first = np.unique(first, return_inverse=True, return_counts=True)
+    _, j, of_second = np.unique(second, return_inverse=True, return_counts=True)
+    least = min(len(of_first), len(of_second))
     if least < 2:
         return Fraction(0)
-    cells, both = np.unique(i * len(of_right) + j, return_counts=True)
+    cells, both = np.unique(i * len(of_second) + j, return_counts=True)
     # The sum is that of n_ij^2 / (n_i n_j), less 1; cells of equal counts are summed at once.
-    of_cell = (both, of_left[cells // len(of_right)], of_right[cells % len(of_right)])
+    of_cell = (both, of_first[cells // len(of_second)], of_second[cells % len(of_second)])
     alike, times = np.unique(np.stack(of_cell), axis=1, return_counts=True)
-    over_left, over_right = math.lcm(*of_left.tolist()), math.lcm(*of_right.tolist())
+    over_first, over_second = math.lcm(*of_first.tolist()), math.lcm(*of_second.tolist())
     total = sum(
-        times * n * n * (over_left // a) * (over_right // b)
+        times * n * n * (over_first // a) * (over_second // b)
         for n, a, b, times in zip(*alike.tolist(), times.tolist(), strict=True)
     )
-    return (Fraction(total, over_left * over_right) - 1) / (least - 1)
+    return (Fraction(total, over_first * over_second) - 1) / (least - 1)
 
 
 def tables(forest: Forest, kind: int, asked: int) -> tuple[tuple[int, ...], ...]:
@@ -85,7 +85,7 @@ def correlated_tables(forest: Forest, kind: int) -> tuple[tuple[int, ...], ...]:
         return alone
     apart = _measure(forest, kind)
     divisions = [alone, *(cluster_attributes(apart, asked) for asked in range(count - 1, 1, -1))]
-    return max(divisions, key=lambda own: silhouette(apart, own))
+    return max(divisions, key=lambda division: silhouette(apart, division))
 
 
 def silhouette(apart: NDArray[np.int64], clusters: Sequence[Sequence[int]]) -> Fraction:
@@ -100,13 +100,13 @@ def silhouette(apart: NDArray[np.int64], clusters: Sequence[Sequence[int]]) -> F
     (Fraction(3, 2), Fraction(0, 1))
     """
     total = Fraction(0)
-    for own in clusters:
-        for one in own if len(own) > 1 else ():
-            inside = Fraction(int(apart[one, list(own)].sum()), len(own) - 1)
+    for cluster in clusters:
+        for attribute in cluster if len(cluster) > 1 else ():
+            inside = Fraction(int(apart[attribute, list(cluster)].sum()), len(cluster) - 1)
             outside = min(
-                Fraction(int(apart[one, list(other)].sum()), len(other))
+                Fraction(int(apart[attribute, list(other)].sum()), len(other))
                 for other in clusters
-                if other is not own
+                if other is not cluster
             )
             if most := max(inside, outside):
                 total += (outside - inside) / most
@@ -117,7 +117,8 @@ def _measure(forest: Forest, kind: int) -> NDArray[np.int64]:
     """Return the distances of the sensitive attributes of a vertex type."""
     first = forest.first_sensitive[forest.type == kind]
     domains = forest.domains[kind]
-    return distances([categories(domain, forest.sensitive[first + at]) for at, domain in enumerate(domains)])
+    columns = [forest.sensitive[first + position] for position, _ in enumerate(domains)]
+    return distances(list(map(categories, domains, columns)))
 
 
 def categories(domain: SensitiveDomain, codes: NDArray[np.int32]) -> Column:
@@ -126,25 +127,25 @@ def categories(domain: SensitiveDomain, codes: NDArray[np.int32]) -> Column:
     An attribute of numbers with more than 20 distinct values is cut into at most 10 bins of equal
     frequency: a number that is above a share s of all is in bin floor(10 s), so equal ones share a bin.
     """
-    found = codes.astype(np.int64)
-    there = found[found != MISSING]
+    column = codes.astype(np.int64)
+    there = column[column != MISSING]
     numbers = domain.numbers
     if numbers is None or len(np.unique(there)) <= MANY:
-        return found
+        return column
     counts = np.bincount(there, minlength=len(numbers))
     order = np.array(sorted(range(len(numbers)), key=numbers.__getitem__), np.int64)
     bins = np.empty(len(numbers), np.int64)
     bins[order] = BINS * (np.cumsum(counts[order]) - counts[order]) // len(there)
-    return np.where(found == MISSING, MISSING, bins[found])
+    return np.where(column == MISSING, MISSING, bins[column])
 
 
 def distances(columns: Sequence[Column]) -> NDArray[np.int64]:
     """Return 1 - phi^2 of every two columns, in units of 2^-40, each rounded once; 0 on the diagonal."""
-    found = np.zeros((len(columns), len(columns)), np.int64)
-    for one, other in combinations(range(len(columns)), 2):
-        apart = 1 - mean_square_contingency(columns[one], columns[other])
-        found[one, other] = found[other, one] = round(apart * _UNIT)
-    return found
+    matrix = np.zeros((len(columns), len(columns)), np.int64)
+    for first, other in combinations(range(len(columns)), 2):
+        apart = 1 - mean_square_contingency(columns[first], columns[other])
+        matrix[first, other] = matrix[other, first] = round(apart * _UNIT)
+    return matrix
 
 
 def cluster_attributes(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[int, ...], ...]:
@@ -165,7 +166,7 @@ def cluster_attributes(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[i
     for attribute in range(size):
         nearest = min(medoids, key=lambda medoid: int(apart[attribute, medoid]))
         members[attribute if attribute in members else nearest].append(attribute)
-    return tuple(sorted(tuple(own) for own in members.values()))
+    return tuple(sorted(tuple(cluster) for cluster in members.values()))
 
 
 def _exchange_medoids(apart: NDArray[np.int64], clusters: int) -> list[int]:
@@ -179,13 +180,13 @@ def _exchange_medoids(apart: NDArray[np.int64], clusters: int) -> list[int]:
         nearest = np.minimum(nearest, apart[:, medoids[-1]])
     while True:
         best = int(apart[:, medoids].min(axis=1).sum())
-        found = None
-        for place in range(clusters):
-            others = [*medoids[:place], *medoids[place + 1 :]]
+        exchanged = None
+        for position in range(clusters):
+            others = [*medoids[:position], *medoids[position + 1 :]]
             kept = apart[:, others].min(axis=1, initial=np.iinfo(np.int64).max // len(apart))
             cost = np.minimum(kept[:, None], apart).sum(axis=0)
             if int(cost.min()) < best:
-                best, found = int(cost.min()), [*others, int(cost.argmin())]
-        if found is None:
+                best, exchanged = int(cost.min()), [*others, int(cost.argmin())]
+        if exchanged is None:
             return sorted(medoids)
-        medoids = found
+        medoids = exchanged

@@ -1,4 +1,4 @@
-"""Sensitive values apart from their records, joined by group: the common base of anatomy and slicing."""
+"""Sensitive values apart from their records, joined by group: anatomy and both kinds of slicing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,18 @@ from numpy.typing import NDArray
 from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, Document, group_key, sensitive_part
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Linked, Publication, PublishedPart
+from hierdata.forest.publication import (
+    Linked,
+    Publication,
+    PublishedPart,
+    publish_by_table,
+    publish_grouped,
+    publish_sliced,
+)
+from hierdata.ground.recodings import TRAITS, RecodingTraits
 from hierdata.records.binding import objects
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
-from hierdata.release.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder
+from hierdata.release.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder, whole
 from hierdata.release.recodings.correlation import correlated_tables, tables
 
 _BLOCK = 1024
@@ -54,7 +63,7 @@ class ByGroup(Recoding):
         there = publication.shown[forest.roots[:-1]] >= 0
 
         def ids(kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
-            return [own[vertices].tolist() for own in groups.values()] if kind.sensitive else []
+            return [group[vertices].tolist() for group in groups.values()] if kind.sensitive else []
 
         def records() -> Iterator[Linked]:
             kept = [record for record in order if there[record]]
@@ -65,15 +74,35 @@ class ByGroup(Recoding):
         together: dict[str, tuple[str, ...]] = {}
         for kind in forest.schema.types:
             sensitive = kind.sensitive
-            for number, (name, own) in enumerate(self.tables(forest, kind) if sensitive else (), 1):
+            for number, (name, positions) in enumerate(self.tables(forest, kind) if sensitive else (), 1):
                 group = groups.get(group_key(number), groups.get(group_key()))
                 assert group is not None, "a table has groups of its own, or all share theirs"
                 if not group[forest.type == kind.index].any():
                     continue
-                values = partial(_values, published, forest, kind, own, group)
+                values = partial(_values, published, forest, kind, positions, group)
                 parts.append(PublishedPart(name, values, None, "value"))
-                together[name] = tuple(sensitive[position].path for position in own)
+                together[name] = tuple(sensitive[position].path for position in positions)
         return replace(publication, parts=tuple(parts), tables=together)
+
+
+class Anatomy(ByGroup):
+    """Publish records with their own quasi-identifiers in finest form, and the sensitive values by group.
+
+    These are the two tables of Xiao and Tao (Anatomy, VLDB 2006), also for trees: each vertex type with
+    sensitive attributes has one table with all of them (see ByGroup). Groups of different types are
+    independent.
+    """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["anatomy"]
+
+    def arrange_publication(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
+        """See ByGroup.arrange_publication."""
+        return publish_grouped(forest, tuple(partitions), ())
+
+    def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """See ByGroup.tables."""
+        every = tuple(range(len(kind.sensitive)))
+        yield sensitive_part(forest.schema.keys(kind.index)), every
 
 
 class InTables(ByGroup):
@@ -87,8 +116,8 @@ class InTables(ByGroup):
     def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
         """See ByGroup.tables."""
         keys = forest.schema.keys(kind.index)
-        for number, own in enumerate(self.divide_attributes(forest, kind), 1):
-            yield sensitive_part(keys, number), own
+        for number, positions in enumerate(self.divide_attributes(forest, kind), 1):
+            yield sensitive_part(keys, number), positions
 
     def divide_attributes(self, forest: Forest, kind: VertexType) -> tuple[tuple[int, ...], ...]:
         """See Recoding.divide_attributes."""
@@ -98,8 +127,42 @@ class InTables(ByGroup):
             return correlated_tables(forest, kind.index)
         if not isinstance(stated, tuple):
             return tables(forest, kind.index, len(paths) if stated is None else stated)
-        found = (tuple(at for at, path in enumerate(paths) if path in table) for table in stated)
-        return tuple(own for own in found if own)
+        divided = (tuple(paths.index(path) for path in paths if path in table) for table in stated)
+        return tuple(positions for positions in divided if positions)
+
+
+class Slicing(InTables):
+    """Publish every record with the labels of its class, and tables of the sensitive values of each group.
+
+    TC section 3 (SLOMS) takes this vertical cut from slicing (Li, Li, Zhang, Molloy, IEEE TKDE 24(3), 2012):
+    correlated sensitive attributes share a table, and within a group nothing links the rows of two tables, or
+    a row to a record. A group is one vertex of each record of one class, and all tables of a vertex type
+    share its id: with an id for each table, as in TC, nearly every record would have a unique combination.
+    """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["slicing"]
+
+    def arrange_publication(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
+        """See ByGroup.arrange_publication."""
+        return publish_sliced(forest, whole(partitions))
+
+
+class SlicingByTable(InTables):
+    """Publish records with the labels of their class and one group id for each sensitive table.
+
+    As TC section 3.1, step 3, and formula 8 have it (erratum TC-11): each table is divided into groups by
+    itself, so that quasi-identifiers are generalized for k alone. The price is that the ids of a record
+    together may single it out. Tables are divided as by ``slicing``. Only records without vertices below them
+    can be published, by one partition for the classes and one for each table.
+    """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["slicing_by_table"]
+
+    def arrange_publication(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
+        """See ByGroup.arrange_publication."""
+        classes, *groups = partitions
+        names = (name for name, _ in self.tables(forest, forest.schema.root))
+        return publish_by_table(forest, classes, dict(zip(names, groups, strict=True)))
 
 
 def _with_groups(schema: Schema, names: Sequence[str]) -> Schema:
@@ -108,7 +171,7 @@ def _with_groups(schema: Schema, names: Sequence[str]) -> Schema:
     def of(kind: VertexType) -> VertexType:
         if not kind.sensitive:
             return kind
-        kept = tuple(one for one in kind.attributes if one.role is not Role.SENSITIVE)
+        kept = tuple(attribute for attribute in kind.attributes if attribute.role is not Role.SENSITIVE)
         groups = (Attribute(f"{kind.path}.{name}", (name,), Role.SENSITIVE) for name in names)
         return replace(kind, attributes=(*kept, *groups))
 
@@ -148,13 +211,13 @@ def _number_groups(forest: Forest, positions: NDArray[np.int64], order: Sequence
         if not kind.sensitive:
             continue
         vertices = np.flatnonzero((forest.type == kind.index) & (positions >= 0))
-        places, own = np.unique(positions[vertices], return_inverse=True)
-        first = np.full(len(places), forest.record_count)
-        np.minimum.at(first, own, position[forest.record_of[vertices]])
-        keys = [(at, draw_order(place)) for at, place in zip(first.tolist(), places.tolist(), strict=True)]
-        number = np.empty(len(places), np.int64)
-        number[sorted(range(len(places)), key=keys.__getitem__)] = np.arange(1, len(places) + 1)
-        group[vertices] = number[own]
+        distinct, inverse = np.unique(positions[vertices], return_inverse=True)
+        first = np.full(len(distinct), forest.record_count)
+        np.minimum.at(first, inverse, position[forest.record_of[vertices]])
+        keys = list(zip(first.tolist(), map(draw_order, distinct.tolist()), strict=True))
+        number = np.empty(len(distinct), np.int64)
+        number[sorted(range(len(distinct)), key=keys.__getitem__)] = np.arange(1, len(distinct) + 1)
+        group[vertices] = number[inverse]
     return group
 
 
@@ -166,8 +229,8 @@ class _ByGroup(SiblingOrder):
         self._published = published
         self._groups = groups
 
-    def own(self, vertices: NDArray[np.int64]) -> list[Key]:
-        """See SiblingOrder.own."""
+    def vertex_keys(self, vertices: NDArray[np.int64]) -> list[Key]:
+        """See SiblingOrder.vertex_keys."""
         published = self._published
         columns = (
             self._forest.type[vertices].tolist(),
@@ -177,10 +240,10 @@ class _ByGroup(SiblingOrder):
         )
         return list(zip(*columns, strict=True))
 
-    def key(self, own: Key, below: list[Key]) -> Key:
+    def key(self, vertex_key: Key, below: list[Key]) -> Key:
         """See SiblingOrder.key."""
         # Exempt values come last: they differ between the records of a class, whose children have one order.
-        *shown, carried = own
+        *shown, carried = vertex_key
         return *shown, tuple(below), carried
 
 
@@ -198,9 +261,9 @@ def _values(
     sensitive = kind.sensitive
     vertices = np.flatnonzero((forest.type == kind.index) & (group > 0))
     spelling = published.spelling(kind, vertices)
-    found = [group[vertices], *(published.text_rank[spelling[position]] for position in positions)]
-    order = np.lexsort(found[::-1])
-    differs = [np.diff(column[order], prepend=-1) != 0 for column in found]
+    keys = [group[vertices], *(published.text_rank[spelling[position]] for position in positions)]
+    order = np.lexsort(keys[::-1])
+    differs = [np.diff(column[order], prepend=-1) != 0 for column in keys]
     starts = np.flatnonzero(np.logical_or.reduce(differs))
     counts = np.diff(starts, append=len(order))
     places = [(GROUP,), *(sensitive[position].steps or (LIST_IN_ITEM,) for position in positions), (COUNT,)]

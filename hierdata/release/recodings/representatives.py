@@ -78,12 +78,12 @@ def _with_lists(schema: Schema) -> Schema:
 
 def _members(published: Published, records: Sequence[int], shown: Sequence[int]) -> list[list[int]]:
     """Return the vertices of each record that the representative's vertices ``shown`` stand for."""
-    found = []
+    members = []
     for record in records:
-        own = published.vertices([record])
-        of = dict(zip(published.shown[own].tolist(), own.tolist(), strict=True))
-        found.append([of[vertex] for vertex in shown])
-    return found
+        vertices = published.vertices([record])
+        of = dict(zip(published.shown[vertices].tolist(), vertices.tolist(), strict=True))
+        members.append([of[vertex] for vertex in shown])
+    return members
 
 
 def _representative(forest: Forest, published: Published, records: Sequence[int]) -> tuple[Vertex, list[int]]:
@@ -92,18 +92,18 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
     labels: dict[int, list[Scalar]] = {}
     vertices = published.vertices(records)
     for kind in forest.schema.types:
-        own = vertices[forest.type[vertices] == kind.index]
-        shown = published.shown[own].tolist()
+        alike = vertices[forest.type[vertices] == kind.index]
+        shown = published.shown[alike].tolist()
         for v in shown:
             if v not in values:
                 values[v] = [[] for _ in kind.sensitive]
-        for position, column in enumerate(published.sensitive(kind, own)):
+        for position, column in enumerate(published.sensitive(kind, alike)):
             for v, value in zip(shown, column, strict=True):
                 if value is not None:
                     values[v][position].append(value)
-        alone = np.unique(published.shown[own])
+        alone = np.unique(published.shown[alike])
         columns = published.labels(kind, alone)
-        labels.update((v, [column[at] for column in columns]) for at, v in enumerate(alone.tolist()))
+        labels.update((v, [column[row] for column in columns]) for row, v in enumerate(alone.tolist()))
     below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex, int]]] = defaultdict(list)
     arranged: dict[int, list[int]] = {}
     root = -1
@@ -118,7 +118,7 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
             [None] * len(kind.of_role(Role.CARRIED)),
             [child for _, _, child, _ in children],
         )
-        arranged[v] = [child for *_, child in sorted(children, key=lambda one: one[2].type)]
+        arranged[v] = [child for *_, child in sorted(children, key=lambda entry: entry[2].type)]
         content = tuple(sort_key(value) for multiset in multisets for value in multiset)
         below[int(forest.parent[v])].append((int(published.rank[v]), content, vertex, v))
         root = int(forest.parent[v])

@@ -54,15 +54,15 @@ class SetsAndRanges(ByRecord):
         """See Recoding.prepare; adds a node right below the root for each content that a class publishes."""
         nodes = partition.nodes.copy()
         extended = []
-        for kind, own in enumerate(forest.hierarchies):
+        for kind, hierarchies in enumerate(forest.hierarchies):
             members = np.flatnonzero((forest.type == kind) & (partition.representative >= 0))
             stands_for = partition.representative[members]
             trees = []
-            for position, tree in enumerate(own):
+            for position, tree in enumerate(hierarchies):
                 values = forest.nodes[forest.first_node[members] + position]
                 shown, held = _contents(tree, stands_for, values)
-                tree, found = _with_nodes(tree, held)
-                nodes[forest.first_node[shown] + position] = found
+                tree, made = _with_nodes(tree, held)
+                nodes[forest.first_node[shown] + position] = made
                 trees.append(tree)
             extended.append(tuple(trees))
         return replace(forest, hierarchies=tuple(extended)), replace(partition, nodes=nodes)
@@ -97,8 +97,8 @@ def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy
     }
     alone[Content((), True)] = missing
     made = sorted(set(contents) - alone.keys())  # never in the order of the input
-    node_of = alone | {own: node for node, own in enumerate(made, len(tree.labels))}
-    return extend_hierarchy(tree, made), np.array([node_of[own] for own in contents], np.int32)
+    node_of = alone | {content: node for node, content in enumerate(made, len(tree.labels))}
+    return extend_hierarchy(tree, made), np.array([node_of[content] for content in contents], np.int32)
 
 
 def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
@@ -106,14 +106,14 @@ def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
     below = (-1,) * (tree.depths - 2)
     return replace(
         tree,
-        labels=(*tree.labels, *(content_label(tree, own) for own in contents)),
+        labels=(*tree.labels, *(content_label(tree, content) for content in contents)),
         ancestors=(
             *tree.ancestors,
             *((0, node, *below) for node, _ in enumerate(contents, len(tree.labels))),
         ),
-        lm=(*tree.lm, *(_loss(tree, own) for own in contents)),
+        lm=(*tree.lm, *(_loss(tree, content) for content in contents)),
         made=(tree.made or 0) + len(contents),
-        made_of=(*tree.made_of, *(_covered_nodes(tree, own) for own in contents)),
+        made_of=(*tree.made_of, *(_covered_nodes(tree, content) for content in contents)),
     )
 
 
