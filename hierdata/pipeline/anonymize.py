@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from hierdata.pipeline.resources import RunContext
     from hierdata.policy.policy import Policy
     from hierdata.release.release import Release
-    from hierdata.release.report.models import GateVerdict, StewardReport
+    from hierdata.release.report.models import StewardReport
+    from hierdata.release.report.parts import GateVerdict
     from hierdata.sources import Form
     from hierdata.sources.stores import Store
 

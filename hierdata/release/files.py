@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
 from hierdata.ground.errors import file_error
@@ -29,26 +28,22 @@ from hierdata.release.gates import attacker_risks, bind_attackers
 from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE, SUMMARY_FILE
 from hierdata.release.pictures import collect_pictures
 from hierdata.release.public import ReadBack, build_codebook, build_release_file
-from hierdata.release.report.models import (
+from hierdata.release.report.models import Outcome, ReleaseFile, SafeHarborRow, StewardReport, dump
+from hierdata.release.report.page import render_report, render_summary
+from hierdata.release.report.parts import (
     Counts,
     Exact,
+    Fingerprints,
     GateVerdict,
     KeptShare,
     KeptShares,
     LevelRow,
     LevelTable,
     MembershipRow,
-    Outcome,
-    ReleaseFile,
-    SafeHarborRow,
-    StewardReport,
     Tally,
     costs,
-    dump,
     figures,
 )
-from hierdata.release.report.page import render_report, render_summary
-from hierdata.release.report.parts import Fingerprints
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
 from hierdata.release.report.wording import DROPPED, certain_guesses, warn_of_certainty
@@ -79,12 +74,12 @@ def write_files(
     bound = digest_files(public.files).hex() if public.files else None
     kept = {"drawn_by": shaped.drawn_by, "public": bound}
     facts = freeze(prepared, __version__, tables).model_copy(update=kept)
-    told = {
+    additions = {
         "shape": shaped.figures,
         "fingerprints": Fingerprints(input=content.hex(), policy=facts.policy),
         "pictures": collect_pictures(prepared, tallies[count_part], published),
     }
-    report = report.model_copy(update=told)
+    report = report.model_copy(update=additions)
     files = {
         folder / "public" / RELEASE_FILE: dump(public),
         folder / "public" / CODEBOOK_FILE: dump(build_codebook(published)),
@@ -131,7 +126,7 @@ def build_report(
         },
         class_size=prepared.constraints.min_class_size,
         counts=_counts(prepared.schema, counts, verdict, empty),
-        metrics=figures({name: found for name, found in measured.items() if found}),
+        metrics=figures({name: measures for name, measures in measured.items() if measures}),
         kept=_kept_shares(tallies),
         attackers=attacker_risks(attackers, tallies),
         gates=gates,
@@ -139,8 +134,8 @@ def build_report(
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
         safe_harbor=tuple(
-            SafeHarborRow(letter=own.letter, what=own.what, fields=dict(own.treated))
-            for own in list_removed(policy)
+            SafeHarborRow(letter=identifier.letter, what=identifier.what, fields=dict(identifier.treated))
+            for identifier in list_removed(policy)
         ),
         reasons=_reasons(prepared.schema, counts),
         fields={
@@ -206,11 +201,11 @@ def _counts(schema: Schema, counts: Counted, verdict: Verdict, empty: int) -> Co
 
 
 def _kept_shares(tallies: Tallies) -> KeptShares:
-    found = KeptWorth().shares(tallies)
+    shares = KeptWorth().shares(tallies)
     return KeptShares(
-        total=None if found.total is None else _kept_share(found.total),
-        vertices={path: _kept_share(own) for path, own in found.vertices.items()},
-        fields={path: _kept_share(own) for path, own in found.fields.items()},
+        total=None if shares.total is None else _kept_share(shares.total),
+        vertices={path: _kept_share(share) for path, share in shares.vertices.items()},
+        fields={path: _kept_share(share) for path, share in shares.fields.items()},
     )
 
 
@@ -220,13 +215,13 @@ def _kept_share(share: Share) -> KeptShare:
 
 def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:
     """Return by vertex type why no more could be published: the most frequent reason among the blocks."""
-    found = {}
+    reasons = {}
     for kind in sorted(counts.reasons):
-        given = counts.reasons[kind]
-        most = min(given, key=lambda reason: (-given[reason], reason))
-        others = "" if len(given) == 1 else f" (in {given[most]} of {sum(given.values())} blocks)"
-        found[schema.types[kind].path] = most + others
-    return found
+        blocks = counts.reasons[kind]
+        most = min(blocks, key=lambda reason: (-blocks[reason], reason))
+        others = "" if len(blocks) == 1 else f" (in {blocks[most]} of {sum(blocks.values())} blocks)"
+        reasons[schema.types[kind].path] = most + others
+    return reasons
 
 
 def _tally(total: int, published: int) -> Tally:
@@ -247,8 +242,8 @@ def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
             for model, scope in policy.scoped_models
             if (most := model.capacities(size)) and (scope is None or keys in scope)
         ]
-        own = counts.levels.get(path, Sums())
-        total = max(sum(own.values()), 1)
+        counted = counts.levels.get(path, Sums())
+        total = max(sum(counted.values()), 1)
         rows = tuple(
             LevelRow(
                 level=level,
@@ -256,20 +251,17 @@ def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
                 share=Exact.of(Fraction(count, total)),
                 capacity=min((most[level - 1] for most in capacities), default=None),
             )
-            for level, count in ((level, own.get(level, 0)) for level in range(1, scale.count + 1))
+            for level in range(1, scale.count + 1)
+            for count in [counted.get(level, 0)]
         )
         tables[path] = LevelTable(
             levels=rows,
-            breakpoints=_breakpoints(scale),
+            breakpoints=tuple(map(str, breakpoints(scale.low, scale.high)))
+            if isinstance(scale, DomainScale)
+            else (),
             memberships=tuple(
                 MembershipRow(at=row.label, level=row.level, degrees=row.degrees)
                 for row in degrees.get(path, ())
             ),
         )
     return tables
-
-
-def _breakpoints(scale: LevelScale) -> tuple[str, ...]:
-    if not isinstance(scale, DomainScale):
-        return ()
-    return tuple(str(point) for point in breakpoints(scale.low, scale.high))

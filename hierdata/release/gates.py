@@ -33,17 +33,19 @@ class BoundGate:
 
     def judge(self, tallies: Tallies) -> GateVerdict:
         """Return the verdict. The worst of several figures decides; without a figure the gate fails."""
-        found = [figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)]
-        if not found:
+        measured = [
+            figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)
+        ]
+        if not measured:
             return GateVerdict(**(self.stated | {"figure": None}), value=None, exact=None, passed=False)
         worst = (max if self.gate.metric_class.better == "lower" else min)(
-            found, key=lambda figure: Fraction(figure.value)
+            measured, key=lambda figure: Fraction(figure.value)
         )
         return GateVerdict(
             **(self.stated | {"figure": worst.name}),
             value=float(worst.value),
             exact=worst.exact,
-            passed=all(self.gate.holds(figure.value) for figure in found),
+            passed=all(self.gate.holds(figure.value) for figure in measured),
         )
 
 
@@ -115,7 +117,7 @@ def every_metric(
     attackers = bind_attackers(policy, schema, domains)
     return (
         *(metric.under(policy.diversity) for metric in metrics_of(policy.metrics).values()),
-        *(metric for own in attackers.values() for metric in own.values()),
+        *(metric for metrics in attackers.values() for metric in metrics.values()),
         *(gate.metric for gate in gates),
     )
 
@@ -124,11 +126,11 @@ def attacker_risks(
     attackers: Mapping[str, Mapping[str, Risk]], tallies: Tallies
 ) -> dict[str, dict[str, Measure]]:
     """Return what each attacker learns from a release, by attacker and metric."""
-    found = {
+    measured = {
         name: {risk: metric.figures(tallies) for risk, metric in metrics.items()}
         for name, metrics in attackers.items()
     }
-    return {name: figures(own) for name, own in found.items() if all(own.values())}
+    return {name: figures(risks) for name, risks in measured.items() if all(risks.values())}
 
 
 def _bound_to(metric: type[Risk], policy: Policy, attacker: AttackerModel) -> Risk:

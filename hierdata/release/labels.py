@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from hierdata.documents.document import Document, Scalar
@@ -24,42 +24,8 @@ _CLASS = "representative"
 """The key of the record in the document of a class."""
 
 
-@dataclass(frozen=True)
-class _LabelWriter:
-    """Puts the labels of one field into documents; ``within`` is the key of the record in each, if any."""
-
-    field: DerivedField
-    found: LabelMap
-    within: str | None = None
-
-    @classmethod
-    def of(cls, rule: DerivedRule, within: str | None) -> _LabelWriter:
-        """Return those of a field of the records, or of rows of a table of sensitive values."""
-        skipped = len(rule.vertex) if rule.apart else 0
-        field = DerivedField(rule.source[skipped:], rule.keys[skipped:])
-        return cls(field, LabelMap(rule.labels, rule.pairs or (), sets=rule.sets), within)
-
-    def put(self, document: Document) -> Document:
-        """Put labels into a document, and return it."""
-        inner = document if self.within is None else document[self.within]
-        assert isinstance(inner, dict)
-        self.field.put(inner, self.found.find)
-        return document
-
-
-@dataclass(frozen=True)
-class _Uniter:
-    """Unites the vertex types of lists in documents; ``within`` is the key of the record in each."""
-
-    mixed: Mixed
-    within: str | None
-
-    def put(self, document: Document) -> Document:
-        """Unite them, and return the document."""
-        inner = document if self.within is None else document[self.within]
-        assert isinstance(inner, dict)
-        self.mixed.unite(inner)
-        return document
+Change = Callable[[Document], object]
+"""Changes a record, or a row of a table of sensitive values, in place."""
 
 
 class Finished(Recoding):
@@ -73,22 +39,26 @@ class Finished(Recoding):
 
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """See Recoding.publish."""
-        found = self._recoding.publish(forest, partitions, order)
+        publication = self._recoding.publish(forest, partitions, order)
         if not self._rules and not self._mixed:
-            return found
+            return publication
         within = _CLASS if self._recoding.traits.publishes_classes else None
-        records, *tables = found.parts
-        last: list[_LabelWriter | _Uniter] = [
-            _LabelWriter.of(rule, within) for rule in self._rules if not rule.apart
-        ]
-        parts = [_change_part(records, [*last, *([_Uniter(self._mixed, within)] if self._mixed else ())])]
+        records, *tables = publication.parts
+        changes = [_label_by(rule) for rule in self._rules if not rule.apart]
+        parts = [_change_part(records, [*changes, *([self._mixed.unite] if self._mixed else ())], within)]
         for part in tables:
-            held = found.tables[part.name]
-            own = [
-                _LabelWriter.of(rule, None) for rule in self._rules if _is_beside(rule, held, forest.schema)
-            ]
-            parts.append(_change_part(part, own))
-        return replace(found, parts=tuple(parts))
+            held = publication.tables[part.name]
+            beside = [rule for rule in self._rules if _is_beside(rule, held, forest.schema)]
+            parts.append(_change_part(part, [_label_by(rule) for rule in beside]))
+        return replace(publication, parts=tuple(parts))
+
+
+def _label_by(rule: DerivedRule) -> Change:
+    """Return what puts the labels of a field into the records, or into the table that has its source."""
+    skipped = len(rule.vertex) if rule.apart else 0
+    field = DerivedField(rule.source[skipped:], rule.keys[skipped:])
+    labels = LabelMap(rule.labels, rule.pairs or (), sets=rule.sets)
+    return partial(field.put, find=labels.find)
 
 
 def _is_beside(rule: DerivedRule, held: Collection[str], schema: Schema) -> bool:
@@ -100,23 +70,24 @@ def _is_beside(rule: DerivedRule, held: Collection[str], schema: Schema) -> bool
     )
 
 
-def _change_part(part: PublishedPart, changes: Sequence[_LabelWriter | _Uniter]) -> PublishedPart:
+def _change_part(part: PublishedPart, changes: Sequence[Change], within: str | None = None) -> PublishedPart:
+    """Change the documents of a part; ``within`` is the key of the record in each, if any."""
     if not changes:
         return part
 
-    def put(document: Document) -> Document:
-        for own in changes:
-            own.put(document)
+    def change_document(document: Document) -> Document:
+        record = document if within is None else document[within]
+        assert isinstance(record, dict)
+        for change in changes:
+            change(record)
         return document
 
-    linked = None if part.linked is None else partial(_change_linked, part, put)
-    return replace(part, documents=lambda: map(put, part.documents()), linked=linked)
+    def change_linked() -> Iterator[Linked]:
+        assert part.linked is not None
+        return ((change_document(document), shown) for document, shown in part.linked())
 
-
-def _change_linked(part: PublishedPart, put: Callable[[Document], Document]) -> Iterator[Linked]:
-    assert part.linked is not None
-    for document, shown in part.linked():
-        yield put(document), shown
+    linked = None if part.linked is None else change_linked
+    return replace(part, documents=lambda: map(change_document, part.documents()), linked=linked)
 
 
 def spell_labels(labels: LabelPairs) -> tuple[tuple[Label, Label], ...]:

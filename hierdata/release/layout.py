@@ -16,7 +16,8 @@ from hierdata.ground.errors import PolicyError, TargetError, VerificationError
 from hierdata.ground.plugins import require
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import may_be_tables
-from hierdata.release.report.models import PluginUse, PublishedFile
+from hierdata.release.report.models import PluginUse
+from hierdata.release.report.parts import PublishedFile
 from hierdata.release.witness import WITNESS_FILE
 
 FACTS_FILE = Path("steward") / "verification.json"
@@ -149,10 +150,10 @@ def check_plugins(published: object) -> None:
 
 def published_files(folder: Path) -> tuple[PublishedFile, ...]:
     """List the files in public/ other than those that are written about them, each with its SHA-256."""
-    found = []
+    files = []
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.relative_to(folder).as_posix() not in PUBLIC_FILES:
             with path.open("rb") as stream:
                 sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-            found.append(PublishedFile(name=path.relative_to(folder).as_posix(), sha256=sha256))
-    return tuple(found)
+            files.append(PublishedFile(name=path.relative_to(folder).as_posix(), sha256=sha256))
+    return tuple(files)

@@ -57,7 +57,7 @@ def _type_of(prepared: Prepared, keys: tuple[str, ...]) -> int | None:
         return None
     path = str(prepared.policy.rules_by_keys[keys][0])
     for kind in prepared.schema.types:
-        if any(own.path == path for own in kind.attributes):
+        if any(attribute.path == path for attribute in kind.attributes):
             return kind.index
     return None
 
@@ -96,12 +96,12 @@ def _changes(
         }
     else:
         ranked = sorted((code for code in before if before[code]), key=lambda code: (-before[code], code))
-        groups = {f"v{at + 1}": [code] for at, code in enumerate(ranked[:_MOST_FREQUENT])}
+        groups = {f"v{rank + 1}": [code] for rank, code in enumerate(ranked[:_MOST_FREQUENT])}
         if rest := ranked[_MOST_FREQUENT:]:
             groups[f"{len(rest):,} rarer values"] = rest
     for name, codes in groups.items():
-        there, left = (sum(side.get(code, 0) for code in codes) for side in (before, after))
-        yield Change(name=name, input=there, published=left)
+        there, kept = (sum(side.get(code, 0) for code in codes) for side in (before, after))
+        yield Change(name=name, input=there, published=kept)
 
 
 def _example(prepared: Prepared, counts: Counted, published: ReadBack) -> Iterator[ExampleLine]:
@@ -115,11 +115,11 @@ def _example(prepared: Prepared, counts: Counted, published: ReadBack) -> Iterat
         above = schema.keys(kind.index)
         depth = len(schema.line(kind.index)) - 1
         lost = 2 * counts.published[kind.index] < counts.vertices[kind.index]
-        what = "one of a list" if kind.many else "an object"
+        form = "one of a list" if kind.many else "an object"
         if depth:
             name = ".".join(kind.steps)
-            after = LEFT_OUT_IN_MOST if lost else what
-            yield ExampleLine(path=kind.path, name=name, depth=depth - 1, before=what, after=after)
+            after = LEFT_OUT_IN_MOST if lost else form
+            yield ExampleLine(path=kind.path, name=name, depth=depth - 1, before=form, after=after)
         for keys, text, rule in fields[kind.index]:
             before, after = _show_field(prepared, published, keys, rule)
             after = LEFT_OUT_IN_MOST if lost and rule.published_as is not None else after

@@ -20,37 +20,34 @@ from hierdata.policy.policy import Policy
 from hierdata.release.gates import describe_gate
 from hierdata.release.labels import spell_labels
 from hierdata.release.report.knowledge import knowledge_sentences, read_missing
-from hierdata.release.report.models import (
-    Codebook,
-    CodebookField,
+from hierdata.release.report.models import Codebook, CodebookField, PluginUse, ReleaseFile
+from hierdata.release.report.parts import (
     Exact,
     GroupIds,
-    PluginUse,
     Promise,
     PublicCounts,
     PublicGate,
     PublishedFile,
     PublishedValues,
-    ReleaseFile,
-    describe_group_ids,
     figures,
-    identifier_sentences,
-    limitations,
-    spelling_sentence,
-    state_substitutes,
-    suppression_sentences,
 )
 from hierdata.release.report.sentences import (
     READ_RESOURCES,
     certain_sentences,
     count_empty,
+    describe_group_ids,
+    identifier_sentences,
+    limitations,
+    spelling_sentence,
     state_closed,
     state_forms,
+    state_substitutes,
+    suppression_sentences,
     unique_sentences,
     unlimited_sentences,
 )
 from hierdata.release.report.shape import describe_steps, limit_individuals, limit_shape
-from hierdata.release.verification import judgements_by_model
+from hierdata.release.verification import promises
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Scalar
@@ -85,7 +82,7 @@ def build_release_file(published: ReadBack) -> ReleaseFile:
         files=published.files,
         tables=dict(verdict.tables),
         passed=True,
-        promises=tuple(_public_promises(policy, verdict)),
+        promises=_public_promises(policy, verdict),
         worst_guess={path: Exact.of(share) for path, share in verdict.worst_guess.items()},
         group_ids=GroupIds.of(verdict.group_ids),
         counts=PublicCounts(
@@ -217,26 +214,18 @@ def describe_form(policy: Policy, keys: tuple[str, ...]) -> str | None:
 
 def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
     """Return the policy's reasons by path: why fields are exempt, why a missing pseudonym reveals nothing."""
-    given = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
-    exempt = dict(one for keys, one in given.items() if keys not in policy.pseudonyms)
-    return exempt, {path: reason for path, reason in given.values() if path not in exempt and reason}
+    reasons = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
+    exempt = dict(pair for keys, pair in reasons.items() if keys not in policy.pseudonyms)
+    return exempt, {path: reason for path, reason in reasons.values() if path not in exempt and reason}
 
 
-def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
-    """Yield the promises; what a model achieved is left out if it can be computed from the original only."""
-    for model, judgements in judgements_by_model(policy, verdict):
-        known = [
-            judgement if judgement.held else replace(judgement, held=True, reason="", achieved={})
-            for judgement in judgements
-        ]
-        traits = policy.recoding_traits
-        yield Promise.of(
-            model,
-            known,
-            apart=traits.partitions_each_type,
-            ids=traits.groups_each_table,
-            by_root=policy.knowledge not in (None, model),
-        )
+def _public_promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
+    """Return the promises; what a model achieved is left out if it can be computed from the original only."""
+    public = (
+        judgement if judgement.held else replace(judgement, held=True, reason="", achieved={})
+        for judgement in verdict.judgements
+    )
+    return promises(policy, replace(verdict, judgements=tuple(public)))
 
 
 def _fineness(published: ReadBack) -> Iterator[tuple[str, PublishedValues]]:

@@ -115,7 +115,7 @@ class Release:
             f"{prefix}{metric}.{figure}": value
             for prefix, measures in (
                 ("", self.report.metrics),
-                *((f"attackers.{name}.", own) for name, own in attackers.items()),
+                *((f"attackers.{name}.", risks) for name, risks in attackers.items()),
             )
             for metric, measure in measures.items()
             for figure, value in measure.figures.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -34,8 +34,6 @@ from hierdata.release.report.models import (
     Codebook,
     Frozen,
     FrozenNumber,
-    Promise,
-    PublishedFile,
     Reference,
     ReleaseFile,
     SensitiveFacts,
@@ -43,10 +41,11 @@ from hierdata.release.report.models import (
     dump,
 )
 from hierdata.release.report.page import render_summary
+from hierdata.release.report.parts import Promise, PublishedFile
 from hierdata.release.witness import digest_files
 
 if TYPE_CHECKING:
-    from hierdata.judge import Judgement, Keys, Verdict
+    from hierdata.judge import Keys, Verdict
     from hierdata.policy.plan.plan import Prepared
     from hierdata.privacy import PrivacyModel
 
@@ -173,10 +172,10 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     for keys, rule in policy.sensitive.items():
         path = str(policy.rules_by_keys[keys][0])
         try:
-            found = facts.sensitive[path]
-            scales[keys] = scale = None if found.scale is None else scale_from_facts(found.scale)
-            if found.reference is not None:
-                counted[keys] = _thaw_reference(found.reference)
+            frozen = facts.sensitive[path]
+            scales[keys] = scale = None if frozen.scale is None else scale_from_facts(frozen.scale)
+            if frozen.reference is not None:
+                counted[keys] = _thaw_reference(frozen.reference)
         except (KeyError, TypeError, ValueError, ArithmeticError, Uncovered):
             raise VerificationError(
                 "these are not facts of this field, or they were changed", path=path
@@ -185,10 +184,10 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
             raise VerificationError("the frozen levels differ from the policy's", path=path)
         scales[keys] = rule.scale_of(scale, policy.folder)
         taxonomy = taxonomies[keys]
-        if found.taxonomy != (None if taxonomy is None else taxonomy.codebook):
+        if frozen.taxonomy != (None if taxonomy is None else taxonomy.codebook):
             raise VerificationError("the frozen taxonomy differs from the policy's", path=path)
-        readings[keys] = SensitiveReading(found.asks, found.within)
-        if rule.asks not in (None, found.asks) or rule.within not in (None, found.within):
+        readings[keys] = SensitiveReading(frozen.asks, frozen.within)
+        if rule.asks not in (None, frozen.asks) or rule.within not in (None, frozen.within):
             raise VerificationError("the frozen reading differs from the policy's", path=path)
     return Facts(facts, scales, counted, readings, _thaw_labels(facts, policy))
 
@@ -238,13 +237,13 @@ def _freeze_value(value: Scalar) -> Frozen:
 
 def _thaw_labels(facts: Verification, policy: Policy) -> LabelsKnown:
     """Return the frozen labels. Raises VerificationError if they are not those of the policy's fields."""
-    found = {}
+    labels = {}
     for keys in policy.derived_fields:
         path = str(policy.rules_by_keys[keys][0])
         if path not in facts.derived:
             raise VerificationError("these are not facts of this field, or they were changed", path=path)
-        found[keys] = tuple((_thaw_value(value), _thaw_value(label)) for value, label in facts.derived[path])
-    return found
+        labels[keys] = tuple((_thaw_value(value), _thaw_value(label)) for value, label in facts.derived[path])
+    return labels
 
 
 def _thaw_value(value: Frozen) -> Scalar:
@@ -264,31 +263,23 @@ def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
     return scale.facts() == levels.compile({}).facts()
 
 
-def judgements_by_model(
-    policy: Policy, verdict: Verdict
-) -> Iterator[tuple[PrivacyModel, tuple[Judgement, ...]]]:
-    """Yield each model with its judgements, in the judge's order: by model, then by attribute."""
-    judged = iter(verdict.judgements)
-    for model, scope in policy.scoped_models:
-        yield model, tuple(islice(judged, _places(policy, model, scope)))
-
-
 def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
-    """Group the verdict's judgements by model."""
+    """Group the verdict's judgements, which are sorted by model and then by attribute, by model."""
     traits = policy.recoding_traits
+    judgements = iter(verdict.judgements)
     return tuple(
         Promise.of(
             model,
-            judgements,
+            islice(judgements, _count_judgements(policy, model, scope)),
             apart=traits.partitions_each_type,
             ids=traits.groups_each_table,
             by_root=policy.knowledge not in (None, model),
         )
-        for model, judgements in judgements_by_model(policy, verdict)
+        for model, scope in policy.scoped_models
     )
 
 
-def _places(policy: Policy, model: PrivacyModel, scope: frozenset[Keys] | None) -> int:
+def _count_judgements(policy: Policy, model: PrivacyModel, scope: frozenset[Keys] | None) -> int:
     if not model.per_attribute:
         return 1
     return len(policy.sensitive) if scope is None else len(scope)
@@ -314,12 +305,12 @@ def confirm(folder: Path, release: ReleaseFile, codebook: Codebook) -> None:
             f"the files next to it differ from those that it names: {_name_changed(stated, release)}",
             path=file,
         )
-    told = {
+    contents = {
         RELEASE_FILE: dump(release),
         CODEBOOK_FILE: dump(codebook),
         SUMMARY_FILE: render_summary(release).encode(),
     }
-    for name, computed in told.items():
+    for name, computed in contents.items():
         if _read_bytes(folder / name) != computed:
             where = _find_difference(stated, release) if name == RELEASE_FILE else ""
             raise VerificationError(
@@ -333,16 +324,16 @@ def _name_changed(stated: ReleaseFile, claimed: ReleaseFile) -> str:
     digests = [{file.name: file.sha256 for file in release.files} for release in (stated, claimed)]
     named, there = digests
     name = min(name for name in {**named, **there} if named.get(name) != there.get(name))
-    expected, is_now = (own.get(name, "no such file") for own in digests)
+    expected, is_now = (by_name.get(name, "no such file") for by_name in digests)
     return f"{quote(name)} has SHA-256 {is_now}, and {expected} is stated"
 
 
 def _find_difference(stated: BaseModel, computed: BaseModel) -> str:
     """Return the name of the first field that differs, such as ``counts.k_raw``; empty if only bytes do."""
     for name in type(computed).model_fields:
-        own, found = getattr(stated, name), getattr(computed, name)
-        if own != found:
-            inner = _find_difference(own, found) if isinstance(found, BaseModel) else ""
+        claimed, right = getattr(stated, name), getattr(computed, name)
+        if claimed != right:
+            inner = _find_difference(claimed, right) if isinstance(right, BaseModel) else ""
             return f"{name}.{inner}" if inner else name
     return ""
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.ground.errors import VerificationError, file_error
-from hierdata.release.report.models import PublishedFile
+from hierdata.release.report.parts import PublishedFile
 
 WITNESS_FILE = Path("steward") / "witness.bin"
 ROOT_WORDS = 2
@@ -153,5 +153,7 @@ class LinkSpelling:
 
     def spell(self, shown: Sequence[Sequence[int]]) -> bytes:
         """Return the entries of a document, which shows these vertices of each of its records."""
-        entries = (spell_links(self.ordinals[own[0]], [vertex - own[0] for vertex in own]) for own in shown)
-        return b"".join(entries)
+        return b"".join(
+            spell_links(self.ordinals[vertices[0]], [vertex - vertices[0] for vertex in vertices])
+            for vertices in shown
+        )

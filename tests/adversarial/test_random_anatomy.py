@@ -19,7 +19,7 @@ import hierdata
 from hierdata.documents.document import sensitive_part
 from hierdata.documents.formats import FORMATS, Layout
 from hierdata.release.release import Release
-from hierdata.release.report.models import PublishedFile
+from hierdata.release.report.parts import PublishedFile
 from hierdata.release.witness import digest_files
 from tests.adversarial.random_releases import Case, Field, cases
 from tests.adversarial.test_random_releases import released, verified

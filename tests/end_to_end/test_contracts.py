@@ -18,7 +18,7 @@ from hierdata.metrics import METRICS
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from hierdata.release.release import Release
-from hierdata.release.report.models import Tally
+from hierdata.release.report.parts import Tally
 from tests.cases import each_once
 from tests.contracts.test_engines import CASES, suits
 from tests.end_to_end.conftest import SEED

@@ -7,7 +7,8 @@ from fractions import Fraction
 from hierdata.judge.rules import Judgement
 from hierdata.metrics.base import Figure
 from hierdata.privacy import KAnonymity, LevelAlphaK
-from hierdata.release.report.models import (
+from hierdata.release.report.models import ReleaseFile, StewardReport
+from hierdata.release.report.parts import (
     Counts,
     Exact,
     LevelRow,
@@ -16,13 +17,11 @@ from hierdata.release.report.models import (
     Promise,
     PublicCounts,
     PublicGate,
-    ReleaseFile,
-    StewardReport,
     Tally,
     costs,
     figures,
-    limitations,
 )
+from hierdata.release.report.sentences import limitations
 
 GRADE = "$.courses[*].grade"
 GPA = "$.gpa"

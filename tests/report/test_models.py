@@ -17,15 +17,14 @@ from hierdata.release.report.models import (
     FILES,
     Codebook,
     CodebookField,
-    Promise,
     SensitiveFacts,
     StewardReport,
     Verification,
     dump,
-    figures,
     json_schemas,
-    limitations,
 )
+from hierdata.release.report.parts import Promise, figures
+from hierdata.release.report.sentences import limitations
 from tests.report.sample import GPA, GRADE, judgement, lm_cost, release_file, steward_report
 
 

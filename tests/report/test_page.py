@@ -10,7 +10,7 @@ import pytest
 
 from hierdata.metrics import METRICS
 from hierdata.privacy import MODELS, KAnonymity
-from hierdata.release.report.models import Exact, Promise, PublishedFile, StewardReport, costs
+from hierdata.release.report.models import StewardReport
 from hierdata.release.report.page import (
     CONTENT_POLICY,
     glossary,
@@ -18,7 +18,16 @@ from hierdata.release.report.page import (
     render_report,
     render_summary,
 )
-from hierdata.release.report.parts import Change, ExampleLine, Fingerprints, Pictures
+from hierdata.release.report.parts import (
+    Change,
+    Exact,
+    ExampleLine,
+    Fingerprints,
+    Pictures,
+    Promise,
+    PublishedFile,
+    costs,
+)
 from hierdata.release.report.plain import split_plain
 from hierdata.release.report.style import STYLE
 from tests.report.sample import GPA, GRADE, grade_levels, judgement, release_file, steward_report

@@ -10,16 +10,9 @@ from hierdata.cli.overview import MOST_LINES, overview
 from hierdata.cli.terminal import WIDTH
 from hierdata.judge import Judgement, JudgeRules, Verdict, judge
 from hierdata.privacy import KAnonymity
-from hierdata.release.report.models import (
-    Exact,
-    GroupIds,
-    KeptShare,
-    KeptShares,
-    Promise,
-    StewardReport,
-    Tally,
-)
+from hierdata.release.report.models import StewardReport
 from hierdata.release.report.page import render_report
+from hierdata.release.report.parts import Exact, GroupIds, KeptShare, KeptShares, Promise, Tally
 from hierdata.release.report.text import describe_verdict, list_figures
 from hierdata.release.report.wording import describe_judgement, sizes
 from tests.report.sample import GPA, GRADE, counts, judgement, steward_report

@@ -37,11 +37,11 @@ class Scale:
             low, high = (low - 1, high + 1) if low and not from_zero else (min(low, 0.0), max(high, 1.0))
         step = _round_step((high - low) / _ABOUT)
         first, last = math.floor(low / step), math.ceil(high / step)
-        ticks = tuple(float(step * at) for at in range(first, last + 1))
+        ticks = tuple(float(step * multiple) for multiple in range(first, last + 1))
         return cls(ticks[0], ticks[-1], ticks)
 
     @classmethod
-    def at(cls, values: Iterable[float]) -> Scale:
+    def with_ticks(cls, values: Iterable[float]) -> Scale:
         """Make a scale with a tick at each of the values, such as few whole numbers."""
         ticks = tuple(sorted(set(values)))
         margin = (ticks[-1] - ticks[0]) / 20 or 1
@@ -164,8 +164,8 @@ class Axes:
         """
         height = _LEGEND + _ROW * len(legend) - 4
         rows = "".join(
-            tag("g", row, transform=f"translate({LEFT} {_LEGEND + _ROW * at})")
-            for at, row in enumerate(legend)
+            tag("g", row, transform=f"translate({LEFT} {_LEGEND + _ROW * position})")
+            for position, row in enumerate(legend)
         )
         drawn = f"{self._grid()}{self._x_axis(x_ticks)}{marks}{rows}"
         return draw_element(name, self._titles.title, self._titles.description, height, drawn)
@@ -173,18 +173,18 @@ class Axes:
     def _grid(self) -> str:
         lines = ""
         for tick in self.y.ticks:
-            at = self.y_place(tick)
-            lines += tag("line", class_="grid", x1=LEFT, x2=RIGHT, y1=at, y2=at)
-            lines += write_text(write_tick(tick), LEFT - 6, at, text_anchor="end", dominant_baseline="middle")
+            up = self.y_place(tick)
+            lines += tag("line", class_="grid", x1=LEFT, x2=RIGHT, y1=up, y2=up)
+            lines += write_text(write_tick(tick), LEFT - 6, up, text_anchor="end", dominant_baseline="middle")
         middle = (TOP + BOTTOM) / 2
         turned = f"rotate(-90 13 {number_of(middle)})"
         return lines + write_text(self._titles.y_label, 13, middle, text_anchor="middle", transform=turned)
 
     def _x_axis(self, ticks: Sequence[tuple[float, str]]) -> str:
         drawn = tag("path", class_="axis", d=f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}")
-        for at, label in ticks:
-            drawn += tag("path", class_="axis", d=f"M{number_of(at)} {BOTTOM}v4")
-            drawn += write_text(label, at, _LABELS, text_anchor="middle")
+        for across, label in ticks:
+            drawn += tag("path", class_="axis", d=f"M{number_of(across)} {BOTTOM}v4")
+            drawn += write_text(label, across, _LABELS, text_anchor="middle")
         return drawn + write_text(self._titles.x_label, (LEFT + RIGHT) / 2, _X_LABEL, text_anchor="middle")
 
 

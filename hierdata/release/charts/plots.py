@@ -82,20 +82,20 @@ class LineChart(Titles):
         ]
         axes = Axes(self, Scale.over(heights, from_zero=self.from_zero))
         places = {point.x for point in points}
-        x = Scale.at(places) if _have_room(places) else Scale.over(places, from_zero=False)
+        x = Scale.with_ticks(places) if _have_room(places) else Scale.over(places, from_zero=False)
         ticks = [(x.place(tick, LEFT, RIGHT), write_tick(tick)) for tick in x.ticks]
-        marks = "".join(self._draw(at, line, x, axes) for at, line in enumerate(self.lines))
-        legend = [self._entry(at, line.name) for at, line in enumerate(self.lines)]
+        marks = "".join(self._draw(series, line, x, axes) for series, line in enumerate(self.lines))
+        legend = [self._entry(series, line.name) for series, line in enumerate(self.lines)]
         return axes.draw(name, ticks, marks, legend)
 
     def _draw(self, series: int, line: Line, x: Scale, axes: Axes) -> str:
-        found = [
+        places = [
             (number_of(x.place(point.x, LEFT, RIGHT)), number_of(axes.y_place(point.y)))
             for point in line.points
         ]
-        path = "L".join(f"{across} {up}" for across, up in found)
-        drawn = f'<path class="line"{_dash(series)} d="M{path}"/>' if found else ""
-        for (across, up), point in zip(found, line.points, strict=True):
+        path = "L".join(f"{across} {up}" for across, up in places)
+        drawn = f'<path class="line"{_dash(series)} d="M{path}"/>' if places else ""
+        for (across, up), point in zip(places, line.points, strict=True):
             if point.low is not None and point.high is not None:
                 low, high = number_of(axes.y_place(point.low)), number_of(axes.y_place(point.high))
                 drawn += f'<path class="spread" d="M{across} {low}V{high}m-3 0h6M{across} {low}m-3 0h6"/>'
@@ -155,9 +155,9 @@ class BarChart(Titles):
         heights = [height for bars in self.bars for height in bars.heights if height is not None]
         axes = Axes(self, Scale.over(heights, from_zero=True))
         group = (RIGHT - LEFT) / max(len(self.categories), 1)
-        ticks = [(LEFT + group * (at + 0.5), label) for at, label in enumerate(self.categories)]
-        marks = "".join(self._draw(name, at, bars, axes, group) for at, bars in enumerate(self.bars))
-        legend = [self._entry(name, at, bars.name) for at, bars in enumerate(self.bars)]
+        ticks = [(LEFT + group * (number + 0.5), label) for number, label in enumerate(self.categories)]
+        marks = "".join(self._draw(name, series, bars, axes, group) for series, bars in enumerate(self.bars))
+        legend = [self._entry(name, series, bars.name) for series, bars in enumerate(self.bars)]
         return axes.draw(name, ticks, self._patterns(name) + marks, legend)
 
     def _draw(self, name: str, series: int, bars: Bars, axes: Axes, group: float) -> str:
@@ -177,14 +177,14 @@ class BarChart(Titles):
         tiles = "".join(
             tag(
                 "pattern",
-                tag("path", class_="axis", d=_HATCHES[at]),
-                id=f"{name}-fill-{at + 1}",
-                class_=f"series-{at + 1}",
+                tag("path", class_="axis", d=_HATCHES[series]),
+                id=f"{name}-fill-{series + 1}",
+                class_=f"series-{series + 1}",
                 width=6,
                 height=6,
                 patternUnits="userSpaceOnUse",
             )
-            for at in range(1, len(self.bars))
+            for series in range(1, len(self.bars))
         )
         return tag("defs", tiles) if tiles else ""
 
@@ -253,7 +253,7 @@ def _place_labels(dots: Sequence[tuple[float, float]], labels: Sequence[str]) ->
         sides = [-7] if across > RIGHT - 40 else [7, -7]
         ways = [(across + side, up + row, side < 0) for row in rows for side in sides]
         boxes = [_box_of(label, *way) for way in ways]
-        free = (at for at, box in enumerate(boxes) if not any(map(box.meets, taken)))
+        free = (position for position, box in enumerate(boxes) if not any(map(box.meets, taken)))
         chosen = next(free, 0)
         left, base, at_end = ways[chosen]
         taken.append(boxes[chosen])

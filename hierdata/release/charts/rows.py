@@ -70,7 +70,8 @@ class RowChart:
                 names.pop()
             marks += self._draw(name, top - 8, row, names)
             top += _ROW + _LINE * (len(names) - 1)
-        marks += "".join(self._entry(name, at, text, top + _LINE * at + 8) for at, text in enumerate(legend))
+        for position, text in enumerate(legend):
+            marks += self._entry(name, position, text, top + _LINE * position + 8)
         height = top + _LINE * len(legend) + (4 if legend else -4)
         patterns = _PATTERNS.format(name=name)
         return draw_element(
@@ -85,10 +86,10 @@ class RowChart:
             drawn += tag("text", text_of(row.note), class_="ink", x="100%", y=top + 13, text_anchor="end")
         drawn += tag("rect", class_="frame", x=0, y=top + 19, width="100%", height=_BAR)
         left = 0.0
-        for at, part in enumerate(row.parts):
+        for shade, part in enumerate(row.parts):
             width = max(part, 0.0)
             if width:
-                drawn += _rect(name, at, _percent(left), top + 19, _percent(width), _BAR)
+                drawn += _rect(name, shade, _percent(left), top + 19, _percent(width), _BAR)
             left += width
         if row.limit is not None:
             across = _percent(row.limit)
@@ -120,8 +121,8 @@ def _break(name: str, room: int, width: int = _ROOM) -> list[str]:
 def _write_lines(lines: Sequence[str], left: float, top: float, **attributes: str) -> str:
     """Write lines below each other; an empty one takes its place only."""
     return "".join(
-        tag("text", text_of(line), class_="ink", x=left, y=top + _LINE * at, **attributes)
-        for at, line in enumerate(lines)
+        tag("text", text_of(line), class_="ink", x=left, y=top + _LINE * number, **attributes)
+        for number, line in enumerate(lines)
         if line
     )
 
@@ -133,8 +134,8 @@ def _percent(share: float) -> str:
 
 def _rect(name: str, shade: int, left: float | str, top: float, width: float | str, height: float) -> str:
     fill, opacity = _SHADES[shade]
-    place = {"x": left, "y": top, "width": width, "height": height}
-    return tag("rect", class_="bar", fill=fill.format(name=name), fill_opacity=opacity, **place)
+    box = {"x": left, "y": top, "width": width, "height": height}
+    return tag("rect", class_="bar", fill=fill.format(name=name), fill_opacity=opacity, **box)
 
 
 def describe_rows(rows: Sequence[BarRow]) -> str:

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from hierdata.release.charts import BarRow, Chart, Line, LineChart, Point, RowChart, TreeChart, TreeNode
 from hierdata.release.charts.rows import describe_rows
-from hierdata.release.report.models import Exact, StewardReport
+from hierdata.release.report.models import StewardReport
 from hierdata.release.report.names import Names
+from hierdata.release.report.parts import Exact, Pictures
 from hierdata.release.report.wording import (
     count,
     kept_share,
@@ -39,9 +40,9 @@ def draw_kept(report: StewardReport) -> RowChart:
     """Draw what is kept by vertex type: of many types, those that lost most."""
     rows, names = [], Names.of(report)
     for path in list_worst_types(report, _MOST_ROWS):
-        tally, own = report.counts.vertices[path], report.kept.vertices.get(path)
-        note = f"{kept_share(own)} kept, {of(tally)}" if own else of(tally)
-        rows.append(BarRow(names.name(path), (own.kept.value if own else 0.0,), note))
+        tally, kept = report.counts.vertices[path], report.kept.vertices.get(path)
+        note = f"{kept_share(kept)} kept, {of(tally)}" if kept else of(tally)
+        rows.append(BarRow(names.name(path), (kept.kept.value if kept else 0.0,), note))
     return RowChart("What is kept, by level of the tree", describe_rows(rows), tuple(rows))
 
 
@@ -91,13 +92,13 @@ def list_pictures(report: StewardReport) -> list[Picture]:
 
 
 def _draw_depths(report: StewardReport) -> Iterator[RowChart]:
-    depths = report.pictures.depths if report.pictures else {}
+    depths = (report.pictures or Pictures()).depths
     rows, names = [], Names.of(report)
     for path, bands in list(depths.items())[:_MOST_ROWS]:
         total = max(sum(bands.values()), 1)
-        said = ", ".join(f"{band} {share(own / total)}" for band, own in bands.items() if own)
+        said = ", ".join(f"{band} {share(number / total)}" for band, number in bands.items() if number)
         name = names.show(path)
-        rows.append((BarRow(name, tuple(own / total for own in bands.values())), f"{name}: {said}"))
+        rows.append((BarRow(name, tuple(number / total for number in bands.values())), f"{name}: {said}"))
     if rows:
         bands_of_all = tuple(next(iter(depths.values())))
         description = "; ".join(said for _, said in rows)
@@ -115,13 +116,13 @@ def _draw_tree(report: StewardReport) -> Iterator[TreeChart]:
     nodes, names = [], Names.of(report)
     for path in types:
         depth = sum(other != path and _is_below(path, other) for other in types)
-        own = report.kept.vertices.get(path)
+        type_share = report.kept.vertices.get(path)
         above = max(
             (other for other in types if other != path and _is_below(path, other)), key=len, default=""
         )
         name = path[len(above) :].lstrip("./") if above else place(path)
         name = names.show(path) if path in report.labels else name
-        nodes.append(_node(name, depth, own.kept if own else None, inner=True))
+        nodes.append(_node(name, depth, type_share.kept if type_share else None, inner=True))
         for field, kept in report.kept.fields.items():
             holders = [other for other in types if _is_below(field, other)]
             if holders and max(holders, key=len) == path:
@@ -153,25 +154,26 @@ def _draw_caps(report: StewardReport) -> Iterator[RowChart]:
         for path, reached in promise.by_path.items():
             rows = []
             for level, cap in enumerate(caps, 1):
-                own, most = reached.achieved.get(f"alpha_{level}"), float(Fraction(str(cap)))
-                found = "not reached" if own is None else share(own.value)
-                bar = (0.0 if own is None else own.value,)
-                rows.append(BarRow(f"level {level}", bar, f"{found} of at most {share(most)}", most))
+                achieved, most = reached.achieved.get(f"alpha_{level}"), float(Fraction(str(cap)))
+                said = "not reached" if achieved is None else share(achieved.value)
+                bar = (0.0 if achieved is None else achieved.value,)
+                rows.append(BarRow(f"level {level}", bar, f"{said} of at most {share(most)}", most))
             yield RowChart(
                 names.show(path), describe_rows(rows), tuple(rows), ("largest share in a class",), "limit"
             )
 
 
 def _draw_distributions(report: StewardReport) -> Iterator[RowChart]:
-    changes = report.pictures.distributions if report.pictures else {}
+    changes = (report.pictures or Pictures()).distributions
     names = Names.of(report)
     for path, listed in changes.items():
-        before, after = (max(sum(getattr(own, side) for own in listed), 1) for side in ("input", "published"))
+        before = max(sum(change.input for change in listed), 1)
+        after = max(sum(change.published for change in listed), 1)
         rows = []
-        for own in listed:
-            then, now = own.input / before, own.published / after
-            rows.append(BarRow(f"{own.name}, before", (then,), f"{share(then)} ({count(own.input)})"))
-            rows.append(BarRow(f"{own.name}, after", (0, 0, now), f"{share(now)} ({count(own.published)})"))
+        for change in listed:
+            name, then, now = change.name, change.input / before, change.published / after
+            rows.append(BarRow(f"{name}, before", (then,), f"{share(then)} ({count(change.input)})"))
+            rows.append(BarRow(f"{name}, after", (0, 0, now), f"{share(now)} ({count(change.published)})"))
         yield RowChart(names.show(path), describe_rows(rows), tuple(rows))
 
 
@@ -188,7 +190,8 @@ def _draw_sizes(report: StewardReport) -> Iterator[LineChart]:
     """Draw the distribution of records by the size of their class, cumulated, where classes are the risk."""
     if least_that_fit(report) is not None:
         return
-    sizes = {int(size): own for size, own in (report.pictures.class_sizes if report.pictures else {}).items()}
+    pictures = report.pictures or Pictures()
+    sizes = {int(size): number for size, number in pictures.class_sizes.items()}
     if not sizes:
         return
     total, below = sum(sizes.values()), 0
@@ -198,7 +201,7 @@ def _draw_sizes(report: StewardReport) -> Iterator[LineChart]:
         below += sizes[size]
         points.append(Point(size, 100 * below / total))
         said.append(f"{share(below / total)} in classes of at most {count(size)}")
-    few = said if len(said) <= 8 else [said[at * (len(said) - 1) // 7] for at in range(8)]
+    few = said if len(said) <= 8 else [said[step * (len(said) - 1) // 7] for step in range(8)]
     yield LineChart(
         "Records in classes of at most so many",
         f"{plural(total, 'record')}: {'; '.join(few)}. A class of 5 means a chance of 1 in 5.",
@@ -219,11 +222,11 @@ def describe_risk(report: StewardReport) -> str:
             "someone who knows no more than that picks the right record with a chance of at most "
             f"{share(1 / fewest)}"
         )
-    sizes = report.pictures.class_sizes if report.pictures else {}
+    sizes = (report.pictures or Pictures()).class_sizes
     if not sizes:
         return ""
     total = sum(sizes.values())
-    classes = sum((Fraction(own, int(size)) for size, own in sizes.items()), Fraction(0))
+    classes = sum((Fraction(number, int(size)) for size, number in sizes.items()), Fraction(0))
     worst = 1 / min(map(int, sizes))
     return (
         "someone who knows everything published about a person except sensitive values picks the right "

@@ -113,12 +113,12 @@ def knowledge_sentences(
         yield _LEFT_OUT_VALUES
     sampled = 0 if told_apart is None else len(told_apart.persons)
     if told_apart is not None and sampled:
-        one, two, counts, lack = (_share(count, sampled) for count in told_apart.counts())
+        one_more, two_more, counts, lack = (_share(count, sampled) for count in told_apart.counts())
         root = " beside the record's own values" if model.root == "known" else ""
         persons = "1 person" if sampled == 1 else f"{sampled} persons"
         m = _facts(model.m)
         yield _MORE_FACTS.format(
-            persons=persons, one=one, m=model.m + 1, root=root, two=two, more=model.m + 2
+            persons=persons, one=one_more, m=model.m + 1, root=root, two=two_more, more=model.m + 2
         )
         beyond = ", beyond the stated bins of counts" if model.counts else ""
         yield _COUNTS.format(beyond=beyond, share=counts, m=m, root=root)

@@ -21,12 +21,9 @@ from hierdata.release.report.parts import (
     Fingerprints,
     GateVerdict,
     GroupIds,
-    KeptShare,
     KeptShares,
-    LevelRow,
     LevelTable,
     Measure,
-    MembershipRow,
     Pictures,
     Plain,
     Promise,
@@ -34,64 +31,10 @@ from hierdata.release.report.parts import (
     PublicGate,
     PublishedFile,
     PublishedValues,
-    Reached,
     Shown,
-    Tally,
-    costs,
-    figures,
-)
-from hierdata.release.report.sentences import (
-    describe_group_ids,
-    identifier_sentences,
-    limitations,
-    spelling_sentence,
-    state_substitutes,
-    suppression_sentences,
 )
 from hierdata.release.report.shape import ShapeFigure
 
-__all__ = [
-    "FILES",
-    "Codebook",
-    "CodebookField",
-    "Cost",
-    "Counts",
-    "Exact",
-    "Frozen",
-    "FrozenNumber",
-    "GateVerdict",
-    "GroupIds",
-    "KeptShare",
-    "KeptShares",
-    "Label",
-    "LevelRow",
-    "LevelTable",
-    "Measure",
-    "MembershipRow",
-    "Outcome",
-    "Promise",
-    "PublicCounts",
-    "PublicGate",
-    "PublishedFile",
-    "PublishedValues",
-    "Reached",
-    "Reference",
-    "ReleaseFile",
-    "SensitiveFacts",
-    "StewardReport",
-    "Tally",
-    "Verification",
-    "costs",
-    "describe_group_ids",
-    "dump",
-    "figures",
-    "identifier_sentences",
-    "json_schemas",
-    "limitations",
-    "spelling_sentence",
-    "state_substitutes",
-    "suppression_sentences",
-]
 Label = bool | int | str
 """A published value in a file about a release; numbers that are no integers are spelled as texts."""
 
@@ -357,10 +300,10 @@ def _indent(value: Any, line: str = "\n") -> str:
     inner = f"{line}  "
     if isinstance(value, dict):
         text = f",{inner}".join(
-            [f"{encode_basestring(key)}: {_indent(one, inner)}" for key, one in value.items()]
+            [f"{encode_basestring(key)}: {_indent(item, inner)}" for key, item in value.items()]
         )
         return f"{{{inner}{text}{line}}}"
-    text = f",{inner}".join([_indent(one, inner) for one in value])
+    text = f",{inner}".join([_indent(item, inner) for item in value])
     return f"[{inner}{text}{line}]"
 
 

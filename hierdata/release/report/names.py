@@ -109,7 +109,7 @@ class Names:
     @classmethod
     def of(cls, outcome: Outcome) -> Names:
         """Return the names of a release's fields."""
-        paths = {*outcome.worst_guess, *(path for own in outcome.promises for path in own.paths)}
+        paths = {*outcome.worst_guess, *(path for promise in outcome.promises for path in promise.paths)}
         if isinstance(outcome, StewardReport):
             paths |= {*outcome.fields, *outcome.counts.vertices}
         return cls(outcome.labels, sorted(paths))
@@ -150,13 +150,13 @@ class Names:
         """Return a sentence of ours with labels for paths; what it quotes stays as it is."""
         return sentence if self._form is None else self._form.sub(self._replace, sentence)
 
-    def _replace(self, found: re.Match[str]) -> str:
-        groups = found.groupdict()
+    def _replace(self, match: re.Match[str]) -> str:
+        groups = match.groupdict()
         if path := groups.get("path") or groups.get("first"):
-            return quote(self._labels[path]) if path in self._labels else found[0]
+            return quote(self._labels[path]) if path in self._labels else match[0]
         if paths := groups.get("paths"):
             return groups["at"] + self._join(paths)
-        return found[0]
+        return match[0]
 
     def _join(self, paths: str) -> str:
         *others, last = [

@@ -74,7 +74,7 @@ def render_report(report: StewardReport, signature: Signature | None = None) -> 
         risk=describe_risk(report),
         unlimited=" and ".join(list_unlimited(report)),
         nothing=[path for path, kept in least_kept(report) if not kept],
-        least=[one for one in least_kept(report) if one[1]][:MOST_FIELDS],
+        least=[pair for pair in least_kept(report) if pair[1]][:MOST_FIELDS],
         pictures=list_pictures(report),
         sections=list_sections(report),
         glossary=list(glossary(report)),
@@ -91,7 +91,7 @@ def render_summary(release: ReleaseFile) -> str:
         advice=advise_recipients(
             release.recoding,
             every_record=least_that_fit(release) is not None,
-            coarser=any(own.coarser or own.any for own in release.fineness.values()),
+            coarser=any(values.coarser or values.any for values in release.fineness.values()),
             sensitive=bool(release.worst_guess),
         ),
         fineness=tabulate_fineness(release),
@@ -179,7 +179,8 @@ _STANDARD = limitations([], "generalization", {})
 _OTHER_RELEASES = _STANDARD[3]
 _READERS = (_STANDARD[0], *KNOWLEDGE, MORE_MAY_FIND)
 _GIVEN_UP = (
-    *(suppression_sentences(judged=True, guarded=False, each_type=own)[0] for own in (False, True)),
+    suppression_sentences(judged=True, guarded=False, each_type=False)[0],
+    suppression_sentences(judged=True, guarded=False, each_type=True)[0],
     "is published as it stands",
     "Group ids may single out",
     "Values keep the spelling",
@@ -204,4 +205,4 @@ def rank_limitations(stated: Sequence[str]) -> tuple[str, ...]:
             return 1
         return 3 if stated[position] == _OTHER_RELEASES else 2 if position == 1 else 4
 
-    return tuple(stated[at] for at in sorted(range(len(stated)), key=rank))
+    return tuple(stated[position] for position in sorted(range(len(stated)), key=rank))

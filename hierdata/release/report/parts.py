@@ -92,7 +92,7 @@ def measure(figures: Sequence[Figure]) -> Measure:
 
 def figures(results: Mapping[str, Sequence[Figure]]) -> dict[str, Measure]:
     """Build the ``metrics`` of a report from the figures of each metric, by the metric's name."""
-    return {name: measure(own) for name, own in results.items()}
+    return {name: measure(measured) for name, measured in results.items()}
 
 
 class Reached(Plain):
@@ -122,7 +122,7 @@ class GroupIds(Plain):
         """Build it from what the judge found; None where records have no such ids."""
         if risk is None:
             return None
-        return cls(k=risk.k, worst_guess={path: Exact.of(own) for path, own in risk.worst_guess.items()})
+        return cls(k=risk.k, worst_guess={path: Exact.of(share) for path, share in risk.worst_guess.items()})
 
 
 class Promise(Plain):

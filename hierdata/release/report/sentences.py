@@ -225,7 +225,7 @@ def limitations(
         f"Reason given: {quote(reason)}"
         for path, reason in exempt.items()
     )
-    groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
+    groups = _on_paths(_GROUPS, scopes)
     form = traits_of(recoding).limitation
     against, about, *always = _ALWAYS
     for model in models:
@@ -239,7 +239,11 @@ def unlimited_sentences(paths: Sequence[str], *, tables: bool) -> tuple[str, ...
 
     ``tables``: sensitive values lie in tables, by group, so that records may be told apart.
     """
-    sentence = _UNLIMITED_IN_GROUPS if tables else _UNLIMITED
+    return _on_paths(_UNLIMITED_IN_GROUPS if tables else _UNLIMITED, paths)
+
+
+def _on_paths(sentence: str, paths: Collection[str]) -> tuple[str, ...]:
+    """Return a sentence with the paths that it is about; none without paths."""
     return (sentence.format(paths=" and ".join(paths)),) if paths else ()
 
 
@@ -263,7 +267,7 @@ def count_empty(records: int) -> tuple[str, ...]:
 
 def certain_sentences(paths: Sequence[str]) -> tuple[str, ...]:
     """Return the sentence on sensitive fields of which a group may show one value in all its records."""
-    return (_CERTAIN.format(paths=" and ".join(paths)),) if paths else ()
+    return _on_paths(_CERTAIN, paths)
 
 
 _MAY_LACK = "Records, items of lists and values may have been left out. "
@@ -294,10 +298,10 @@ def advise_recipients(
     ``every_record``: no record was left out; ``coarser``: some published value stands for several;
     ``sensitive``: there are sensitive values.
     """
-    found = [(_ALL_RECORDS if every_record else _MAY_LACK) + _LOWER_BOUND, _BIASED]
-    found += [_COARSER] if coarser else []
-    found += [_RELATED[traits_of(recoding).values]] if sensitive else []
-    return tuple(found)
+    advice = [(_ALL_RECORDS if every_record else _MAY_LACK) + _LOWER_BOUND, _BIASED]
+    advice += [_COARSER] if coarser else []
+    advice += [_RELATED[traits_of(recoding).values]] if sensitive else []
+    return tuple(advice)
 
 
 def spelling_sentence(reason: str) -> str:
@@ -317,9 +321,9 @@ def describe_group_ids(risk: GroupIdRisk | None, reason: str | None) -> tuple[st
     """Return what the group ids of records tell, with the policy's reason to accept it; none without ids."""
     if risk is None:
         return ()
-    told = _GROUP_IDS.format(k=risk.k, reason=quote(reason or ""))
+    sentence = _GROUP_IDS.format(k=risk.k, reason=quote(reason or ""))
     guesses = ", ".join(f"{share} at {path}" for path, share in risk.worst_guess.items())
-    return (told, _KNOWN_VALUE.format(guesses=guesses)) if guesses else (told,)
+    return (sentence, _KNOWN_VALUE.format(guesses=guesses)) if guesses else (sentence,)
 
 
 def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tuple[str, ...]:
@@ -364,43 +368,44 @@ def state_promise(
     for judgement in judged:
         alike.setdefault((judgement.reading, judgement.resolved or model), []).append(judgement)
     findings = dict.fromkeys(resolved.promise_finding(apart=apart) for _, resolved in alike)
-    finding, told = " ".join(findings) if alike else model.promise_finding(apart=apart), []
+    finding, learnings = " ".join(findings) if alike else model.promise_finding(apart=apart), []
     exactly = []
-    for (reading, resolved), own in alike.items():
+    for (reading, resolved), judgements in alike.items():
         if reading.asks == "presence":
-            said = resolved.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
+            tied = all(judgement.tied for judgement in judgements)
+            said = resolved.promise_presence(reading.within, apart=apart, tied=tied)
         else:
             said = resolved.promise(apart=apart)
         said = said.removeprefix(resolved.promise_finding(apart=apart)).lstrip()
         everywhere = len(alike) == 1 and model.on is None
         plain, exact = split_exact(said)
-        where = "" if everywhere else f"At {_paths(own)}: "
-        told += [f"{where}{plain}"] if plain else []
+        where = "" if everywhere else f"At {_paths(judgements)}: "
+        learnings += [f"{where}{plain}"] if plain else []
         exactly += [f"{where}{exact}"] if exact else []
-    several = [one for one in judged if one.repeats and one.reading.asks == "value"]
+    several = [judgement for judgement in judged if judgement.repeats and judgement.reading.asks == "value"]
     if several:
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
-        told.append(sentence.format(paths=_paths(several)))
+        learnings.append(sentence.format(paths=_paths(several)))
     if not alike:
         plain, exact = split_exact(model.promise(apart=apart).removeprefix(finding).lstrip())
-        told, exactly = [plain], [exact] if exact else []
-    told += [f"{EXACTLY}{' '.join(exactly)}"] if exactly else []
+        learnings, exactly = [plain], [exact] if exact else []
+    learnings += [f"{EXACTLY}{' '.join(exactly)}"] if exactly else []
     if by_root:
-        return PromiseText(*(state_by_root(said) if said else "" for said in (finding, " ".join(told))))
+        return PromiseText(*(state_by_root(said) if said else "" for said in (finding, " ".join(learnings))))
     if ids and "k" in model.letters:
         finding = " ".join(filter(None, (finding, _IDS_APART)))
-    return PromiseText(finding, " ".join(told))
+    return PromiseText(finding, " ".join(learnings))
 
 
 def _paths(judged: Iterable[Judgement]) -> str:
-    return " and ".join(one.path for one in judged if one.path is not None)
+    return " and ".join(judgement.path for judgement in judged if judgement.path is not None)
 
 
 def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:
     """Return each limitation once, in a fixed order; models that compare with the original come last."""
-    places = {kind: place for place, kind in enumerate(MODELS)}
-    ordered = sorted(models, key=lambda own: (own.needs_reference, places.get(own.kind, len(places))))
-    return tuple(dict.fromkeys(own.limitation for own in ordered if own.limitation))
+    places = {kind: position for position, kind in enumerate(MODELS)}
+    ordered = sorted(models, key=lambda model: (model.needs_reference, places.get(model.kind, len(places))))
+    return tuple(dict.fromkeys(model.limitation for model in ordered if model.limitation))
 
 
 def identifier_sentences(
@@ -419,20 +424,20 @@ def identifier_sentences(
     pseudonym identifies no one. ``shifted`` are the moved dates by path.
     ``references`` are dropped where they dangle, those ``kept`` are not.
     """
-    found = []
+    sentences = []
     if pseudonyms:
-        found.append(_PSEUDONYMS.format(paths=" and ".join(pseudonyms)))
-        found += [] if per_run else [_KEPT_KEY]
-    found += [_ABSENT.format(path=path, reason=quote(reason)) for path, reason in absent.items()]
-    found += [_LINKED.format(domain=quote(domain), reason=quote(reason)) for domain, reason in links.items()]
-    for sentence, paths in ((_DROPPED_REFERENCES, references), (_KEPT_REFERENCES, kept)):
-        found += [sentence.format(paths=" and ".join(paths))] if paths else []
-    return (*found, *_sentences_on_dates(shifted))
+        sentences.append(_PSEUDONYMS.format(paths=" and ".join(pseudonyms)))
+        sentences += [] if per_run else [_KEPT_KEY]
+    sentences += [_ABSENT.format(path=path, reason=quote(reason)) for path, reason in absent.items()]
+    for domain, reason in links.items():
+        sentences.append(_LINKED.format(domain=quote(domain), reason=quote(reason)))
+    sentences += [*_on_paths(_DROPPED_REFERENCES, references), *_on_paths(_KEPT_REFERENCES, kept)]
+    return (*sentences, *_sentences_on_dates(shifted))
 
 
 def state_closed(paths: Collection[str]) -> tuple[str, ...]:
     """Return the sentence on references that are published as new ids, if there are any."""
-    return (_CLOSED.format(paths=" and ".join(paths)),) if paths else ()
+    return _on_paths(_CLOSED, paths)
 
 
 def state_substitutes(paths: Collection[str]) -> str:
@@ -453,11 +458,11 @@ def _sentences_on_dates(shifted: Mapping[str, DateShift]) -> Iterator[str]:
     yield _SHIFTED.format(paths=paths, unit="days" if shift.weekdays else "weeks", most=most)
     if shift.weekdays is None:
         yield _BY_WEEKS
-    for reason in dict.fromkeys(own.weekdays for own in shifted.values() if own.weekdays):
+    for reason in dict.fromkeys(moved.weekdays for moved in shifted.values() if moved.weekdays):
         yield _BY_DAYS.format(reason=quote(reason))
-    for path, own in shifted.items():
-        if own.time is not None:
-            yield _TIMED.format(path=path, reason=quote(own.time))
+    for path, moved in shifted.items():
+        if moved.time is not None:
+            yield _TIMED.format(path=path, reason=quote(moved.time))
 
 
 def cost_meaning(name: str) -> str:

@@ -50,8 +50,8 @@ def gather_facts(policy: Policy, met: ShapeTally, secret: bytes) -> ShapeFacts:
     """Return what the steward's files say of the shape."""
     steps = [spec.step for spec in policy.shape]
     figures = tuple(
-        ShapeFigure(step=step.kind, path=step.source, lists=own.lists, items=own.before, used=own.after)
-        for step, own in zip(steps, met.steps, strict=True)
+        ShapeFigure(step=step.kind, path=step.source, lists=tally.lists, items=tally.before, used=tally.after)
+        for step, tally in zip(steps, met.steps, strict=True)
     )
     return ShapeFacts(figures, secret.hex() if draws_at_random(policy) else None)
 

@@ -8,16 +8,18 @@ from fractions import Fraction
 
 from hierdata.ground.escaping import quote
 from hierdata.privacy.base import number, round_value
-from hierdata.release.report.models import (
+from hierdata.release.report.models import ReleaseFile, StewardReport
+from hierdata.release.report.names import Cell, name_figure
+from hierdata.release.report.parts import (
+    BANDS,
+    LEFT_OUT,
+    MISSING,
     GateVerdict,
     LevelTable,
     Measure,
-    ReleaseFile,
-    StewardReport,
+    Pictures,
     Tally,
 )
-from hierdata.release.report.names import Cell, name_figure
-from hierdata.release.report.parts import BANDS, LEFT_OUT, MISSING, Pictures
 from hierdata.release.report.wording import (
     attacker_rows,
     count,
@@ -82,8 +84,9 @@ def list_sections(report: StewardReport) -> list[Section]:
 def tabulate_fineness(release: ReleaseFile) -> ReportTable | None:
     """Return a table of the published quasi-identifiers by how fine their values are; None without any."""
     rows = (
-        (path, *map(count, (own.exact + own.coarser + own.any, own.exact, own.coarser, own.any)))
-        for path, own in release.fineness.items()
+        (path, count(sum(numbers)), *map(count, numbers))
+        for path, values in release.fineness.items()
+        for numbers in [(values.exact, values.coarser, values.any)]
     )
     heads = ("field", "published values", "as they were", "made coarser", "* (any value)")
     return next(iter(_table("How fine the values of each field are", heads, rows, numbers=4)), None)
@@ -109,14 +112,14 @@ _NOT_CHECKED = (
 
 def _safe_harbor(report: StewardReport) -> tuple[tuple[ReportTable, ...], tuple[str, ...]]:
     rows: list[Row] = [
-        (own.letter, own.what, path or "-", shown)
-        for own in report.safe_harbor
-        for path, shown in (own.fields or {"": "none in the records, the policy says"}).items()
+        (identifier.letter, identifier.what, path or "-", shown)
+        for identifier in report.safe_harbor
+        for path, shown in (identifier.fields or {"": "none in the records, the policy says"}).items()
     ]
-    found = _table(
+    table = _table(
         "45 CFR 164.514(b)(2)(i), one by one", ("", "identifier", "field", "what is published"), rows
     )
-    return found, (_AS_STATED, _NOT_CHECKED) if found else ()
+    return table, (_AS_STATED, _NOT_CHECKED) if table else ()
 
 
 def _promises(report: StewardReport) -> tuple[ReportTable, ...]:
@@ -198,8 +201,8 @@ def _counts(report: StewardReport) -> tuple[ReportTable, ...]:
             "Lists shaped before anything else",
             ("step", "list", "lists", "items", "items used"),
             (
-                (own.step, own.path, count(own.lists), count(own.items), count(own.used))
-                for own in report.shape
+                (figure.step, figure.path, count(figure.lists), count(figure.items), count(figure.used))
+                for figure in report.shape
             ),
             numbers=3,
         )
@@ -217,8 +220,8 @@ def _marginals(pictures: Pictures | None) -> Iterator[Row]:
         gone = sum(bands.get(band, 0) for band in (BANDS[-1], LEFT_OUT))
         yield _marginal(path, sum(bands.values()) - bands.get(MISSING, 0), gone)
     for path, changes in pictures.distributions.items():
-        there = sum(own.input for own in changes)
-        yield _marginal(path, there, there - sum(own.published for own in changes))
+        there = sum(change.input for change in changes)
+        yield _marginal(path, there, there - sum(change.published for change in changes))
 
 
 def _marginal(path: str, there: int, gone: int) -> Row:
@@ -299,7 +302,7 @@ def _costs(report: StewardReport) -> tuple[ReportTable, ...]:
 
 def _levels(report: StewardReport) -> tuple[tuple[ReportTable, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the tables of levels, no items, and lines on where levels meet."""
-    tables = tuple(one for path, table in report.levels.items() for one in _level_table(path, table))
+    tables = tuple(shown for path, table in report.levels.items() for shown in _level_table(path, table))
     lines = []
     for path, table in report.levels.items():
         meeting = ", ".join(number(Fraction(point)) for point in table.breakpoints)
@@ -329,7 +332,7 @@ def _memberships(path: str, table: LevelTable) -> tuple[ReportTable, ...]:
     sets = max((len(row.degrees) for row in table.memberships), default=0)
     return _table(
         f"{path}: degrees of membership in the fuzzy sets",
-        ("at", "level", *(f"A{at}" for at in range(1, sets + 1))),
+        ("at", "level", *(f"A{number}" for number in range(1, sets + 1))),
         (
             (row.at, count(row.level), *(round_value(degree) for degree in row.degrees))
             for row in table.memberships
@@ -340,5 +343,5 @@ def _memberships(path: str, table: LevelTable) -> tuple[ReportTable, ...]:
 
 def _fields(report: StewardReport) -> tuple[ReportTable, ...]:
     kept = report.kept.fields
-    rows = ((path, told, kept_share(kept.get(path))) for path, told in report.fields.items())
+    rows = ((path, treatment, kept_share(kept.get(path))) for path, treatment in report.fields.items())
     return _table("Fields of the input", ("field", "treatment", "kept"), rows, numbers=1)

@@ -60,8 +60,8 @@ def list_figures(report: StewardReport) -> list[str]:
 
 
 def _shape(report: StewardReport, names: Names) -> Iterable[tuple[str, ...]]:
-    for own in report.shape:
-        yield own.step, names.name(own.path), f"{count(own.used)} of {plural(own.items, 'item')} used"
+    for step in report.shape:
+        yield step.step, names.name(step.path), f"{count(step.used)} of {plural(step.items, 'item')} used"
 
 
 def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[str, str]) -> list[str]:
@@ -69,8 +69,8 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[
 
     ``exempt`` are the paths of the exempt fields; ``labels`` are what people call fields, by path.
     """
-    named = (*verdict.worst_guess, *verdict.forbidden, *exempt, *(own.path for own in verdict.judgements))
-    names = Names(labels, sorted({path for path in named if path}))
+    judged_paths = (judgement.path for judgement in verdict.judgements if judgement.path)
+    names = Names(labels, sorted({*verdict.worst_guess, *verdict.forbidden, *exempt, *judged_paths} - {""}))
     opening = "The promise holds" if verdict.passed else "The promise does NOT hold"
     kind = ("group of persons", "groups of persons") if _groups_persons(verdict) else ("class", "classes")
     classes = plural(verdict.classes, *kind)
@@ -113,12 +113,12 @@ def _groups_persons(verdict: Verdict) -> bool:
 
 def _say_limit(verdict: Verdict, path: str) -> str:
     """Say of a field that nothing was promised of its guesses, empty where something was or may have been."""
-    limited = any(one.path == path or "alpha" in one.achieved for one in verdict.judgements)
+    limited = any(judgement.path == path or "alpha" in judgement.achieved for judgement in verdict.judgements)
     return "" if limited else "no model limits it"
 
 
-def _count_rest(number: int, what: str) -> list[str]:
-    return [f"  and {count(number)} more {what}: --json has them all"] if number > 0 else []
+def _count_rest(number: int, which: str) -> list[str]:
+    return [f"  and {count(number)} more {which}: --json has them all"] if number > 0 else []
 
 
 def _judgement_row(judgement: Judgement, names: Names) -> tuple[str, str, str]:
@@ -162,8 +162,8 @@ def _guesses(guesses: Mapping[str, Fraction], names: Names) -> Iterable[tuple[st
 
 def _vertices(report: StewardReport, names: Names) -> Iterable[tuple[str, ...]]:
     for path, tally in report.counts.vertices.items():
-        own = report.kept.vertices.get(path)
-        worth = f"kept {kept_share(own)}" if own else ""
+        kept = report.kept.vertices.get(path)
+        worth = f"kept {kept_share(kept)}" if kept else ""
         yield names.name(path), of(tally), percent(tally.published, tally.input), worth
 
 
@@ -182,8 +182,8 @@ def _attackers(report: StewardReport) -> Iterable[tuple[str, ...]]:
 def _gates(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for gate in report.gates:
         figure = "no figure" if gate.value is None else f"{gate.figure} {round_value(gate.value)}"
-        found = f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
-        yield quote(gate.name or gate.metric), figure, found
+        verdict = f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
+        yield quote(gate.name or gate.metric), figure, verdict
 
 
 def _costs(report: StewardReport) -> Iterable[tuple[str, ...]]:

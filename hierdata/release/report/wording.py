@@ -9,8 +9,8 @@ from typing import Any
 from hierdata.ground.escaping import quote
 from hierdata.privacy.base import describe_achieved as describe_parameters
 from hierdata.privacy.base import number, round_value
-from hierdata.release.report.models import Outcome, Promise, ReleaseFile, StewardReport, Tally
-from hierdata.release.report.parts import Exact, GateVerdict, Held, KeptShare, Measure
+from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
+from hierdata.release.report.parts import Exact, GateVerdict, Held, KeptShare, Measure, Promise, Tally
 
 
 def risk_headings() -> dict[str, str]:
@@ -27,8 +27,8 @@ def attacker_rows(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tu
     risks = risk_headings()
     for name, measures in attackers.items():
         for path in dict.fromkeys(path for measure in measures.values() for path in measure.figures):
-            own = (measures[risk].figures.get(path) if risk in measures else None for risk in risks)
-            yield quote(name), quote(path), *("" if value is None else round_value(value) for value in own)
+            values = (measures[risk].figures.get(path) if risk in measures else None for risk in risks)
+            yield quote(name), quote(path), *("" if value is None else round_value(value) for value in values)
 
 
 def count(value: int) -> str:
@@ -105,9 +105,10 @@ def _spell_setting(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(_spell_setting(item) for item in value)
     if isinstance(value, dict):  # of a partition its depth, or the names of its blocks
-        stated = ((key, own) for key, own in value.items() if own is not None)
         return " ".join(
-            key if isinstance(own, list) else f"{key} {_spell_setting(own)}" for key, own in stated
+            key if isinstance(setting, list) else f"{key} {_spell_setting(setting)}"
+            for key, setting in value.items()
+            if setting is not None
         )
     try:
         return number(Fraction(str(value)))
@@ -174,9 +175,9 @@ def least_that_fit(outcome: Outcome) -> float | None:
     """Return the fewest records that fit what bounded knowledge allows; None if nothing of it is promised."""
     fewest = (
         reached.value
-        for own in outcome.promises
-        if own.held
-        for letter, reached in own.achieved.items()
+        for promise in outcome.promises
+        if promise.held
+        for letter, reached in promise.achieved.items()
         if letter.startswith("k_")  # by the number of facts; other models have one k
     )
     return min(fewest, default=None)
@@ -194,20 +195,22 @@ def describe_worst_risk(report: StewardReport) -> str:
 
 def list_findings(outcome: Outcome) -> list[str]:
     """Return what is promised of who could find a person; what several models promise alike, once."""
-    return list(dict.fromkeys(own.finding for own in outcome.promises if own.held and own.finding))
+    findings = (promise.finding for promise in outcome.promises if promise.held)
+    return list(dict.fromkeys(filter(None, findings)))
 
 
 def list_learnings(outcome: Outcome) -> list[str]:
     """Return what is promised of what could be learned about a person; what several promise alike, once."""
-    return list(dict.fromkeys(own.learning for own in outcome.promises if own.held and own.learning))
+    learnings = (promise.learning for promise in outcome.promises if promise.held)
+    return list(dict.fromkeys(filter(None, learnings)))
 
 
 def list_unlimited(outcome: Outcome) -> list[str]:
     """Return the sensitive paths of which no promise that held says what could be learned."""
-    promised = [own for own in outcome.promises if own.held and own.learning]
-    if any(not own.paths for own in promised):
+    promised = [promise for promise in outcome.promises if promise.held and promise.learning]
+    if any(not promise.paths for promise in promised):
         return []
-    limited = {path for own in promised for path in own.paths}
+    limited = {path for promise in promised for path in promise.paths}
     return [path for path in outcome.worst_guess if path not in limited]
 
 
@@ -223,23 +226,23 @@ def list_guesses(outcome: Outcome) -> list[str]:
     uncertain = [(path, guess) for path, guess in outcome.worst_guess.items() if guess.fraction < 1]
     return [
         f"In no group do more than {share(guess.value)} have the same value at {path}."
-        for path, guess in sorted(uncertain, key=lambda one: -one[1].fraction)
+        for path, guess in sorted(uncertain, key=lambda pair: -pair[1].fraction)
     ]
 
 
 def list_worst_types(report: StewardReport, most: int) -> list[str]:
     """Return the vertex types in their order; if there are more than ``most``, those that lost most."""
     types = [*report.counts.vertices]
-    shares = {path: own.kept.value for path, own in report.kept.vertices.items()}
+    shares = {path: kept.kept.value for path, kept in report.kept.vertices.items()}
     worst = sorted(types, key=lambda path: shares.get(path, 1.0))[:most]
     return [path for path in types if path in worst]
 
 
 def least_kept(report: StewardReport) -> list[tuple[str, float]]:
     """Return the fields of which something is lost, with the share that is kept, the least first."""
-    kept = {path: own.kept.value for path, own in report.kept.fields.items()}
-    lost = [(path, own) for path, own in kept.items() if own < 1]
-    return sorted(lost, key=lambda one: one[1])
+    kept = {path: field.kept.value for path, field in report.kept.fields.items()}
+    lost = [(path, part) for path, part in kept.items() if part < 1]
+    return sorted(lost, key=lambda pair: pair[1])
 
 
 def publishes_nothing(outcome: StewardReport) -> bool:
