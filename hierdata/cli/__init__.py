@@ -87,15 +87,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hierdata ...
     0
     """
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     with _own_process() if arguments is None else keep_signal_handlers():
         try:
-            code = _parser()(given, prog_name="hierdata", standalone_mode=False)
+            code = _parser()(words, prog_name="hierdata", standalone_mode=False)
             sys.stdout.flush()
         except LostOutputError as lost:  # by help and version; commands end their own session
             return explain_lost(lost)
         except Exception as error:  # noqa: BLE001  # what is no usage error is raised again
-            return _explain_usage(error, given)
+            return _explain_usage(error, words)
     return code or 0
 
 
@@ -117,7 +117,7 @@ def _parser() -> Any:
     return typer.main.get_command(app)
 
 
-def _explain_usage(error: Exception, given: Sequence[str]) -> int:
+def _explain_usage(error: Exception, words: Sequence[str]) -> int:
     """Print what is wrong with the arguments, and return the exit code; raise other errors again.
 
     Usage errors are click's; newer versions of typer contain a copy of click.
@@ -125,7 +125,7 @@ def _explain_usage(error: Exception, given: Sequence[str]) -> int:
     message = getattr(error, "format_message", None)
     if message is None:
         raise error
-    helping = f"see 'hierdata {given[0]} --help'" if given[0] in _COMMANDS else "see 'hierdata --help'"
+    helping = f"see 'hierdata {words[0]} --help'" if words[0] in _COMMANDS else "see 'hierdata --help'"
     said = " ".join(message().split())  # click lists choices below each other
     said = said.replace(": Value error, ", ": ", 1)  # pydantic's, which typer asks
-    return explain("UsageError", f"{said} ({helping})", 2, "--json" in given)
+    return explain("UsageError", f"{said} ({helping})", 2, "--json" in words)

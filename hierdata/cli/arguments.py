@@ -115,12 +115,12 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
             raise PolicyError("--key-fd gives a key, but nothing in the policy needs one; remove --key-fd")
         try:
             with os.fdopen(key_fd, "rb", closefd=key_fd > 2) as stream:
-                given = stream.read(_LONGEST_KEY)
+                key = stream.read(_LONGEST_KEY)
         except OSError as error:
             raise file_error(
                 error, f"the file descriptor {key_fd} cannot be read ({error.strerror})"
             ) from None
-        return from_text(given.decode("latin-1"), "the key")
+        return from_text(key.decode("latin-1"), "the key")
     if KEY_VARIABLE in os.environ and needs_key(policy) and policy.key is None:
         return from_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
     return None

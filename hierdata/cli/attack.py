@@ -120,7 +120,7 @@ def attack(
             raise PolicyError("name a RELEASE, or other records by --data, one of them")
         loaded = with_format(policy, as_format, root)
         with Feedback(quiet or as_json) as feedback:
-            found = run(
+            outcome = run(
                 published if data is None else data,
                 loaded,
                 original=original,
@@ -137,9 +137,9 @@ def attack(
                 progress=feedback.listener,
             )
         if as_json:
-            print_json(found.as_dict())
+            print_json(outcome.as_dict())
         else:
-            _show(found)
+            _show(outcome)
 
 
 def _show(attack: Attack) -> None:
@@ -156,14 +156,14 @@ def _show(attack: Attack) -> None:
     say(f"{plural(attack.victims, 'victim')} of {whose}{plural(attack.records, 'record')}; known of each:")
     for line in known:
         say(f"- {line}")
-    for title, own in (
+    for title, candidates in (
         ("Candidates in the release", attack.release.candidates),
         ("Candidates in both releases", attack.both or ()),
         ("Candidates if only identifiers were dropped", attack.identifiers_dropped.candidates),
     ):
         headings = ["facts", "smallest", "median", f"below {attack.least}", "unique", "none"]
-        if own:
-            show(title, headings, [_candidates_row(row) for row in own])
+        if candidates:
+            show(title, headings, [_candidates_row(row) for row in candidates])
     for count in (0, attack.facts):
         rows = _guess_rows(attack, count)
         if rows:
@@ -194,8 +194,8 @@ def _show_risks(attack: Attack) -> None:
         tables.setdefault(f"{name} by {risk.by}" if risk.on is None else f"{name} of {risk.on}", []).append(
             risk
         )
-    for title, own in tables.items():
-        show(title, _RISK_HEADINGS, [_risk_row(risk) for risk in own])
+    for title, risks in tables.items():
+        show(title, _RISK_HEADINGS, [_risk_row(risk) for risk in risks])
     for line in _RISK_LEGEND:
         say(line)
     if attack.isolation is not None:
@@ -227,9 +227,9 @@ def _candidates_row(row: Candidates) -> list[str]:
 def _guess_rows(attack: Attack, count: int) -> list[list[str]]:
     pairs = zip(attack.release.guesses, attack.identifiers_dropped.guesses, strict=True)
     return [
-        [own.path, *map(_percent, (own.prior, own.right, own.surest, other.right, other.surest))]
-        for own, other in pairs
-        if own.facts == count and own.asked
+        [guess.path, *map(_percent, (guess.prior, guess.right, guess.surest, other.right, other.surest))]
+        for guess, other in pairs
+        if guess.facts == count and guess.asked
     ]
 
 

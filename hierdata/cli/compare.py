@@ -58,7 +58,7 @@ def compare(
         stated = load(policy, root=root)
         others = {str(path): load(path, root=root) for path in [*(policies or ()), *(more or ())]}
         with Feedback(quiet or as_json) as feedback:
-            found = run(
+            comparison = run(
                 source,
                 stated,
                 grid=parse_grid(grid or ()),
@@ -70,25 +70,25 @@ def compare(
                 progress=feedback.listener,
             )
         if as_json:
-            print_json({"page": str(out / "comparison.html"), "policies": found.rows()})
+            print_json({"page": str(out / "comparison.html"), "policies": comparison.rows()})
         elif not quiet:
-            _show(found, out)
+            _show(comparison, out)
 
 
 def _show(comparison: PolicyComparison, out: Path) -> None:
-    names = min(_NAME, max(len(one.name) for one in comparison))
+    names = min(_NAME, max(len(row.name) for row in comparison))
     say(f"no. {'policy':{names}}   records    kept   guess  dominated by")
-    for one in comparison:
-        begin = f"{one.number:>3} {shorten(one.name, names):{names}}"
-        if one.refused is None:
-            kept, worst = map(_percent, (one.kept, one.worst))
-            say(f"{begin} {one.published:>9,} {kept:>7} {worst:>7}  {_join(one.dominated_by)}")
+    for row in comparison:
+        begin = f"{row.number:>3} {shorten(row.name, names):{names}}"
+        if row.refused is None:
+            kept, worst = map(_percent, (row.kept, row.worst))
+            say(f"{begin} {row.published:>9,} {kept:>7} {worst:>7}  {_join(row.dominated_by)}")
         else:
             say(f"{begin} no release")
     _show_risks(comparison)
-    for one in comparison:
-        if one.refused is not None:
-            say_folded(f"{one.number}: {one.refused}")
+    for row in comparison:
+        if row.refused is not None:
+            say_folded(f"{row.number}: {row.refused}")
     say("kept: of the input; guess: the worst guess of a sensitive value.")
     say_folded(f"The picture, all figures and the policies: {out / 'comparison.html'}")
 
@@ -98,7 +98,7 @@ def _show_risks(comparison: PolicyComparison) -> None:
     from hierdata.comparison.page import list_risks, name_risk, percent
 
     if risks := list_risks(comparison.policies):
-        rows = [[str(one.number), *(percent(one.risks.get(risk)) for risk in risks)] for one in comparison]
+        rows = [[str(row.number), *(percent(row.risks.get(risk)) for risk in risks)] for row in comparison]
         show("Right attacks beyond the control", ["no.", *map(name_risk, risks)], rows)
 
 

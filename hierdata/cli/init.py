@@ -117,29 +117,29 @@ def _give(draft: Draft | StandardDraft, out: Path | None, as_json: bool, quiet: 
     elif isinstance(draft, Draft):
         _show(draft, out)
     else:
-        published = [one for one in draft.list_roles() if one.is_published]
+        published = [element for element in draft.list_roles() if element.is_published]
         say(f"{draft.standard}, {draft.records:,} patients: {len(published)} elements are published.")
         say(f"The draft is in {out}. Answer its questions, remove its line `draft`, and run lint.")
 
 
 def _as_dict(draft: Draft) -> dict[str, Any]:
     """Return the JSON output; it contains no values of the data."""
-    paths = {one.field.keys: one.path for one in draft.fields}
+    paths = {drafted.field.keys: drafted.path for drafted in draft.fields}
     return {
         "records": draft.records,
         "persons": None if draft.persons is None else asdict(draft.persons),
         "vertices": [{"path": below.path, "each": below.each} for below in draft.vertices],
         "fields": [
             {
-                "path": one.path,
-                "role": one.proposal.role,
-                "reason": one.proposal.reason,
-                "confirm": one.proposal.confirm or None,
-                "presence": one.field.presence,
-                "distinct": None if one.field.attribute is None else one.field.attribute.values.distinct,
-                **_figures(one.risk),
+                "path": drafted.path,
+                "role": drafted.proposal.role,
+                "reason": drafted.proposal.reason,
+                "confirm": drafted.proposal.confirm or None,
+                "presence": drafted.field.presence,
+                "distinct": drafted.field.attribute and drafted.field.attribute.values.distinct,
+                **_figures(drafted.risk),
             }
-            for one in draft.fields
+            for drafted in draft.fields
         ],
         "pairs": [
             {"paths": [paths[pair.first], paths[pair.second]], "gain": pair.gain, **_figures(pair.risk)}
@@ -159,15 +159,16 @@ def _show(draft: Draft, out: Path) -> None:
     from hierdata.drafting.persons import describe_persons
 
     # Those to confirm first, then those that single out most.
-    order = sorted(draft.fields, key=lambda one: (not one.proposal.confirm, -_risk(one)))
+    order = sorted(draft.fields, key=lambda drafted: (not drafted.proposal.confirm, -_risk(drafted)))
     chosen = order[:_MOST_FIELDS]
     rows = []
-    for one in draft.fields:
-        if one not in chosen:
+    for drafted in draft.fields:
+        if drafted not in chosen:
             continue
-        risk = ["", ""] if one.risk is None else [percent(one.risk.unique), percent(one.risk.small)]
-        mark = "confirm" if one.proposal.confirm else ""
-        rows.append([one.path, one.proposal.role, *risk, one.proposal.reason, mark])
+        risk = drafted.risk
+        shares = ["", ""] if risk is None else [percent(risk.unique), percent(risk.small)]
+        mark = "confirm" if drafted.proposal.confirm else ""
+        rows.append([drafted.path, drafted.proposal.role, *shares, drafted.proposal.reason, mark])
     show(
         f"Proposed for {draft.records:,} records",
         ["field", "role", "unique", "in groups below 5", "why", ""],

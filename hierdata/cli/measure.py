@@ -5,9 +5,9 @@ People get a few lines, and all tables if asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,11 +20,11 @@ from hierdata.cli.session import reveal_values, session
 from hierdata.cli.terminal import print_json, say, say_folded, show
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.escaping import quote
+from hierdata.ground.progress import silent
 
 if TYPE_CHECKING:
     from hierdata.measurement.release.measuring import ClassDiversity, ReleaseMeasurement
     from hierdata.measurement.table import KeyRates, Measurement, ValueRate
-    from hierdata.policy.policy import Policy
     from hierdata.release.report.parts import Measure
 
 
@@ -74,7 +74,7 @@ RevealNames = Annotated[
 
 
 def measure(
-    what: Source,
+    source: Source,
     key: KeyNames = None,
     sensitive: SensitiveName = None,
     partition: PartitionFile = None,
@@ -100,14 +100,42 @@ def measure(
         only_of_table = {"--partition": partition, "--generalizes": generalizes}
         of_release = {"--original": original, "--policy": None if key or sensitive else policy}
         _one_form(of_table, only_of_table, of_release)
+        from hierdata.pipeline import measure as measuring
+
+        measured: Measurement | ReleaseMeasurement
+        show_figures: Callable[[], None]
         if original is not None and policy is not None:
             loaded = with_format(policy, as_format, root)
-            _measure_release(what, original, loaded, key_for(loaded, key_fd), metrics, as_json, reveal)
+            secret = key_for(loaded, key_fd)
+            with Feedback(as_json) as feedback:
+                measured = measuring.measure_release(
+                    source, loaded, original=original, key=secret, progress=feedback.listener
+                )
+            show_figures = partial(show_release, measured, metrics)
         elif key_fd is not None:
             raise PolicyError("--key-fd is for a release, but --key and --sensitive are for a table")
-        elif key and sensitive is not None:
-            known = _ColumnKnowledge(partition, root, dict(map(_pair, generalizes or [])), policy)
-            _measure_table(what, key, sensitive, known, as_format, metrics, as_json, reveal)
+        else:
+            originals = dict(map(_pair, generalizes or []))
+            reading = None if policy is None else with_format(policy, as_format, root)
+            with Feedback(as_json) as feedback:
+                measured = measuring.measure(
+                    source,
+                    keys=key or (),
+                    sensitive=sensitive or "",
+                    partition=partition,
+                    root=root,
+                    originals=originals,
+                    policy=reading,
+                    format=as_format,
+                    progress=feedback.listener or silent,
+                )
+            show_figures = partial(show_measurement, measured, metrics)
+        if as_json:
+            print_json(measured.as_dict())
+        else:
+            show_figures()
+        if reveal is not None:
+            reveal_values(reveal, list(_list_raw_values(measured.names)))
 
 
 def _one_form(
@@ -128,71 +156,6 @@ def _one_form(
         raise PolicyError(f"{' and '.join(missing)} must be given to measure {kind}{other}")
 
 
-@dataclass(frozen=True)
-class _ColumnKnowledge:
-    """What the options state about the columns of a table."""
-
-    partition: Path | None
-    root: Path | None
-    originals: dict[str, str]
-    policy: Path | None
-
-
-def _measure_table(
-    table: str,
-    keys: list[str],
-    sensitive: str,
-    known: _ColumnKnowledge,
-    as_format: str | None,
-    metrics: bool,
-    as_json: bool,
-    reveal: Path | None,
-) -> None:
-    from hierdata.ground.progress import silent
-    from hierdata.pipeline import measure as measuring
-
-    policy = None if known.policy is None else with_format(known.policy, as_format, known.root)
-    with Feedback(as_json) as feedback:
-        found = measuring.measure(
-            table,
-            keys=keys,
-            sensitive=sensitive,
-            partition=known.partition,
-            root=known.root,
-            originals=known.originals,
-            policy=policy,
-            format=as_format,
-            progress=feedback.listener or silent,
-        )
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        show_measurement(found, metrics)
-    if reveal is not None:
-        reveal_values(reveal, list(_list_raw_values(found.names)))
-
-
-def _measure_release(
-    release: str,
-    original: str,
-    policy: Policy,
-    key: bytes | None,
-    metrics: bool,
-    as_json: bool,
-    reveal: Path | None,
-) -> None:
-    from hierdata.pipeline.measure import measure_release
-
-    with Feedback(as_json) as feedback:
-        found = measure_release(release, policy, original=original, key=key, progress=feedback.listener)
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        show_release(found, metrics)
-    if reveal is not None:
-        reveal_values(reveal, list(_list_raw_values(found.names)))
-
-
 def _pair(text: str) -> tuple[str, str]:
     key, equals, column = text.partition("=")
     if not equals:
@@ -202,8 +165,8 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _list_raw_values(names: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
     """Yield a line with column or path, label and value for each label."""
-    for column, own in names.items():
-        yield from (f"{column}\t{label}\t{value}" for label, value in own.items() if value is not None)
+    for column, values in names.items():
+        yield from (f"{column}\t{label}\t{value}" for label, value in values.items() if value is not None)
 
 
 SHOWN = 20
@@ -225,17 +188,17 @@ def show_measurement(measurement: Measurement, metrics: bool) -> None:
         measurement.keys if metrics else [*measurement.keys[:-1][: _MOST_KEYS - 1], *measurement.keys[-1:]]
     )
     columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
-    asked = any(own.identity is not None for own in measurement.keys)
+    asked = any(rates.identity is not None for rates in measurement.keys)
     show(
         f"What the keys reveal about {measurement.sensitive}: {plural(measurement.rows, measurement.unit)}, "
         f"{plural(measurement.categories, 'category', 'categories')}, "
         f"H(X) = {_number(measurement.entropy)} bits",
         [*columns, "identity", "skewness"] if asked else columns,
-        [_row(own)[: None if asked else len(columns)] for own in shown],
+        [_row(rates)[: None if asked else len(columns)] for rates in shown],
     )
     _tell_rest(len(measurement.keys) - len(shown), "keys")
-    for own in shown if metrics else ():
-        _show_values(f"Values of {', '.join(own.keys)}", f"{measurement.unit}s", own.values, SHOWN)
+    for rates in shown if metrics else ():
+        _show_values(f"Values of {', '.join(rates.keys)}", f"{measurement.unit}s", rates.values, SHOWN)
     if not metrics:
         say("What single values reveal: --metrics, or --json for all of them")
     for note in measurement.notes:
@@ -245,7 +208,7 @@ def show_measurement(measurement: Measurement, metrics: bool) -> None:
 def show_release(measurement: ReleaseMeasurement, metrics: bool) -> None:
     """Print a line for each metric of a release; with ``metrics`` every figure, single values and classes."""
     if metrics:
-        _show_figures(measurement)
+        _show_every_figure(measurement)
     else:
         _show_ranges(measurement)
     left_out = [f"Left out: {name}, since {reason}." for name, reason in measurement.left_out.items()]
@@ -290,7 +253,7 @@ def _range(measure: Measure) -> str:
     return f"{_number(values[0])} to {_number(values[-1])}{unit} in {len(values)} figures"
 
 
-def _show_figures(measurement: ReleaseMeasurement) -> None:
+def _show_every_figure(measurement: ReleaseMeasurement) -> None:
     from hierdata.release.report.wording import attacker_rows, risk_headings
 
     figures = [
@@ -303,17 +266,17 @@ def _show_figures(measurement: ReleaseMeasurement) -> None:
     if measurement.attackers:
         heads = ["attacker", "sensitive values", *risk_headings().values()]
         show("What attackers learn", heads, [[*row] for row in attacker_rows(measurement.attackers)])
-    for own in measurement.values:
-        keys = ", ".join(own.keys) or ("the whole record" if own.attacker else "nothing")
-        who = f" ({quote(own.attacker)})" if own.attacker else ""
-        title = f"What values of {keys} reveal about {own.path}{who}"
-        _show_values(title, "vertices", own.values, FEW)
+    for rates in measurement.values:
+        keys = ", ".join(rates.keys) or ("the whole record" if rates.attacker else "nothing")
+        who = f" ({quote(rates.attacker)})" if rates.attacker else ""
+        title = f"What values of {keys} reveal about {rates.path}{who}"
+        _show_values(title, "vertices", rates.values, FEW)
     for path, classes in measurement.classes.items():
         _show_classes(path, classes)
 
 
 def _show_values(title: str, counted: str, values: Mapping[str, ValueRate], most: int) -> None:
-    cells = [_value_row(label, one) for label, one in islice(values.items(), most)]
+    cells = [_value_row(label, rate) for label, rate in islice(values.items(), most)]
     heads = ["value", counted, "p(y)", "H(X|y)", "rate", "1 - H(X|y)/H(X)", "distance", "divergence"]
     show(title, heads, cells)
     _tell_rest(len(values) - most, "values")
@@ -321,17 +284,17 @@ def _show_values(title: str, counted: str, values: Mapping[str, ValueRate], most
 
 def _show_classes(path: str, classes: Sequence[ClassDiversity]) -> None:
     cells = [
-        [str(own.number), str(own.size), _number(own.diversity_degree), _number(own.mean_pair_distance)]
-        for own in classes[:FEW]
+        [*map(_number, (class_.number, class_.size, class_.diversity_degree, class_.mean_pair_distance))]
+        for class_ in classes[:FEW]
     ]
     heads = ["class", "values", "diversity degree", "mean pair distance"]
     show(f"How far apart the values of {path} are in each class", heads, cells)
     _tell_rest(len(classes) - FEW, "classes")
 
 
-def _tell_rest(number: int, what: str) -> None:
+def _tell_rest(number: int, noun: str) -> None:
     if number > 0:
-        say(f"and {number} more {what}: --json has them all", "")
+        say(f"and {number} more {noun}: --json has them all", "")
 
 
 def _row(rates: KeyRates) -> list[str]:

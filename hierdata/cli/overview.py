@@ -56,11 +56,11 @@ def overview(report: StewardReport, out: Path) -> list[str]:
     name = quote(report.dataset)
     if len(name) > _LONGEST_NAME:
         name = quote(name[:_LONGEST_NAME].strip('"') + " ...")
-    given = [f"{name}: {verdict(report)}", *fold(f"Given out: {describe_outcome(report)}", "", "  ")]
-    given += _why_so_few(report)
+    head = [f"{name}: {verdict(report)}", *fold(f"Given out: {describe_outcome(report)}", "", "  ")]
+    head += _why_so_few(report)
     rest = [*_list_kept(report), *_not_promised(report), *_next_steps(report, out)]
     most = MOST_LINES * WIDTH // line_width()
-    return [*given, *_promise(report, most - len(given) - len(rest)), *rest]
+    return [*head, *_promise(report, most - len(head) - len(rest)), *rest]
 
 
 def _why_so_few(report: StewardReport) -> Iterator[str]:
@@ -83,18 +83,19 @@ def _promise(report: StewardReport, most: int) -> list[str]:
     risk = describe_worst_risk(report)
     chances = [(0, risk)] if risk and list_findings(report) else []
     chances += [(1, said) for said in _measured_guess(report)]
-    told = [(part, own[0]) for part, texts in enumerate((finding, learning)) for own in texts]
-    told += [*chances, *((0, said) for own in finding for said in own[1:])]
-    told += [(1, said) for own in learning for said in own[1:]]
-    for count in range(len(told), 0, -1):
-        left = len(told) - count
-        rest = [f"(The promise goes on: {plural(left, 'more sentence')} in the report.)"] if left else []
-        one, other = ([said for at, said in told[:count] if at == part] for part in (0, 1))
-        lines = _paragraph("Finding a person", one + ([] if other else rest))
-        lines += _paragraph("Learning about a person", other + rest) if other else []
+    sentences = [(part, text[0]) for part, texts in enumerate((finding, learning)) for text in texts]
+    sentences += [*chances, *((0, said) for text in finding for said in text[1:])]
+    sentences += [(1, said) for text in learning for said in text[1:]]
+    for count in range(len(sentences), 0, -1):
+        more = plural(len(sentences) - count, "more sentence")
+        rest = [f"(The promise goes on: {more} in the report.)"] if count < len(sentences) else []
+        first = [said for part, said in sentences[:count] if part == 0]
+        second = [said for part, said in sentences[:count] if part == 1]
+        lines = _paragraph("Finding a person", first + ([] if second else rest))
+        lines += _paragraph("Learning about a person", second + rest) if second else []
         if len(lines) <= most:
             return lines
-    return fold(f"The promise has {plural(len(told), 'sentence')}: read them in the report.")
+    return fold(f"The promise has {plural(len(sentences), 'sentence')}: read them in the report.")
 
 
 def _paragraph(name: str, sentences: Sequence[str]) -> list[str]:
@@ -138,8 +139,8 @@ def _list_kept(report: StewardReport) -> Iterator[str]:
     names = {path: named_by.name(path, _LONGEST_PATH) for path in shown}
     width = max(map(len, names.values()), default=0)
     for path, name in names.items():
-        own = report.kept.vertices.get(path)
-        bar = "" if own is None else f"  {draw_bar(own.kept.value)}  {share(own.kept.value).rjust(6)}"
+        kept = report.kept.vertices.get(path)
+        bar = "" if kept is None else f"  {draw_bar(kept.kept.value)}  {share(kept.kept.value).rjust(6)}"
         yield f"  {name.ljust(width)}{bar}  {of(tallies[path])} published"
     if more := len(tallies) - len(names):
         yield f"  and {plural(more, 'more vertex type')} that lost no more: --metrics, or the report"
@@ -160,8 +161,8 @@ def _not_promised(report: StewardReport) -> list[str]:
 
 def _next_steps(report: StewardReport, out: Path) -> Iterator[str]:
     """Yield what to do next, where the report lies, and what can be given out; a long path is not broken."""
-    found = plural(len(report.warnings), "warning") if report.warnings else "no warnings"
-    yield f"Next: read the report ({found}) before you give anything out."
+    warnings = plural(len(report.warnings), "warning") if report.warnings else "no warnings"
+    yield f"Next: read the report ({warnings}) before you give anything out."
     yield f"Report: {out / 'steward' / 'report.html'}"
     yield f"To give out: {out / 'public'}"
 

@@ -19,12 +19,12 @@ def plugins(as_json: AsJson = False) -> None:
     with session(as_json):
         from hierdata.pipeline.plugins import check_plugins
 
-        found = [*check_plugins()]
-        refused = [plugin for plugin, problem in found if problem]
+        checked = [*check_plugins()]
+        refused = [plugin for plugin, problem in checked if problem]
         if as_json:
-            print_json({"plugins": [{**vars(plugin), "problem": problem} for plugin, problem in found]})
+            print_json({"plugins": [{**vars(plugin), "problem": problem} for plugin, problem in checked]})
         else:
-            _show(found)
+            _show(checked)
         if refused:
             subject = "1 plug-in is" if len(refused) == 1 else f"{len(refused)} plug-ins are"
             raise typer.Exit(explain("PolicyError", f"{subject} refused", 2, as_json=False))

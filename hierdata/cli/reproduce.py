@@ -12,6 +12,7 @@ from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import session
 from hierdata.cli.terminal import print_json, say
 from hierdata.ground.errors import PolicyError
+from hierdata.ground.progress import silent
 
 
 def reproduce(
@@ -52,18 +53,17 @@ def reproduce(
         papers = [*PAPERS.values()] if paper == "all" else [PAPERS[paper]]
         adult = synthesize_adult() if data is None else read_adult(data)
         with Feedback(quiet) as feedback:
-            effort = EFFORTS["full" if full else "quick"]
-            listener = {"progress": feedback.listener} if feedback.listener is not None else {}
-            found = reproduce(papers, effort, adult, out, workers=workers, **listener)
+            effort, progress = EFFORTS["full" if full else "quick"], feedback.listener or silent
+            exhibits = reproduce(papers, effort, adult, out, workers=workers, progress=progress)
         if as_json:
             print_json(
                 {
                     "page": str(out / "index.html"),
-                    "exhibits": {one.code: len(own) for one, own in found.items()},
+                    "exhibits": {each.code: len(shown) for each, shown in exhibits.items()},
                 }
             )
         elif not quiet:
-            shown = sum(map(len, found.values()))
-            say(f"{shown} tables and figures are in {out / 'index.html'}.")
-            if any(one.uses_adult for one in papers):
+            count = sum(map(len, exhibits.values()))
+            say(f"{count} tables and figures are in {out / 'index.html'}.")
+            if any(each.uses_adult for each in papers):
                 say(adult.origin)

@@ -106,8 +106,8 @@ def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:
     name = signal.Signals(stop.number).name
     if _is_done(f"stopped by {name}", result):
         raise typer.Exit(0) from None
-    left = getattr(stop, "__notes__", ["partial results are removed"])
-    message = f"stopped by {name}; {'; '.join(left)}"
+    notes = getattr(stop, "__notes__", ["partial results are removed"])
+    message = f"stopped by {name}; {'; '.join(notes)}"
     raise typer.Exit(explain("Stopped", message, 128 + stop.number, as_json)) from None
 
 
@@ -181,14 +181,14 @@ class _Stoppable:
         self._stops.append(Stopped(number))
         raise self._stops[-1]
 
-    def _resend_lost_signal(self, what: sys.UnraisableHookArgs) -> None:
-        if not isinstance(what.exc_value, Stopped):
-            self._hook(what)
+    def _resend_lost_signal(self, unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, Stopped):
+            self._hook(unraisable)
             return
         self._is_in_hook = True
         self._handle_by(self._stop)
         if self._sender is None:
-            self._sender = Thread(target=self._send_again, args=(what.exc_value.number,), daemon=True)
+            self._sender = Thread(target=self._send_again, args=(unraisable.exc_value.number,), daemon=True)
             self._sender.start()
         self._is_in_hook = False
 
@@ -212,7 +212,8 @@ def keep_signal_handlers() -> Iterator[None]:
 def explain(kind: str, lines: str | Sequence[str], code: int, as_json: bool, **details: Any) -> int:
     """Print the lines of an error on stderr, with ``--json`` on stdout too, and return the exit code."""
     shown = [hide_user(escape(line)) for line in ([lines] if isinstance(lines, str) else lines)]
-    details = {name: hide_user(escape(one)) if isinstance(one, str) else one for name, one in details.items()}
+    for name, text in details.items():
+        details[name] = hide_user(escape(text)) if isinstance(text, str) else text
     tell(*shown)
     if as_json:
         message = "\n".join(shown)
@@ -252,11 +253,11 @@ def _crash(error: BaseException, as_json: bool) -> NoReturn:
     ours = Path(__file__).parents[1]
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     file, line = next((frame for frame in reversed(frames) if ours in frame[0].parents), frames[-1])
-    place = f"{file.relative_to(ours.parent).as_posix() if ours in file.parents else file.name}:{line}"
+    where = f"{file.relative_to(ours.parent).as_posix() if ours in file.parents else file.name}:{line}"
     message = (
-        f"internal error ({type(error).__name__} at {place}); this is a fault of hierdata, please report it"
+        f"internal error ({type(error).__name__} at {where}); this is a fault of hierdata, please report it"
     )
-    raise typer.Exit(explain("InternalError", message, 1, as_json, at=place)) from None
+    raise typer.Exit(explain("InternalError", message, 1, as_json, at=where)) from None
 
 
 def require_absent(target: Path) -> None:
@@ -270,7 +271,7 @@ def reveal_values(target: Path, lines: Sequence[str]) -> None:
     write_private(target, lines, "the values")
 
 
-def write_private(target: Path, lines: Sequence[str], what: str) -> None:
+def write_private(target: Path, lines: Sequence[str], contents: str) -> None:
     """Write lines to a new file that only its owner can read; without lines write no file.
 
     A value has no line of its own making: control characters are escaped, except the tabs between columns.
@@ -284,7 +285,7 @@ def write_private(target: Path, lines: Sequence[str], what: str) -> None:
         target.write_text("".join("\t".join(line) + "\n" for line in columns), encoding="utf-8")
     except OSError as error:
         raise file_error(error, f"cannot be written ({error.strerror})", path=str(target)) from None
-    tell(f"{what} are in {target}")
+    tell(f"{contents} are in {target}")
 
 
 def _name(filename: Any) -> str | None:

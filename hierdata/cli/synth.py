@@ -102,13 +102,13 @@ def synth(
     quiet: Quiet = False,
 ) -> None:
     """Write synthetic records, with a policy and taxonomies. They contain no real people."""
-    own = {"depth": depth, "correlation": correlation, "skew": skew, "levels": levels}
+    stated: dict[str, Any] = {"depth": depth, "correlation": correlation, "skew": skew, "levels": levels}
     with session(as_json, result=out):
-        stated = own | {"encounters": encounters, "as": form, "years": years}
-        chosen = _own_options(kind, stated)
+        stated |= {"encounters": encounters, "as": form, "years": years}
+        chosen = _choose_options(kind, stated)
         with Feedback(quiet) as feedback:
             if kind == "fhir":
-                _write_fhir(records, out, seed, chosen, feedback.listener)
+                _write_fhir(records, out, seed, chosen["as"], chosen["years"], feedback.listener)
             else:
                 _write(kind, records, out, {"seed": seed} | chosen, feedback.listener)
         if as_json:
@@ -121,15 +121,15 @@ def synth(
 Listener = Callable[[str, int, int | None], None]
 
 
-def _write(kind: str, records: int, out: Path, own: dict[str, Any], listener: Listener | None) -> None:
+def _write(kind: str, records: int, out: Path, options: dict[str, Any], listener: Listener | None) -> None:
     from hierdata.synth import GENERATORS, beside_patients, beside_students, write
 
-    made = GENERATORS[kind](records, **own)
-    companions = beside_students(own["depth"]) if kind == "students" else beside_patients()
+    made = GENERATORS[kind](records, **options)
+    companions = beside_students(options["depth"]) if kind == "students" else beside_patients()
     write(made if listener is None else _count_records(made, records, listener), out, companions)
 
 
-def _write_fhir(records: int, out: Path, seed: int, own: dict[str, Any], listener: Listener | None) -> None:
+def _write_fhir(records: int, out: Path, seed: int, form: str, years: int, listener: Listener | None) -> None:
     from hierdata.synth.fhir import write_fhir
 
     written = 0
@@ -140,26 +140,26 @@ def _write_fhir(records: int, out: Path, seed: int, own: dict[str, Any], listene
         if listener is not None and written % _EVERY == 0:
             listener("writing", written, records)
 
-    write_fhir(records, out, seed, own["as"], own["years"], count)
+    write_fhir(records, out, seed, form, years, count)
 
 
-def _own_options(kind: str, stated: Mapping[str, Any]) -> dict[str, Any]:
+def _choose_options(kind: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a kind with their defaults; refuse those of another kind."""
     if kind not in _OPTIONS:
         raise PolicyError(f"there is no such collection; choose one of {', '.join(_OPTIONS)}")
-    own = {**_OPTIONS[kind]}
+    options = {**_OPTIONS[kind]}
     for name, value in stated.items():
-        if value is not None and name not in own:
+        if value is not None and name not in options:
             raise PolicyError(
-                f"--{name} is not for {kind}; {kind} have {', '.join(f'--{one}' for one in own)}"
+                f"--{name} is not for {kind}; {kind} have {', '.join(f'--{option}' for option in options)}"
             )
         if value is not None:
-            own[name] = value
-    if "encounters" in own:
-        own["encounters"] = _bounds(own["encounters"])
-    if own.get("levels") is not None:
-        own["levels"] = _frequencies(own["levels"])
-    return own
+            options[name] = value
+    if "encounters" in options:
+        options["encounters"] = _bounds(options["encounters"])
+    if options.get("levels") is not None:
+        options["levels"] = _frequencies(options["levels"])
+    return options
 
 
 def _frequencies(text: str) -> list[float]:
@@ -172,7 +172,7 @@ def _frequencies(text: str) -> list[float]:
 def _bounds(text: str) -> tuple[int, int]:
     """Return two numbers written as 1..160."""
     fewest, dots, most = text.partition("..")
-    if not (dots and all(re.fullmatch("[0-9]{1,9}", one) for one in (fewest, most))):
+    if not (dots and all(re.fullmatch("[0-9]{1,9}", number) for number in (fewest, most))):
         raise PolicyError("--encounters must be two whole numbers, such as 1..160")
     return int(fewest), int(most)
 

@@ -11,6 +11,7 @@ from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import session
 from hierdata.cli.terminal import say
 from hierdata.ground.errors import TargetError
+from hierdata.ground.progress import silent
 
 
 def warmup(
@@ -24,8 +25,7 @@ def warmup(
         from hierdata.pipeline.warm_up import warm_up
 
         with Feedback(quiet) as feedback:
-            listener = {"progress": feedback.listener} if feedback.listener is not None else {}
-            folder = warm_up(everything=everything, **listener)
+            folder = warm_up(everything=everything, progress=feedback.listener or silent)
         if folder is None:
             raise TargetError("no folder for compiled code can be written: set NUMBA_CACHE_DIR")
         if not quiet:
