@@ -72,26 +72,26 @@ def compare(
     Raises PolicyError for keys and models that the policy lacks, InputError if the input changes or is not
     that of the comparison in ``out``, TargetError if ``out`` is another folder.
     """
-    named = policies if isinstance(policies, Mapping) else {Path(one).name: one for one in policies}
+    named = policies if isinstance(policies, Mapping) else {Path(file).name: file for file in policies}
     if len(named) < len(policies):
         raise PolicyError("two of the policies have files of the same name; give each a name")
     variants = list_variants(policy, grid or {}, named, without)
     source = list(source) if isinstance(source, Iterator) else source
-    found = digest_input(source)
-    with _folder(out, found) as folder:
+    digest = digest_input(source)
+    with _folder(out, digest) as folder:
         with Resources("processes", workers=workers).open_context(len(variants), None, silent) as context:
             points = Points(folder / _FIGURES, context.executor, progress or silent)
             figures = points.measure(
                 f"{measure_policy.__module__}.{measure_policy.__qualname__}",
                 partial(measure_policy, source, key),
                 [
-                    {"policy": one.policy, "folder": str(one.folder), "seed": seed_of(seed or _SEED).hex()}
-                    for one in variants
+                    {"policy": each.policy, "folder": str(each.folder), "seed": seed_of(seed or _SEED).hex()}
+                    for each in variants
                 ],
-                json.dumps([found, _digest_files(variants), _digest_key(key)]),
+                json.dumps([digest, _digest_files(variants), _digest_key(key)]),
                 words="comparing policies",
             )
-        if digest_input(source) != found:
+        if digest_input(source) != digest:
             raise InputError("the input changed while policies were compared: compare again")
         compared = build_comparison(variants, figures)
         if out is not None:
@@ -123,11 +123,12 @@ def digest_input(source: object) -> str:
 
 def _digest_files(variants: Sequence[Variant]) -> str:
     """Return a digest of the files that the policies name, taxonomies for example."""
-    files = {one.folder / name for one in variants for _, name in from_data(one.policy, one.folder).files()}
-    found = hashlib.sha256()
+    policies = [from_data(variant.policy, variant.folder) for variant in variants]
+    files = {policy.folder / name for policy in policies for _, name in policy.files()}
+    digest = hashlib.sha256()
     for file in sorted(files):
-        found.update(str(file).encode() + (digest_file(file) if file.is_file() else b""))
-    return found.hexdigest()
+        digest.update(str(file).encode() + (digest_file(file) if file.is_file() else b""))
+    return digest.hexdigest()
 
 
 def _digest_key(key: bytes | None) -> str:
@@ -190,7 +191,7 @@ def measure_policy(
         "classes": report.counts.classes,
         "smallest": report.counts.smallest_class,
         "kept": None if total is None else str(total.kept.fraction),
-        "kept_fields": {path: str(own.kept.fraction) for path, own in report.kept.fields.items()},
+        "kept_fields": {path: str(share.kept.fraction) for path, share in report.kept.fields.items()},
         "worst_guess": {path: str(guess.fraction) for path, guess in report.worst_guess.items()},
         "risks": attacked_figures(report),
         "seconds": process_time() - started,

@@ -35,12 +35,12 @@ class PolicyComparison(Sequence[ComparedPolicy]):
         return iter(self.policies)
 
     def __repr__(self) -> str:
-        best = sum(one.refused is None and not one.dominated_by for one in self)
+        best = sum(row.refused is None and not row.dominated_by for row in self)
         return f"<PolicyComparison of {len(self)} policies, {best} of them not dominated>"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat dict a policy, such as for a DataFrame; shares are floats."""
-        return [one.as_row() for one in self]
+        return [row.as_row() for row in self]
 
     def _repr_html_(self) -> str:
         from hierdata.comparison.page import write_fragment
@@ -50,14 +50,14 @@ class PolicyComparison(Sequence[ComparedPolicy]):
 
 def build_comparison(variants: Sequence[Variant], figures: Sequence[JSON]) -> PolicyComparison:
     """Put policies and their figures together; see who dominates whom, and what promises cost."""
-    rows = [_row(at, *pair) for at, pair in enumerate(zip(variants, figures, strict=True), 1)]
-    stated = [from_data(one.policy, one.folder) for one in variants]
+    rows = [_row(number, *pair) for number, pair in enumerate(zip(variants, figures, strict=True), 1)]
+    stated = [from_data(variant.policy, variant.folder) for variant in variants]
     ranked = tuple(
-        replace(one, dominated_by=tuple(_find_dominating(one, promise, zip(rows, stated, strict=True))))
-        for one, promise in zip(rows, stated, strict=True)
+        replace(row, dominated_by=tuple(_find_dominating(row, promise, zip(rows, stated, strict=True))))
+        for row, promise in zip(rows, stated, strict=True)
     )
     pairs = zip(variants, ranked, strict=True)
-    costs = (_cost(ranked[0], one, own.without) for own, one in pairs if own.without is not None)
+    costs = (_cost(ranked[0], row, variant.without) for variant, row in pairs if variant.without is not None)
     return PolicyComparison(ranked, tuple(cost for cost in costs if cost is not None))
 
 

@@ -50,7 +50,7 @@ def write_json(policies: Policies, costs: Sequence[PromiseCost]) -> str:
     """Return the rows, the policies and the costs of promises as JSON; costs are exact, such as "1/3"."""
     data = {
         "version": __version__,
-        "policies": [{**one.as_row(), "policy": dict(one.policy)} for one in policies],
+        "policies": [{**policy.as_row(), "policy": dict(policy.policy)} for policy in policies],
         "costs": [
             {
                 "model": cost.model,
@@ -94,18 +94,18 @@ def _names(policies: Policies) -> Names:
 def _charts(policies: Policies, names: Names) -> Iterator[tuple[str, Markup]]:
     """Yield the charts with their titles: all fields together, then each sensitive field."""
     yield "All sensitive fields: the largest worst guess", _chart(policies, None, "", 0)
-    for at, path in enumerate(_paths(policies), 1):
+    for number, path in enumerate(_paths(policies), 1):
         name = names.show(path)
-        yield name, _chart(policies, path, f" at {name}", at)
+        yield name, _chart(policies, path, f" at {name}", number)
 
 
 def _paths(policies: Policies) -> list[str]:
-    return list(dict.fromkeys(path for one in policies for path in one.worst_guess))
+    return list(dict.fromkeys(path for policy in policies for path in policy.worst_guess))
 
 
 def list_risks(policies: Policies) -> list[str]:
     """Return the risks that were measured for some policy, by metric and figure."""
-    return list(dict.fromkeys(risk for one in policies for risk in one.risks))
+    return list(dict.fromkeys(risk for policy in policies for risk in policy.risks))
 
 
 def name_risk(risk: str) -> str:
@@ -136,18 +136,18 @@ def _chart(policies: Policies, path: str | None, where: str, number: int) -> Mar
 def _dots(policies: Policies, path: str | None) -> tuple[Dot, ...]:
     """Return the dots; policies at one place share a dot, filled if one of them is not dominated."""
     places: dict[tuple[Fraction, Fraction], list[ComparedPolicy]] = {}
-    for one in policies:
-        worst = one.worst if path is None else one.worst_guess.get(path, Fraction(0))
-        if one.kept is not None and worst is not None:
-            places.setdefault((worst, one.kept), []).append(one)
+    for policy in policies:
+        worst = policy.worst if path is None else policy.worst_guess.get(path, Fraction(0))
+        if policy.kept is not None and worst is not None:
+            places.setdefault((worst, policy.kept), []).append(policy)
     return tuple(
         Dot(
             float(100 * worst),
             float(100 * kept),
-            shorten([one.number for one in own]),
-            any(not one.dominated_by for one in own),
+            shorten([policy.number for policy in alike]),
+            any(not policy.dominated_by for policy in alike),
         )
-        for (worst, kept), own in places.items()
+        for (worst, kept), alike in places.items()
     )
 
 
@@ -206,5 +206,5 @@ def _environment() -> Environment:
         name_risk=name_risk,
         signed=write_difference,
         numbers=numbers,
-        write_lines=lambda one: write_policy(one).splitlines(),
+        write_lines=lambda policy: write_policy(policy).splitlines(),
     )

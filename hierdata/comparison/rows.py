@@ -93,7 +93,7 @@ def promises_as_much(ours: Policy, theirs: Policy) -> bool:
     """
     guarded = ours.guards_suppressed or not theirs.guards_suppressed
     alike = guarded and _bearing(ours) == _bearing(theirs)
-    return alike and all(any(_is_as_strong(own, one) for own in ours.models) for one in theirs.models)
+    return alike and all(any(_is_as_strong(model, other) for model in ours.models) for other in theirs.models)
 
 
 def _bearing(policy: Policy) -> tuple[object, ...]:

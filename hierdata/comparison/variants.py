@@ -65,21 +65,21 @@ def list_variants(
     """
     stated = read_policy(policy)
     base = _variant(STATED, stated)
-    found = [base]
+    variants = [base]
     keys = list(grid)
     for values in product(*(map(_plain, grid[key]) for key in keys)):
         changed = copy.deepcopy(base.policy)
         for key, value in zip(keys, values, strict=True):
-            for place, own in _places(changed, stated, key):
-                place[own] = value
+            for mapping, entry in _places(changed, stated, key):
+                mapping[entry] = value
         if keys:
             name = ", ".join(f"{key} = {_spell(value)}" for key, value in zip(keys, values, strict=True))
-            found.append(Variant(name, changed, base.folder))
-    found += [_variant(name, read_policy(other)) for name, other in policies.items()]
-    found += [_leave_out(base, stated, kind) for kind in without]
+            variants.append(Variant(name, changed, base.folder))
+    variants += [_variant(name, read_policy(other)) for name, other in policies.items()]
+    variants += [_leave_out(base, stated, kind) for kind in without]
     unique: dict[str, Variant] = {}
-    for one in found:
-        unique.setdefault(json.dumps([one.policy, str(one.folder)], sort_keys=True), one)
+    for variant in variants:
+        unique.setdefault(json.dumps([variant.policy, str(variant.folder)], sort_keys=True), variant)
     if len(unique) > MOST:
         raise PolicyError(f"these are {len(unique)} policies, and a comparison has at most {MOST}")
     return [*unique.values()]
@@ -96,19 +96,19 @@ def _places(data: dict[str, Any], policy: Policy, key: str) -> Iterator[tuple[di
     """Yield the mappings that hold a key, each with the name in it. Raises PolicyError if there are none."""
     kind, _, parameter = key.rpartition(".")
     parameters = {model.kind: set(type(model).model_fields) - {"kind", "on"} for model in policy.models}
-    found = [
+    holders = [
         (model, parameter)
         for model in data["models"]
         if kind in ("", model["kind"]) and parameter in parameters[model["kind"]]
     ]
-    if not found and key in data and key not in ("models", "fields", "version"):
-        found = [(data, key)]
-    if not found:
-        there = sorted({*(name for own in parameters.values() for name in own)})
+    if not holders and key in data and key not in ("models", "fields", "version"):
+        holders = [(data, key)]
+    if not holders:
+        there = sorted({*(name for names in parameters.values() for name in names)})
         raise PolicyError(
             f"--grid {quote(key)}: no model of the policy has this parameter; they have {', '.join(there)}"
         )
-    yield from found
+    yield from holders
 
 
 def _leave_out(base: Variant, policy: Policy, kind: str) -> Variant:
@@ -124,9 +124,9 @@ def _leave_out(base: Variant, policy: Policy, kind: str) -> Variant:
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it; decimals are texts, which policies read exactly."""
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     return str(value) if isinstance(value, Decimal | float) else value
 
 

@@ -64,10 +64,10 @@ class Secrets:
     def knows_cookie(self, header: str) -> bool:
         """Return whether a Cookie header has the cookie of this studio."""
         try:
-            found = SimpleCookie(header).get(_COOKIE)
+            cookie = SimpleCookie(header).get(_COOKIE)
         except CookieError:
             return False
-        return found is not None and _equal(found.value, self._cookie)
+        return cookie is not None and _equal(cookie.value, self._cookie)
 
     def knows_header(self, header: str) -> bool:
         """Return whether a header has the token that changes need."""
@@ -78,8 +78,8 @@ class Secrets:
         return f"{_COOKIE}={self._cookie}; Path={self.base}/; HttpOnly; SameSite=Strict"
 
 
-def _equal(given: str, known: str) -> bool:
-    return secrets.compare_digest(given.encode(), known.encode())
+def _equal(text: str, known: str) -> bool:
+    return secrets.compare_digest(text.encode(), known.encode())
 
 
 Refuse = Callable[[str, int], Response]
@@ -136,8 +136,8 @@ class RequestGuard:
         return None
 
     def _enter(self, scope: Scope) -> Response:
-        given = scope["query_string"].decode("latin-1").removeprefix("token=")
-        if scope["method"] != "GET" or not self._known.use_first(given):
+        token = scope["query_string"].decode("latin-1").removeprefix("token=")
+        if scope["method"] != "GET" or not self._known.use_first(token):
             return self._refuse("refused.first", 403)
         answer = RedirectResponse(f"{self._known.base}/", 303)
         answer.headers["Set-Cookie"] = self._known.write_cookie()

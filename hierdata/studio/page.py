@@ -39,14 +39,14 @@ class Ask:
 
     def text(self, name: str, longest: int = 2000) -> str:
         """Return a text of the form, without space around it. Raises InputError if it is too long."""
-        found = self.form.get(name, "")
-        if not isinstance(found, str) or len(found) > longest:
+        value = self.form.get(name, "")
+        if not isinstance(value, str) or len(value) > longest:
             raise InputError(f"{name}: a text of at most {longest:,} characters is needed")
-        return found.strip()
+        return value.strip()
 
     def texts(self, name: str) -> list[str]:
         """Return all texts of the form of a name, such as those of boxes that were ticked."""
-        return [one for one in self.form.getlist(name) if isinstance(one, str)]
+        return [value for value in self.form.getlist(name) if isinstance(value, str)]
 
 
 View = Callable[[Ask], dict[str, Any]]

@@ -53,10 +53,10 @@ def check_policy(study: StudyFolder, text: str) -> list[str]:
 
 def rules_of(text: str) -> dict[str, dict[str, Any]]:
     """Return the rules of the fields by their paths."""
-    found = read_plain(text).get("fields")
-    if not isinstance(found, Mapping):
+    stated = read_plain(text).get("fields")
+    if not isinstance(stated, Mapping):
         return {}
-    return {path: dict(rule) for path, rule in found.items() if isinstance(rule, Mapping)}
+    return {path: dict(rule) for path, rule in stated.items() if isinstance(rule, Mapping)}
 
 
 def change_rules(text: str, rules: Mapping[str, Mapping[str, Any]]) -> str:
@@ -66,8 +66,8 @@ def change_rules(text: str, rules: Mapping[str, Mapping[str, Any]]) -> str:
     return text
 
 
-def change_policy(ask: Ask, what: str, edit: Callable[[str], str], answers: Sequence[str] = ()) -> None:
-    """Change the policy of a study by an edit of its text.
+def change_policy(ask: Ask, reason: str, edit: Callable[[str], str], answers: Sequence[str] = ()) -> None:
+    """Change the policy of a study by an edit of its text; the history states the ``reason``.
 
     Raises PolicyError, and changes nothing, if it would have problems that it did not have before.
     """
@@ -75,9 +75,10 @@ def change_policy(ask: Ask, what: str, edit: Callable[[str], str], answers: Sequ
     with study.edit(ask.version):
         text = study.policy_text()
         edited = edit(text)
-        if problems := [one for one in check_policy(study, edited) if one not in check_policy(study, text)]:
+        before = check_policy(study, text)
+        if problems := [problem for problem in check_policy(study, edited) if problem not in before]:
             raise PolicyError(problems)
-        study.change(ask.version, edited, what, answers)
+        study.change(ask.version, edited, reason, answers)
 
 
 def fit_models(text: str) -> str:
@@ -89,7 +90,7 @@ def fit_models(text: str) -> str:
     plain = read_plain(text)
     sensitive = [path for path, rule in rules_of(text).items() if rule.get("role") == "sensitive"]
     stated = plain.get("models")
-    models: list[dict[str, Any]] = [dict(one) for one in stated] if isinstance(stated, list) else []
+    models: list[dict[str, Any]] = [dict(model) for model in stated] if isinstance(stated, list) else []
     fitted = []
     for model in models:
         if "on" in model:
@@ -108,7 +109,7 @@ def fit_models(text: str) -> str:
 
 
 def _is_share(model: Mapping[str, Any], share: Mapping[str, Any]) -> bool:
-    return {key: own for key, own in model.items() if key != "on"} == dict(share)
+    return {key: value for key, value in model.items() if key != "on"} == dict(share)
 
 
 _LEAST_SHARE = {"kind": "frequency-l-diversity", "l": 2}

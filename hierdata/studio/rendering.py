@@ -29,8 +29,8 @@ class Renderer:
     @cached_property
     def style(self) -> str:
         """The style of all pages: that of the report and of charts, and what only the studio has."""
-        own = files(__package__).joinpath("static", "studio.css").read_text("utf-8")
-        return STYLE + CHART_STYLE + own
+        studio_style = files(__package__).joinpath("static", "studio.css").read_text("utf-8")
+        return STYLE + CHART_STYLE + studio_style
 
     @cached_property
     def _templates(self) -> Environment:
@@ -61,7 +61,7 @@ class Renderer:
         text = self._templates.get_template(f"{page.name}.html").render(
             **content,
             here=page,
-            steps=[one for one in PAGES.values() if one.is_step],
+            steps=[step for step in PAGES.values() if step.is_step],
             study=ask.study,
             works=ask.works,
             version=version,
@@ -73,9 +73,9 @@ class Renderer:
         )
         return HTMLResponse(text, code)
 
-    def start(self, error: str, code: int, **found: object) -> Response:
+    def start(self, error: str, code: int, **content: object) -> Response:
         """Return the page that asks for a collection or a study; ``error`` is a sentence."""
-        text = self._templates.get_template("start.html").render(error=error, version="", **found)
+        text = self._templates.get_template("start.html").render(error=error, version="", **content)
         return HTMLResponse(text, code)
 
     def progress(self, state: WorkState) -> str:

@@ -53,7 +53,7 @@ def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
     started = time.monotonic()
     study.keep_figures("records", [])
     sample = _take(study, progress)
-    found: dict[str, Any] = {
+    preview: dict[str, Any] = {
         "version": arguments["version"],
         "sampled": len(sample.documents),
         "records": sample.total,
@@ -61,14 +61,14 @@ def preview_release(study: StudyFolder, arguments: Mapping[str, Any], progress: 
     try:
         release = _release_sample(sample)
     except HierdataError as error:
-        return {**found, "refused": str(error), "seconds": time.monotonic() - started}
+        return {**preview, "refused": str(error), "seconds": time.monotonic() - started}
     study.keep_figures("records", list(_pair_records(release, sample.documents)))
-    found |= {"refused": None, **_describe(release), "seconds": time.monotonic() - started}
+    preview |= {"refused": None, **_describe(release), "seconds": time.monotonic() - started}
     # What is kept can be read while attacks go on, and stays if they are stopped.
     unmeasured = {"risks": [], "not_measured": [_UNMEASURED], "facts": _FACTS}
-    study.keep_figures("preview", {**found, **unmeasured})
+    study.keep_figures("preview", {**preview, **unmeasured})
     progress("measuring risks; what is kept is there already: load the page again", 0, None)
-    return {**found, **_attack(release, sample), "seconds": time.monotonic() - started}
+    return {**preview, **_attack(release, sample), "seconds": time.monotonic() - started}
 
 
 def prepare_preview(study: StudyFolder, arguments: Mapping[str, Any], progress: Progress) -> None:
@@ -106,12 +106,12 @@ def _take(study: StudyFolder, progress: Progress, most_read: int | None = None) 
     with open_shaped(study.source, exact) as (documents, _):
         records = survey["records"] if most_read is None else min(most_read, survey["records"])
         taken = take_sample(islice(documents, most_read), records)
-    each = sum(_count_objects(one) for one in taken) / max(1, len(taken))
+    each = sum(_count_objects(document) for document in taken) / max(1, len(taken))
     most = max(FEWEST, int(MOST_VERTICES / max(1.0, each)))
     stated = read_plain(text)
     # Paths of XML begin with that of the records, and use the prefixes of namespaces.
-    of_paths = {"records", "namespaces"} if any(one.startswith("/") for one in exact.fields) else set()
-    plain = {key: own for key, own in stated.items() if key not in _OF_INPUT - of_paths}
+    of_paths = {"records", "namespaces"} if any(path.startswith("/") for path in exact.fields) else set()
+    plain = {key: value for key, value in stated.items() if key not in _OF_INPUT - of_paths}
     step = -(-len(taken) // most)
     policy = from_data({**plain, **_keyless(exact)}, study.folder, study.folder)
     return _SampledRecords(taken[::step], survey["records"], policy)
@@ -145,8 +145,8 @@ def _describe(release: Release) -> dict[str, Any]:
         "classes": report.counts.classes,
         "smallest": report.counts.smallest_class,
         "kept": None if kept.total is None else _share(kept.total),
-        "kept_types": {path: _share(own) for path, own in kept.vertices.items()},
-        "kept_fields": {path: _share(own) for path, own in kept.fields.items()},
+        "kept_types": {path: _share(share) for path, share in kept.vertices.items()},
+        "kept_fields": {path: _share(share) for path, share in kept.fields.items()},
         "worst_guess": {path: guess.value for path, guess in report.worst_guess.items()},
         "promises": [promise.statement for promise in report.promises],
         "warnings": list(report.warnings),
@@ -163,7 +163,7 @@ def _attack(release: Release, sample: _SampledRecords) -> dict[str, Any]:
     from hierdata.pipeline.resources import Resources
 
     try:
-        found = attack(
+        attacked = attack(
             release,
             sample.policy,
             original=sample.documents,
@@ -175,12 +175,12 @@ def _attack(release: Release, sample: _SampledRecords) -> dict[str, Any]:
     except HierdataError as error:
         return {"risks": [], "not_measured": str(error).split("\n"), "facts": _FACTS}
     risks = [
-        {"risk": one.risk, "by": one.by, "on": one.on, "facts": one.facts, "value": one.value,
-         "low": one.ci[0], "high": one.ci[1], "attacks": one.n_attacks,
-         "chance": None if one.baseline_rate is None else one.baseline_rate.value}
-        for one in found.risks
+        {"risk": risk.risk, "by": risk.by, "on": risk.on, "facts": risk.facts, "value": risk.value,
+         "low": risk.ci[0], "high": risk.ci[1], "attacks": risk.n_attacks,
+         "chance": None if risk.baseline_rate is None else risk.baseline_rate.value}
+        for risk in attacked.risks
     ]  # fmt: skip
-    return {"risks": risks, "not_measured": list(found.not_measured), "facts": _FACTS}
+    return {"risks": risks, "not_measured": list(attacked.not_measured), "facts": _FACTS}
 
 
 def _pair_records(release: Release, documents: Sequence[Document]) -> Iterator[list[Any]]:
@@ -191,18 +191,19 @@ def _pair_records(release: Release, documents: Sequence[Document]) -> Iterator[l
     if not traits_of(release.report.recoding).ties_values:
         return
     witness = read_witness(release.folder / WITNESS_FILE, release.report.files)
-    at = 0
+    position = 0
     for after in islice(release.records(), _SHOWN):
-        ordinal = int(witness.read(at, 1)[0])
-        yield [_plain(documents[ordinal]), _plain(after)]
-        at += ROOT_WORDS + _count_objects(after) - 1
+        ordinal = int(witness.read(position, 1)[0])
+        yield [as_json(documents[ordinal]), as_json(after)]
+        position += ROOT_WORDS + _count_objects(after) - 1
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """Return a value as JSON has it; decimals are whole numbers where they can be, else texts."""
     if isinstance(value, Mapping):
-        return {key: _plain(own) for key, own in value.items()}
-    if isinstance(value, list):
-        return [_plain(own) for own in value]
+        return {key: as_json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
@@ -212,7 +213,7 @@ def compare_policies(study: StudyFolder, arguments: Mapping[str, Any], progress:
 
     sample = _take(study, progress)
     kinds = [model.kind for model in sample.policy.models]
-    found = compare(
+    comparison = compare(
         sample.documents,
         sample.policy,
         grid={"k": arguments["k"]},
@@ -224,5 +225,5 @@ def compare_policies(study: StudyFolder, arguments: Mapping[str, Any], progress:
         "version": arguments["version"],
         "sampled": len(sample.documents),
         "records": sample.total,
-        "rows": [{**one.as_row(), "models": one.policy["models"]} for one in found],
+        "rows": [{**row.as_row(), "models": row.policy["models"]} for row in comparison],
     }

@@ -128,11 +128,11 @@ class StudyFolder:
                 raise StaleError("this page is older than the policy, and nothing was changed")
             yield
 
-    def change(self, version: str | None, text: str, what: str, answers: Sequence[str] = ()) -> None:
+    def change(self, version: str | None, text: str, description: str, answers: Sequence[str] = ()) -> None:
         """Replace the policy; ``version`` is the state that the change is for, None for the first one."""
         with self.edit(version):
             write_whole(self.folder / POLICY, text)
-            self._enter(text, what, tuple(answers))
+            self._enter(text, description, tuple(answers))
 
     def undo(self, version: str) -> PolicyChange | None:
         """Take back the last change that stands, and return it; None if there is none."""
@@ -157,13 +157,13 @@ class StudyFolder:
 
     def standing(self) -> list[PolicyChange]:
         """Return the changes that were not taken back."""
-        found: list[PolicyChange] = []
+        standing: list[PolicyChange] = []
         for change in self.changes():
             if change.undoes is None:
-                found.append(change)
+                standing.append(change)
             else:
-                found = [one for one in found if one.number != change.undoes]
-        return found
+                standing = [earlier for earlier in standing if earlier.number != change.undoes]
+        return standing
 
     def list_answers(self) -> set[str]:
         """Return the questions that have an answer which was not taken back."""
@@ -174,19 +174,19 @@ class StudyFolder:
         file = self.folder / "figures" / f"{name}.json"
         return json.loads(file.read_text("utf-8")) if file.is_file() else None
 
-    def keep_figures(self, name: str, found: Any) -> None:
+    def keep_figures(self, name: str, result: Any) -> None:
         """Keep the result of a work."""
-        write_whole(self.folder / "figures" / f"{name}.json", json.dumps(found, ensure_ascii=False))
+        write_whole(self.folder / "figures" / f"{name}.json", json.dumps(result, ensure_ascii=False))
 
     def releases(self) -> list[str]:
         """Return the numbers of the releases, the last one last."""
-        found = (self.folder / "releases").iterdir()
-        return sorted(path.name for path in found if path.is_dir() and path.name.isdigit())
+        folders = (self.folder / "releases").iterdir()
+        return sorted(path.name for path in folders if path.is_dir() and path.name.isdigit())
 
     def _enter(
         self,
         text: str,
-        what: str,
+        description: str,
         answers: tuple[str, ...] = (),
         undoes: int | None = None,
         outside: bool = False,
@@ -194,7 +194,7 @@ class StudyFolder:
         number = len(self.changes()) + 1
         write_whole(self.folder / "history" / f"{number:04}.yaml", text)
         now = datetime.now().astimezone().isoformat(timespec="seconds")
-        change = PolicyChange(number, what, now, _digest(text), answers, undoes, outside)
+        change = PolicyChange(number, description, now, _digest(text), answers, undoes, outside)
         log = os.open(self.folder / "history" / _LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(log, "a", encoding="utf-8") as stream:
             stream.write(json.dumps(asdict(change)) + "\n")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hierdata.ground.progress import Progress
-from hierdata.studio.sampling import compare_policies, prepare_preview, preview_release
+from hierdata.studio.sampling import as_json, compare_policies, prepare_preview, preview_release
 from hierdata.studio.study import POLICY, StudyFolder
 
 if TYPE_CHECKING:
@@ -56,21 +56,24 @@ def _survey_patients(study: StudyFolder, draft: FhirDraft, progress: Progress) -
         counted = count_items(documents, "looking at values", draft.records, progress)
         patients = build_draft(counted, Notation(), {}, paths=loaded.paths)
     rules = policy["fields"]
-    fields = tuple(one for one in patients.fields if one.path in rules)
+    fields = tuple(drafted for drafted in patients.fields if drafted.path in rules)
     patients = replace(patients, fields=fields, pairs=())
     study.keep_figures("values", _list_values(patients, _take_examples(study.source, policy)))
     if not study.has_policy:
         study.change(None, str(draft), "drafted")
     said = {path: why for path, _, why, _ in draft.list_roles()}
-    found = describe_draft(patients)
-    for one in found["fields"]:
-        above = max((path for path in said if _is_below(one["path"], path)), key=len, default="")
-        own = _plain(rules[one["path"]])
-        one |= {"rule": own, "role": own.get("role", "derived"), "reason": said.get(above, ""), "confirm": ""}
+    survey = describe_draft(patients)
+    for field in survey["fields"]:
+        above = max((path for path in said if _is_below(field["path"], path)), key=len, default="")
+        rule = as_json(rules[field["path"]])
+        role, reason = rule.get("role", "derived"), said.get(above, "")
+        field |= {"rule": rule, "role": role, "reason": reason, "confirm": ""}
     return {
-        **found,
-        "vertices": [one for one in found["vertices"] if any(_is_below(path, one["path"]) for path in rules)],
-        "promises": [{"model": own.model, "why": own.why, "open": False} for own in draft.promises],
+        **survey,
+        "vertices": [
+            kind for kind in survey["vertices"] if any(_is_below(path, kind["path"]) for path in rules)
+        ],
+        "promises": [{"model": each.model, "why": each.why, "open": False} for each in draft.promises],
         "questions": list(QUESTIONS),
     }
 
@@ -82,10 +85,11 @@ def describe_draft(draft: Draft) -> dict[str, Any]:
     persons = draft.persons
     return {
         "records": draft.records,
-        "vertices": [asdict(one) for one in draft.vertices],
-        "fields": [_describe_field(one, draft) for one in draft.fields],
+        "vertices": [asdict(vertex) for vertex in draft.vertices],
+        "fields": [_describe_field(drafted, draft) for drafted in draft.fields],
         "promises": [
-            {"model": _plain(one.model), "why": one.why, "open": one.is_open} for one in draft.promises
+            {"model": as_json(promise.model), "why": promise.why, "open": promise.is_open}
+            for promise in draft.promises
         ],
         "pairs": [
             {"paths": draft.paths([pair.first, pair.second]), **asdict(pair.risk)} for pair in draft.pairs[:5]
@@ -98,50 +102,41 @@ def describe_draft(draft: Draft) -> dict[str, Any]:
     }
 
 
-def _describe_field(one: Drafted, draft: Draft) -> dict[str, Any]:
+def _describe_field(drafted: Drafted, draft: Draft) -> dict[str, Any]:
     from hierdata.drafting.draft import kinds
 
-    attribute = one.field.attribute
-    above = (below.path for below in draft.vertices if _is_below(one.path, below.path))
+    attribute = drafted.field.attribute
+    above = (below.path for below in draft.vertices if _is_below(drafted.path, below.path))
     return {
-        "path": one.path,
+        "path": drafted.path,
         "vertex": max(above, key=len, default=""),
-        "role": one.proposal.role,
-        "rule": _plain(one.proposal.rule),
-        "reason": one.proposal.reason,
-        "confirm": one.proposal.confirm,
+        "role": drafted.proposal.role,
+        "rule": as_json(drafted.proposal.rule),
+        "reason": drafted.proposal.reason,
+        "confirm": drafted.proposal.confirm,
         "kinds": "" if attribute is None else kinds(attribute.looks),
-        "presence": one.field.presence,
+        "presence": drafted.field.presence,
         "distinct": None if attribute is None else attribute.values.distinct,
         "exact": attribute is None or attribute.values.exact,
-        "unique": None if one.risk is None else one.risk.unique,
-        "small": None if one.risk is None else one.risk.small,
-        "domain": _plain(_propose_domain(one)),
+        "unique": None if drafted.risk is None else drafted.risk.unique,
+        "small": None if drafted.risk is None else drafted.risk.small,
+        "domain": as_json(_propose_domain(drafted)),
     }
 
 
-def _propose_domain(one: Drafted) -> dict[str, Any]:
+def _propose_domain(drafted: Drafted) -> dict[str, Any]:
     """Return a domain for the field should it become a quasi-identifier: as drafted, or by its values."""
     from hierdata.domains import DOMAINS
     from hierdata.drafting.proposal import domain_of_looks
 
-    drafted = {key: own for key, own in one.proposal.rule.items() if key in DOMAINS}
-    if drafted or one.field.attribute is None:
-        return drafted or {"flat": True}
-    return domain_of_looks(one.field.attribute.looks)
+    stated = {key: value for key, value in drafted.proposal.rule.items() if key in DOMAINS}
+    if stated or drafted.field.attribute is None:
+        return stated or {"flat": True}
+    return domain_of_looks(drafted.field.attribute.looks)
 
 
 def _is_below(path: str, above: str) -> bool:
     return path == above or path.startswith((f"{above}.", f"{above}[", f"{above}/"))
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it; decimals are whole numbers where they can be, else texts."""
-    if isinstance(value, Mapping):
-        return {key: _plain(own) for key, own in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(own) for own in value]
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def _take_examples(source: str, policy: Mapping[str, Any]) -> list[Document]:
@@ -162,26 +157,20 @@ def _list_values(draft: Draft, examples: list[Document]) -> dict[str, dict[str, 
     """Return by path the values of a field with their numbers, and the records they were counted in."""
     from hierdata.drafting.profile import walk
 
-    seen: dict[Keys, Counter[Scalar]] = {}
+    counts: dict[Keys, Counter[Scalar]] = {}
     for keys, values, _ in walk(examples, ()):
-        seen.setdefault(keys, Counter()).update(values)
-    found = {}
-    for one in draft.fields:
-        attribute = one.field.attribute
+        counts.setdefault(keys, Counter()).update(values)
+    described = {}
+    for drafted in draft.fields:
+        attribute = drafted.field.attribute
         whole = None if attribute is None else attribute.categories
-        counted = seen.get(one.field.keys, Counter()) if whole is None else whole
-        found[one.path] = {
+        counted = counts.get(drafted.field.keys, Counter()) if whole is None else whole
+        described[drafted.path] = {
             "of": len(examples) if whole is None else draft.records,
             "all": whole is not None and len(whole) <= MOST_VALUES,
-            "values": list(_spell_values(counted.most_common(MOST_VALUES))),
+            "values": as_json(counted.most_common(MOST_VALUES)),
         }
-    return found
-
-
-def _spell_values(counted: Iterable[tuple[Scalar, int]]) -> Iterator[list[Any]]:
-    for value, times in counted:
-        shown = value if value is None or isinstance(value, bool | int | str) else str(value)
-        yield [shown, times]
+    return described
 
 
 def load_policy(study: StudyFolder) -> Policy:

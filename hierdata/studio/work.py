@@ -78,8 +78,8 @@ class Works:
                 start_new_session=os.name == "posix",  # Ctrl-C is for the studio, which closes stdin
             )
             self._states[name], self._processes[name] = WorkState(name), process
-        given = (study, name, process, json.dumps(arguments))
-        Thread(target=self._follow, args=given, daemon=True).start()
+        followed = (study, name, process, json.dumps(arguments))
+        Thread(target=self._follow, args=followed, daemon=True).start()
 
     def stop(self, name: str) -> None:
         """Stop a work; what it wrote so far is removed."""
@@ -89,12 +89,6 @@ class Works:
                 return
             self._states[name] = replace(state, ended="stopped")
         _end(process)
-
-    def forget(self, name: str) -> None:
-        """Forget how a work ended."""
-        with self._lock:
-            if name in self._states and not self._states[name].is_running:
-                del self._states[name]
 
     def close(self) -> None:
         """Stop all works."""

@@ -30,9 +30,9 @@ def run(folder: Path, name: str, arguments: dict[str, Any], tell: Callable[[dict
     """Run one work, keep its result in the study, and tell how it ended."""
     try:
         study = StudyFolder(folder)
-        found = TASKS[name](study, arguments, _report(tell))
-        if found is not None:
-            study.keep_figures(name, found)
+        result = TASKS[name](study, arguments, _report(tell))
+        if result is not None:
+            study.keep_figures(name, result)
         tell({"ended": "done"})
     except HierdataError as error:
         tell({"ended": "failed", "why": str(error)})
@@ -46,11 +46,11 @@ def describe_fault(error: BaseException) -> str:
     """Return where an internal error arose, without its message, which could quote the data."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if _OURS in Path(frame.filename).parents]
-    place = ""
+    location = ""
     if ours:
         file = Path(ours[-1].filename).relative_to(_OURS.parent).as_posix()
-        place = f" at {file}:{ours[-1].lineno}"
-    return f"internal error ({type(error).__name__}{place}); this is a fault of hierdata, please report it"
+        location = f" at {file}:{ours[-1].lineno}"
+    return f"internal error ({type(error).__name__}{location}); this is a fault of hierdata, please report it"
 
 
 def _report(tell: Callable[[dict[str, Any]], None]) -> Progress:

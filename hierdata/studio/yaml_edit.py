@@ -13,11 +13,11 @@ from hierdata.drafting.draft import text as spell_key
 from hierdata.ground.errors import PolicyError
 from hierdata.policy.load.yaml import compose
 
-Place = tuple[str, ...]
+Keys = tuple[str, ...]
 """The keys that lead to an entry, from the outermost."""
 
 
-def set_entry(text: str, place: Place, value: Any) -> str:
+def set_entry(text: str, keys: Keys, value: Any) -> str:
     """Return the text with the value of an entry replaced, or with the entry added to its mapping.
 
     Raises PolicyError if an outer key is not there.
@@ -32,11 +32,11 @@ def set_entry(text: str, place: Place, value: Any) -> str:
       b: 1
       c: true
     """
-    holder, key = _find_mapping(text, place[:-1]), place[-1]
-    found = _entry(holder, key)
-    if found is None:
+    holder, key = _find_mapping(text, keys[:-1]), keys[-1]
+    entry = _entry(holder, key)
+    if entry is None:
         return _add(text, holder, key, value)
-    name, old = found
+    name, old = entry
     end = _end(text, old)
     if _is_block(old) or _offset(text, old.start_mark) == end:
         start = text.index(":", _offset(text, name.end_mark)) + 1
@@ -54,10 +54,10 @@ def set_items(text: str, key: str, items: list[Any]) -> str:
     b: 2
     """
     lines = "".join(f"\n  - {flow(item)}" for item in items)
-    found = _entry(_find_mapping(text, ()), key)
-    if found is None:
+    entry = _entry(_find_mapping(text, ()), key)
+    if entry is None:
         return f"{text.rstrip()}\n{key}:{lines}\n"
-    name, old = found
+    name, old = entry
     start = text.index(":", _offset(text, name.end_mark)) + 1
     return text[:start] + lines + text[_end(text, old) :]
 
@@ -70,22 +70,22 @@ def remove_entry(text: str, key: str) -> str:
     # c
     b: 2
     """
-    found = _entry(_find_mapping(text, ()), key)
-    if found is None:
+    entry = _entry(_find_mapping(text, ()), key)
+    if entry is None:
         return text
-    name, old = found
+    name, old = entry
     start = text.rfind("\n", 0, _offset(text, name.start_mark)) + 1
     end = text.find("\n", _end(text, old))
     return text[:start] + ("" if end < 0 else text[end + 1 :])
 
 
-def _find_mapping(text: str, place: Place) -> Any:
+def _find_mapping(text: str, keys: Keys) -> Any:
     node: Any = compose(text)
-    for key in place:
-        found = None if node is None or node.id != "mapping" else _entry(node, key)
-        if found is None:
+    for key in keys:
+        entry = None if node is None or node.id != "mapping" else _entry(node, key)
+        if entry is None:
             raise PolicyError(f"policy.yaml has no {key}: put the key back, or undo the last change")
-        node = found[1]
+        node = entry[1]
     if node is None or node.id != "mapping":
         raise PolicyError("policy.yaml has no keys here: undo the last change")
     return node
@@ -97,11 +97,11 @@ def _entry(mapping: Any, key: str) -> tuple[Any, Any] | None:
 
 def _add(text: str, holder: Any, key: str, value: Any) -> str:
     if _is_flow(holder):
-        at = _end(text, holder) - 1
+        position = _end(text, holder) - 1
         comma = ", " if holder.value else ""
-        return f"{text[:at].rstrip()}{comma}{flow(key, True)}: {flow(value, True)}{text[at:]}"
-    at = _end(text, holder.value[-1][1])
-    end = text.find("\n", at)
+        return f"{text[:position].rstrip()}{comma}{flow(key, True)}: {flow(value, True)}{text[position:]}"
+    position = _end(text, holder.value[-1][1])
+    end = text.find("\n", position)
     end = len(text) if end < 0 else end  # behind a comment on the last line
     indent = " " * holder.value[0][0].start_mark.column
     return f"{text[:end]}\n{indent}{spell_key(key)}: {flow(value)}{text[end:] or chr(10)}"
@@ -128,7 +128,7 @@ def _end(text: str, node: Any) -> int:
 
 def _offset(text: str, mark: Any) -> int:
     """Return the place of a mark, by line and column, which all loaders count alike."""
-    at = 0
+    position = 0
     for _ in range(mark.line):
-        at = text.index("\n", at) + 1
-    return at + int(mark.column)
+        position = text.index("\n", position) + 1
+    return position + int(mark.column)

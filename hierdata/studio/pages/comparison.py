@@ -21,70 +21,69 @@ def view(ask: Ask) -> dict[str, Any]:
     study = ask.study
     if not study.has_policy:
         return {"ready": False, "found": None}
-    text, found = study.policy_text(), study.figures("compare")
-    content = {"ready": True, "found": found, "problems": check_policy(study, text)}
-    if found is None:
+    text, compared = study.policy_text(), study.figures("compare")
+    content = {"ready": True, "found": compared, "problems": check_policy(study, text)}
+    if compared is None:
         return content
-    models = [_spell(one) for one in read_plain(text).get("models", [])]
+    models = [_spell(model) for model in read_plain(text).get("models", [])]
     rows = [
-        {**one, **_describe(one), "is_stated": [_spell(own) for own in one["models"]] == models}
-        for one in found["rows"]
+        {**row, **_describe(row), "is_stated": [_spell(model) for model in row["models"]] == models}
+        for row in compared["rows"]
     ]
     return {
         **content,
         "rows": rows,
-        "is_older": found["version"] != study.version(),
-        "chart": _draw(found["rows"]),
+        "is_older": compared["version"] != study.version(),
+        "chart": _draw(compared["rows"]),
     }
 
 
-def _describe(one: dict[str, Any]) -> dict[str, str]:
+def _describe(row: dict[str, Any]) -> dict[str, str]:
     return {
-        "shown_kept": "-" if one["kept"] is None else share(one["kept"]),
-        "shown_guess": "-" if one["worst_guess"] is None else share(one["worst_guess"]),
-        "shown_models": "; ".join(flow(own) for own in one["models"]),
+        "shown_kept": "-" if row["kept"] is None else share(row["kept"]),
+        "shown_guess": "-" if row["worst_guess"] is None else share(row["worst_guess"]),
+        "shown_models": "; ".join(flow(model) for model in row["models"]),
     }
 
 
 def _spell(model: Any) -> str:
-    return flow(
-        {key: str(own) if not isinstance(own, list) else own for key, own in sorted(dict(model).items())}
-    )
+    settings = sorted(dict(model).items())
+    return flow({key: value if isinstance(value, list) else str(value) for key, value in settings})
 
 
 def _draw(rows: list[dict[str, Any]]) -> ScatterChart | None:
     """Draw kept against the worst guess, or where nothing is sensitive against one in the smallest class."""
     dots = tuple(
         Dot(
-            100 * _risk(one),
-            100 * one["kept"],
-            str(one["number"]),
-            not one["dominated_by"],
-            f"#policy-{one['number']}",
+            100 * _risk(row),
+            100 * row["kept"],
+            str(row["number"]),
+            not row["dominated_by"],
+            f"#policy-{row['number']}",
         )
-        for one in rows
-        if one["refused"] is None and one["kept"] is not None
+        for row in rows
+        if row["refused"] is None and row["kept"] is not None
     )
     if not dots:
         return None
-    told = "; ".join(f"{dot.label}: {dot.y:.1f} % kept, {dot.x:.1f} % risk" for dot in dots)
+    description = "; ".join(f"{dot.label}: {dot.y:.1f} % kept, {dot.x:.1f} % risk" for dot in dots)
     return ScatterChart(
-        say("comparison.chart"), told, say("comparison.x"), say("comparison.y"), dots,
+        say("comparison.chart"), description, say("comparison.x"), say("comparison.y"), dots,
         say("comparison.filled"), say("comparison.hollow"),
     )  # fmt: skip
 
 
-def _risk(one: dict[str, Any]) -> float:
+def _risk(row: dict[str, Any]) -> float:
     """Return the worst guess of a value, or without sensitive fields the chance to pick the right record."""
-    if one["worst_guess"] is not None:
-        return float(one["worst_guess"])
-    return 1 / max(1, int(one["smallest"]))
+    if row["worst_guess"] is not None:
+        return float(row["worst_guess"])
+    return 1 / max(1, int(row["smallest"]))
 
 
 def _run(ask: Ask) -> Done:
     numbers = [part.strip() for part in ask.text("k", 100).split(",") if part.strip()]
     if not 1 <= len(numbers) <= _MOST_K or not all(
-        one.isdecimal() and 2 <= int(one) <= 10**6 for one in numbers
+        number.isdecimal() and 2 <= int(number) <= 10**6 for number in numbers
     ):
         raise InputError(say("comparison.numbers", most=_MOST_K))
     with ask.study.edit(ask.version):
@@ -99,13 +98,13 @@ def _run(ask: Ask) -> Done:
 
 def _take(ask: Ask) -> Done:
     """Take the models of a compared policy."""
-    found = ask.study.figures("compare") or {"rows": []}
+    compared = ask.study.figures("compare") or {"rows": []}
     number = ask.text("number", 10)
-    chosen = next((one for one in found["rows"] if str(one["number"]) == number), None)
+    chosen = next((row for row in compared["rows"] if str(row["number"]) == number), None)
     if chosen is None:
         raise InputError("there is no such policy: compare again")
-    what = say("comparison.did", name=chosen["name"])
-    change_policy(ask, what, lambda text: set_items(text, "models", chosen["models"]), ["model"])
+    description = say("comparison.did", name=chosen["name"])
+    change_policy(ask, description, lambda text: set_items(text, "models", chosen["models"]), ["model"])
     return Done("comparison", "policy_taken")
 
 

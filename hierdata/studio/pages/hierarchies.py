@@ -52,7 +52,7 @@ def view(ask: Ask) -> dict[str, Any]:
 
 
 def _domain_of(rule: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: own for key, own in rule.items() if key in DOMAINS or key == "domain"}
+    return {key: value for key, value in rule.items() if key in DOMAINS or key == "domain"}
 
 
 def _kind_of(rule: Mapping[str, Any]) -> str:
@@ -62,26 +62,26 @@ def _kind_of(rule: Mapping[str, Any]) -> str:
 def _state(rule: Mapping[str, Any]) -> dict[str, str]:
     """Return what the form is filled with."""
     stated = rule.get(_kind_of(rule))
-    own = stated if isinstance(stated, Mapping) else {}
-    file = stated if isinstance(stated, str) else own.get("file", "")
-    steps = own.get("steps", own.get("keep", []))
+    options = stated if isinstance(stated, Mapping) else {}
+    file = stated if isinstance(stated, str) else options.get("file", "")
+    steps = options.get("steps", options.get("keep", []))
     return {"numbers": ", ".join(map(str, steps)), "file": Path(str(file)).name}
 
 
 def _count_nodes(study: StudyFolder, text: str, path: str) -> dict[str, Any] | None:
     """Count the values of a field under each node of its hierarchy; None where that cannot be done."""
-    seen = (study.figures("values") or {}).get(path)
-    if seen is None:
+    counted = (study.figures("values") or {}).get(path)
+    if counted is None:
         return None
     try:
         policy = build_policy(study, text)
         rule = policy.fields[path]
-        counts = {_plain_number(value): times for value, times in seen["values"] if value is not None}
+        counts = {_plain_number(value): times for value, times in counted["values"] if value is not None}
         assert rule.domain is not None, "a quasi-identifier has a domain"
         hierarchy = rule.domain.compile(counts, policy.folder)
     except HierdataError as error:
-        return {"problem": str(error), "nodes": [], "outside": 0, "of": seen["of"]}
-    found: dict[int, list[int]] = {}
+        return {"problem": str(error), "nodes": [], "outside": 0, "of": counted["of"]}
+    totals: dict[int, list[int]] = {}
     outside = 0
     for value, times in counts.items():
         try:
@@ -90,23 +90,23 @@ def _count_nodes(study: StudyFolder, text: str, path: str) -> dict[str, Any] | N
             outside += 1
             continue
         for node in above:
-            own = found.setdefault(node, [0, 0])
-            own[0] += 1
-            own[1] += times
-    top = sorted(found, key=lambda node: (-found[node][1], node))[:_MOST_NODES]
+            total = totals.setdefault(node, [0, 0])
+            total[0] += 1
+            total[1] += times
+    top = sorted(totals, key=lambda node: (-totals[node][1], node))[:_MOST_NODES]
     depth = {node: sum(1 for above in hierarchy.ancestors[node] if above >= 0) - 1 for node in top}
     order = sorted(top, key=lambda node: [above for above in hierarchy.ancestors[node] if above >= 0])
     nodes = [
         {"label": str(hierarchy.labels[node]), "depth": min(depth[node], 6),
-         "values": found[node][0], "times": found[node][1]}
+         "values": totals[node][0], "times": totals[node][1]}
         for node in order
     ]  # fmt: skip
     return {
         "problem": "",
         "nodes": nodes,
         "outside": outside,
-        "of": seen["of"],
-        "more": len(found) - len(top),
+        "of": counted["of"],
+        "more": len(totals) - len(top),
     }
 
 
@@ -127,11 +127,12 @@ def _set(ask: Ask) -> Done:
             raise InputError("this field is not made coarser any more: load the page again")
         before = rule.get(kind)
         if isinstance(before, Mapping) and isinstance(domain, Mapping):
-            beside = {key: own for key, own in before.items() if key not in ("steps", "keep", "file", "tree")}
+            stated = ("steps", "keep", "file", "tree")
+            beside = {key: value for key, value in before.items() if key not in stated}
             changed: Any = {**domain, **beside}
         else:
             changed = domain
-        rest = {key: own for key, own in rule.items() if key not in DOMAINS and key != "role"}
+        rest = {key: value for key, value in rule.items() if key not in DOMAINS and key != "role"}
         return change_rules(text, {path: {"role": "quasi", kind: changed, **rest}})
 
     change_policy(ask, say("hierarchies.did", path=path), edit)
@@ -150,7 +151,7 @@ def _read_domain(ask: Ask, kind: str) -> Any:
     if not any(info in DOMAINS[kind].model_fields for info in ("steps", "keep")):
         return True
     numbers = fragment(f"[{ask.text('numbers', 500)}]", say("hierarchies.numbers"))
-    if not numbers or any(isinstance(one, bool | str | list | dict) or one is None for one in numbers):
+    if not numbers or any(isinstance(number, bool | str | list | dict | None) for number in numbers):
         raise InputError(say("hierarchies.write_numbers"))
     key = "keep" if "keep" in DOMAINS[kind].model_fields else "steps"
     return {key: sorted(numbers, reverse=key == "keep")}

@@ -22,40 +22,40 @@ def view(ask: Ask) -> dict[str, Any]:
     if not study.has_policy:
         return {"found": None, "ready": False}
     text = study.policy_text()
-    found = study.figures("preview")
+    preview = study.figures("preview")
     content: dict[str, Any] = {
-        "found": found,
+        "found": preview,
         "ready": True,
         "problems": check_policy(study, text),
         "is_draft": is_draft(text),
-        "is_older": found is not None and found["version"] != study.version(),
+        "is_older": preview is not None and preview["version"] != study.version(),
     }
-    if found is None or found["refused"] is not None:
+    if preview is None or preview["refused"] is not None:
         return content
     return {
         **content,
-        "types": _draw(say("preview.by_type"), found["kept_types"], "types"),
-        "fields": _draw(say("preview.by_field"), found["kept_fields"], "fields"),
-        "guesses": _draw(say("preview.guesses"), found["worst_guess"], "guesses"),
-        "risks": [_describe(one) for one in found["risks"]],
+        "types": _draw(say("preview.by_type"), preview["kept_types"], "types"),
+        "fields": _draw(say("preview.by_field"), preview["kept_fields"], "fields"),
+        "guesses": _draw(say("preview.guesses"), preview["worst_guess"], "guesses"),
+        "risks": [_describe(risk) for risk in preview["risks"]],
         "has_records": bool(study.figures("records")),
     }
 
 
 def _draw(title: str, shares: dict[str, float], kind: str) -> RowChart | None:
     """Draw shares by path, the least first; None without any."""
-    ordered = sorted(shares.items(), key=lambda one: one[1], reverse=kind == "guesses")[:_MOST_ROWS]
-    rows = tuple(BarRow(path or say("tree.record"), (own,), share(own)) for path, own in ordered)
+    ordered = sorted(shares.items(), key=lambda item: item[1], reverse=kind == "guesses")[:_MOST_ROWS]
+    rows = tuple(BarRow(path or say("tree.record"), (value,), share(value)) for path, value in ordered)
     return RowChart(title, describe_rows(rows), rows) if rows else None
 
 
-def _describe(one: dict[str, Any]) -> dict[str, Any]:
+def _describe(risk: dict[str, Any]) -> dict[str, Any]:
     return {
-        **one,
-        "name": one["risk"].replace("_", " "),
-        "shown": share(one["value"]),
-        "interval": f"{share(one['low'])} - {share(one['high'])}",
-        "by_chance": "" if one["chance"] is None else share(one["chance"]),
+        **risk,
+        "name": risk["risk"].replace("_", " "),
+        "shown": share(risk["value"]),
+        "interval": f"{share(risk['low'])} - {share(risk['high'])}",
+        "by_chance": "" if risk["chance"] is None else share(risk["chance"]),
     }
 
 
@@ -68,11 +68,11 @@ def _run(ask: Ask) -> Done:
 def view_record(ask: Ask) -> dict[str, Any]:
     """Return one record of the preview before and after. Raises InputError for a number that is none."""
     pairs = ask.study.figures("records") or []
-    at = ask.query.get("number", "1")
-    if not at.isdecimal() or not 1 <= int(at) <= len(pairs):
+    number = ask.query.get("number", "1")
+    if not number.isdecimal() or not 1 <= int(number) <= len(pairs):
         raise InputError("there is no such record: run the preview first")
-    before, after = pairs[int(at) - 1]
-    return {"number": int(at), "all": len(pairs), "before": _write(before), "after": _write(after)}
+    before, after = pairs[int(number) - 1]
+    return {"number": int(number), "all": len(pairs), "before": _write(before), "after": _write(after)}
 
 
 def _write(record: Any) -> list[str]:

@@ -52,10 +52,11 @@ def view(ask: Ask) -> dict[str, Any]:
         return {"found": None}
     text = study.policy_text()
     models = _models(text)
-    basic = next((one for one in models if one.get("kind") in (_TREES, _FACTS)), {"kind": _TREES, "k": 5})
+    chosen = (model for model in models if model.get("kind") in (_TREES, _FACTS))
+    basic = next(chosen, {"kind": _TREES, "k": 5})
     survey = study.figures("survey") or {"vertices": [], "fields": []}
     is_tree = bool(survey["vertices"])
-    numbers = {one["path"] for one in survey["fields"] if "interval" in one["domain"]}
+    numbers = {field["path"] for field in survey["fields"] if "interval" in field["domain"]}
     sensitive = [
         _describe_limit(path, rule, models, is_tree=is_tree, is_number=path in numbers)
         for path, rule in rules_of(text).items()
@@ -73,7 +74,7 @@ def view(ask: Ask) -> dict[str, Any]:
         "fields_known": facts if isinstance(facts, str) else "listed",
         "listed": [] if isinstance(facts, str) else facts,
         "sensitive": sensitive,
-        "others": [flow(one) for one in _keep_others(models)],
+        "others": [flow(model) for model in _keep_others(models)],
         "is_tree": is_tree,
         **_say_promises(ask, text),
     }
@@ -86,7 +87,8 @@ def _say_promises(ask: Ask, text: str) -> dict[str, Any]:
         return {"sentences": [], "problems": str(error).split("\n"), "exact": False}
     preview = ask.study.figures("preview")
     if preview is not None and preview["version"] == ask.study.version() and preview["refused"] is None:
-        return {"sentences": [(one, "") for one in preview["promises"]], "problems": [], "exact": True}
+        sentences = [(sentence, "") for sentence in preview["promises"]]
+        return {"sentences": sentences, "problems": [], "exact": True}
     of_rows = not (ask.study.figures("survey") or {"vertices": []})["vertices"]
     return {"sentences": list(say_models(policy.models, of_rows=of_rows)), "problems": [], "exact": False}
 
@@ -100,16 +102,16 @@ def say_models(models: Any, *, of_rows: bool) -> Iterator[tuple[str, str]]:
 
 def _models(text: str) -> list[dict[str, Any]]:
     stated = read_plain(text).get("models")
-    return [dict(one) for one in stated if isinstance(one, Mapping)] if isinstance(stated, list) else []
+    return [dict(model) for model in stated if isinstance(model, Mapping)] if isinstance(stated, list) else []
 
 
 def _choice_of(model: Mapping[str, Any]) -> str | None:
     """Return the choice of the page that a model of one field is; None if it is none."""
-    own = {key: _number(value) for key, value in model.items() if key != "on"}
-    if own.get("kind") == _NEAR_NUMBERS and own.keys() == {"kind", "l", "delta"}:
-        return next((name for name, most in _WITHIN.items() if most == own["l"]), None)
-    found = ({key: _number(value) for key, value in limit.items()} for limit in _LIMITS.values())
-    return next((name for name, limit in zip(_LIMITS, found, strict=True) if limit == own), None)
+    settings = {key: _number(value) for key, value in model.items() if key != "on"}
+    if settings.get("kind") == _NEAR_NUMBERS and settings.keys() == {"kind", "l", "delta"}:
+        return next((name for name, most in _WITHIN.items() if most == settings["l"]), None)
+    choices = ({key: _number(value) for key, value in limit.items()} for limit in _LIMITS.values())
+    return next((name for name, limit in zip(_LIMITS, choices, strict=True) if limit == settings), None)
 
 
 def _number(value: object) -> object:
@@ -141,12 +143,12 @@ def _describe_limit(
     path: str, rule: Mapping[str, Any], models: list[dict[str, Any]], *, is_tree: bool, is_number: bool
 ) -> dict[str, Any]:
     """Return the limits that suit a field, the one it has, and the distance at which its numbers are near."""
-    own = next((one for one in models if path in one.get("on", ()) and not _is_other(one)), {})
-    choice = _choice_of(own) or "none"
+    model = next((model for model in models if path in model.get("on", ()) and not _is_other(model)), {})
+    choice = _choice_of(model) or "none"
     numeric = is_number or "number" in rule or choice in _WITHIN
     suit = [*_SHARES, *(() if is_tree else _NEAR), *(_APART if "taxonomy" in rule else ())]
     limits = [*suit, *(_WITHIN if numeric else ()), "none"]
-    distance = plain(2 * Fraction(str(own["delta"]))) if choice in _WITHIN else ""
+    distance = plain(2 * Fraction(str(model["delta"]))) if choice in _WITHIN else ""
     return {
         "path": path,
         "limit": choice,
@@ -163,7 +165,7 @@ def _choose(ask: Ask) -> Done:
     columns = (ask.texts(name) for name in ("path", "limit", "distance"))
     for path, choice, distance in zip_longest(*columns, fillvalue=""):
         model = _write_limit(path, choice, distance)
-        same = next((one for one in models if {**one, "on": None} == {**model, "on": None}), None)
+        same = next((other for other in models if {**other, "on": None} == {**model, "on": None}), None)
         if same is not None:
             same["on"].append(path)
         elif model:
@@ -173,8 +175,8 @@ def _choose(ask: Ask) -> Done:
         stated = _models(text)
         kept = list(_keep_others(stated))
         # Keys that the page has no choice for stay in the model of what a reader knows.
-        before = next((one for one in stated if one.get("kind") == models[0]["kind"]), {})
-        beside = {key: own for key, own in before.items() if key not in ("kind", "k", "m", "facts")}
+        before = next((model for model in stated if model.get("kind") == models[0]["kind"]), {})
+        beside = {key: value for key, value in before.items() if key not in ("kind", "k", "m", "facts")}
         return set_items(text, "models", [{**models[0], **beside}, *models[1:], *kept])
 
     change_policy(ask, say("promise.did"), edit, ["model"])

@@ -34,18 +34,18 @@ _KNOWN = {info.alias or name for name, info in FieldRule.model_fields.items()}
 def view(ask: Ask) -> dict[str, Any]:
     """Return the open questions, the one to answer now, and the fields that the filter lets through."""
     study = ask.study
-    found = study.figures("survey")
-    if not study.has_policy or found is None:
+    survey = study.figures("survey")
+    if not study.has_policy or survey is None:
         return {"found": None}
     text = study.policy_text()
-    questions = list_questions(study, found, text)
-    at = ask.query.get("question", "")
-    number = int(at) if at.isdigit() and int(at) < len(questions) else 0
-    rows = list(_list_rows(found, text, {one["id"] for one in questions}))
+    questions = list_questions(study, survey, text)
+    chosen = ask.query.get("question", "")
+    number = int(chosen) if chosen.isdigit() and int(chosen) < len(questions) else 0
+    rows = list(_list_rows(survey, text, {question["id"] for question in questions}))
     below, role = ask.query.get("below", ""), ask.query.get("role", "")
-    shown = [one for one in rows if one["path"].startswith(below) and role in ("", one["role"])]
+    shown = [row for row in rows if row["path"].startswith(below) and role in ("", row["role"])]
     return {
-        "found": found,
+        "found": survey,
         "questions": questions,
         "number": number,
         "question": questions[number] if questions else None,
@@ -54,49 +54,51 @@ def view(ask: Ask) -> dict[str, Any]:
         "below": below,
         "role": role,
         "roles": ROLES,
-        "types": [one["path"] for one in found["vertices"]],
+        "types": [kind["path"] for kind in survey["vertices"]],
         "is_draft": is_draft(text),
     }
 
 
-def list_questions(study: StudyFolder, found: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
+def list_questions(study: StudyFolder, survey: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
     """Return the draft's questions that have no answer yet, in the order of the draft."""
     rules, answered = rules_of(text), study.list_answers()
     asked: list[dict[str, Any]] = []
-    if found["persons"] is not None:
-        asked.append({"id": PERSONS, "text": found["persons"]})
-    if found["tables"]:
+    if survey["persons"] is not None:
+        asked.append({"id": PERSONS, "text": survey["persons"]})
+    if survey["tables"]:
         asked.append({"id": TABLES, "text": say("roles.ask_tables")})
-    asked += [{"id": f"question-{at}", "text": one} for at, one in enumerate(found["questions"], 1)]
     asked += [
-        {"id": MODEL, "text": one["why"].removeprefix("CONFIRM: ")}
-        for one in found["promises"]
-        if one["open"]
+        {"id": f"question-{number}", "text": question}
+        for number, question in enumerate(survey["questions"], 1)
+    ]
+    asked += [
+        {"id": MODEL, "text": promise["why"].removeprefix("CONFIRM: ")}
+        for promise in survey["promises"]
+        if promise["open"]
     ]
     if all(rule.get("role") != "sensitive" for rule in rules.values()):
         asked.append({"id": NOTHING_SENSITIVE, "text": say("roles.ask_sensitive")})
-    for one in found["fields"]:
-        if one["confirm"] and one["path"] in rules:
-            asked.append(
-                {"id": one["path"], "text": one["confirm"], "field": _describe(one, rules[one["path"]])}
-            )
-    return [{"field": None, **one} for one in asked if one["id"] not in answered]
+    for field in survey["fields"]:
+        path = field["path"]
+        if field["confirm"] and path in rules:
+            asked.append({"id": path, "text": field["confirm"], "field": _describe(field, rules[path])})
+    return [{"field": None, **question} for question in asked if question["id"] not in answered]
 
 
-def _list_rows(found: Mapping[str, Any], text: str, open_questions: set[str]) -> Iterable[dict[str, Any]]:
+def _list_rows(survey: Mapping[str, Any], text: str, open_questions: set[str]) -> Iterable[dict[str, Any]]:
     """Yield a row for each field of the policy; those of the survey have figures."""
-    known = {one["path"]: one for one in found["fields"]}
+    known = {field["path"]: field for field in survey["fields"]}
     for path, rule in rules_of(text).items():
         figures = known.get(path, {"path": path, "reason": say("roles.not_surveyed"), "unique": None})
         yield {**_describe(figures, rule), "open": path in open_questions}
 
 
-def _describe(one: Mapping[str, Any], rule: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(field: Mapping[str, Any], rule: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        **one,
+        **field,
         "role": _role_of(rule),
         "written": flow(dict(rule)),
-        "risk": "" if one["unique"] is None else percent(one["unique"]),
+        "risk": "" if field["unique"] is None else percent(field["unique"]),
     }
 
 
@@ -117,10 +119,10 @@ def write_rule(rule: Mapping[str, Any], role: str, domain: Mapping[str, Any], re
 
     Raises InputError for a field that is to be published as it is without a reason.
     """
-    kept = {key: own for key, own in rule.items() if key not in _KNOWN or key in _ANY_ROLE}
+    kept = {key: value for key, value in rule.items() if key not in _KNOWN or key in _ANY_ROLE}
     if role == "quasi":
-        own = {key: own for key, own in rule.items() if key in DOMAINS or key == "domain"}
-        return {"role": "quasi", **(own or domain), **kept}
+        stated = {key: value for key, value in rule.items() if key in DOMAINS or key == "domain"}
+        return {"role": "quasi", **(stated or domain), **kept}
     if role == "as_is":
         if not reason:
             raise InputError(say("roles.reason_needed"))
@@ -160,8 +162,8 @@ def _answer_records(question: str, answer: str, ask: Ask) -> Any:
 
 
 def _set_roles(ask: Ask, paths: list[str], role: str, answers: list[str]) -> None:
-    found = ask.study.figures("survey") or {"fields": []}
-    domains = {one["path"]: one["domain"] for one in found["fields"]}
+    survey = ask.study.figures("survey") or {"fields": []}
+    domains = {field["path"]: field["domain"] for field in survey["fields"]}
     reason = ask.text("reason", 500)
 
     def edit(text: str) -> str:
@@ -174,8 +176,8 @@ def _set_roles(ask: Ask, paths: list[str], role: str, answers: list[str]) -> Non
         return fit_models(change_rules(text, changed))
 
     named = paths[0] if len(paths) == 1 else f"{len(paths)} fields"
-    what = say("roles.did_set", what=named, role=say(f"roles.role_{role}"))
-    change_policy(ask, what, edit, answers)
+    description = say("roles.did_set", what=named, role=say(f"roles.role_{role}"))
+    change_policy(ask, description, edit, answers)
 
 
 def _bulk(ask: Ask) -> Done:

@@ -17,27 +17,27 @@ _MOST_SHOWN = 50
 
 def view(ask: Ask) -> dict[str, Any]:
     """Return the fields by vertex type, and a picture of their risks."""
-    found = ask.study.figures("survey")
-    if found is None:
+    survey = ask.study.figures("survey")
+    if survey is None:
         return {"found": None}
-    fields = [{**one, **_describe(one)} for one in found["fields"]]
-    types = [{"path": "", "each": None}, *found["vertices"]]
-    groups = [{**kind, "fields": [one for one in fields if one["vertex"] == kind["path"]]} for kind in types]
+    fields = [{**field, **_describe(field)} for field in survey["fields"]]
+    types = [{"path": "", "each": None}, *survey["vertices"]]
+    groups = [{**kind, "fields": [row for row in fields if row["vertex"] == kind["path"]]} for kind in types]
     return {
-        "found": found,
+        "found": survey,
         "groups": groups,
-        "pairs": [{**pair, "shown": percent(pair["unique"])} for pair in found["pairs"]],
+        "pairs": [{**pair, "shown": percent(pair["unique"])} for pair in survey["pairs"]],
         "chart": _draw(groups),
     }
 
 
-def _describe(one: dict[str, Any]) -> dict[str, str]:
-    about = "" if one["exact"] else "about "
+def _describe(field: dict[str, Any]) -> dict[str, str]:
+    about = "" if field["exact"] else "about "
     return {
-        "shown_distinct": "" if one["distinct"] is None else f"{about}{one['distinct']:,}",
-        "shown_presence": percent(one["presence"]),
-        "shown_unique": "" if one["unique"] is None else percent(one["unique"]),
-        "shown_small": "" if one["small"] is None else percent(one["small"]),
+        "shown_distinct": "" if field["distinct"] is None else f"{about}{field['distinct']:,}",
+        "shown_presence": percent(field["presence"]),
+        "shown_unique": "" if field["unique"] is None else percent(field["unique"]),
+        "shown_small": "" if field["small"] is None else percent(field["small"]),
     }
 
 
@@ -49,12 +49,12 @@ def _draw(groups: list[dict[str, Any]]) -> TreeChart:
         path = group["path"]
         depth = sum(path != other and path.startswith(other) for other in paths)
         nodes.append(TreeNode(path or "record", depth, None, "", inner=True))
-        for one in group["fields"]:
-            name = one["path"].removeprefix(path).lstrip("./") or one["path"]
-            nodes.append(TreeNode(name, depth + 1, one["unique"], one["shown_unique"]))
+        for field in group["fields"]:
+            name = field["path"].removeprefix(path).lstrip("./") or field["path"]
+            nodes.append(TreeNode(name, depth + 1, field["unique"], field["shown_unique"]))
     shown = tuple(nodes[:_MOST_DRAWN])
-    told = "; ".join(f"{node.name}: {node.note}" for node in shown if node.note)
-    return TreeChart("Records that each field singles out", told, shown)
+    description = "; ".join(f"{node.name}: {node.note}" for node in shown if node.note)
+    return TreeChart("Records that each field singles out", description, shown)
 
 
 def _survey(ask: Ask) -> Done:
@@ -65,15 +65,15 @@ def _survey(ask: Ask) -> Done:
 def view_values(ask: Ask) -> dict[str, Any]:
     """Return the values of one field, the most frequent first. Raises InputError for an unknown field."""
     path = ask.query.get("field", "")
-    found = (ask.study.figures("values") or {}).get(path)
-    if found is None:
+    counted = (ask.study.figures("values") or {}).get(path)
+    if counted is None:
         raise InputError("there is no such field: choose one on the page of the collection")
-    values = [(_spell(value), times) for value, times in found["values"][:_MOST_SHOWN]]
+    values = [(_spell(value), times) for value, times in counted["values"][:_MOST_SHOWN]]
     return {
         "path": path,
         "values": values,
-        "of": found["of"],
-        "all": found["all"] and len(values) == len(found["values"]),
+        "of": counted["of"],
+        "all": counted["all"] and len(values) == len(counted["values"]),
     }
 
 
