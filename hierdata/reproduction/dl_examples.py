@@ -134,11 +134,18 @@ def _show_figure_1() -> Exhibit:
         of_l: Callable[[Values, Fraction], Cell], of_m: Callable[[Values, Fraction], Cell],
     ) -> tuple[tuple[Cell, ...], ...]:  # fmt: skip
         return tuple(
-            (age, ", ".join(map(str, own)), distinct(own), frequency(own), of_l(own, near), of_m(own, near))
-            for age, own in classes_of_figure_1().items()
+            (
+                age,
+                ", ".join(map(str, paid)),
+                distinct(paid),
+                frequency(paid),
+                of_l(paid, near),
+                of_m(paid, near),
+            )
+            for age, paid in classes_of_figure_1().items()
         )
 
-    derived = rows(lambda own: len({*own}), _frequency, largest_l, largest_m)
+    derived = rows(lambda salaries: len({*salaries}), _frequency, largest_l, largest_m)
     ours = rows(_achieved_distinct, _achieved_frequency, achieved_l, achieved_m)
     return Exhibit(
         "Figure 1",
@@ -159,7 +166,7 @@ def _show_section_1() -> Exhibit:
     inside = sum(LOW <= salary <= HIGH for salary in first)
     names = [row[0] for row in printed.rows]
     derived: tuple[Cell, ...] = (
-        min(len({*own}) for own in classes),
+        min(len({*salaries}) for salaries in classes),
         min(map(_frequency, classes)),
         1 / _frequency(first),
         Fraction(inside, len(first)),
@@ -190,8 +197,8 @@ RELATIVE = Fraction(2, 5)
 
 def show_relative() -> Exhibit:
     """Return the relative neighbourhood of section 1 on the classes of figure 1, and on a pair."""
-    by_epsilon = [(f"{age}, {', '.join(map(str, own))}", own, Fraction(HIGH - LOW, LOW + HIGH))
-                  for age, own in classes_of_figure_1().items()]  # fmt: skip
+    by_epsilon = [(f"{age}, {', '.join(map(str, salaries))}", salaries, Fraction(HIGH - LOW, LOW + HIGH))
+                  for age, salaries in classes_of_figure_1().items()]  # fmt: skip
     asked = [*by_epsilon, ("a pair, 10, 15", [10, 15], RELATIVE)]
     columns = ("class", "epsilon", "n(x) of each", "largest m")
 
@@ -201,14 +208,14 @@ def show_relative() -> Exhibit:
         return Grid(
             columns,
             tuple(
-                (label, epsilon, ", ".join(map(str, count(own, epsilon))), best(own, epsilon))
-                for label, own, epsilon in asked
+                (label, epsilon, ", ".join(map(str, count(values, epsilon))), best(values, epsilon))
+                for label, values, epsilon in asked
             ),
         )
 
     derived = grid(
         count_relatively_near,
-        lambda own, epsilon: Fraction(len(own), max(count_relatively_near(own, epsilon))),
+        lambda values, epsilon: Fraction(len(values), max(count_relatively_near(values, epsilon))),
     )
     ours = grid(_relative_neighbours, achieved_relative_m)
     return Exhibit(
@@ -258,10 +265,10 @@ def _show_example_1() -> Exhibit:
         return (f"{{{', '.join(map(str, values))}}}", at_50, risk, yes_or_no(m >= 2))
 
     derived = tuple(
-        row(own, dict(zip(own, count_near(own, width), strict=True)), largest_m(own, width))
-        for own in CLASSES
+        row(values, dict(zip(values, count_near(values, width), strict=True)), largest_m(values, width))
+        for values in CLASSES
     )
-    ours = tuple(row(own, _neighbours(own, width), achieved_m(own, width)) for own in CLASSES)
+    ours = tuple(row(values, _neighbours(values, width), achieved_m(values, width)) for values in CLASSES)
     grid = Grid(printed.columns, derived)
     return Exhibit(
         "Example 1",
@@ -281,13 +288,13 @@ def _show_figure_2() -> Exhibit:
     asked = [("epsilon", width), ("delta", width), ("epsilon", double), ("delta", half)]
     derived, ours = [], []
     for letter, size in asked:
-        for name, own in GROUPS.items():
+        for name, values in GROUPS.items():
             label = f"{name}, {letter} = {size}"
-            counted = count_near(own, size) if letter == "epsilon" else count_similar(own, size)
-            best = largest_m(own, size) if letter == "epsilon" else largest_l(own, size)
-            derived.append((label, *_by_value(dict(zip(own, counted, strict=True))), best))
-            counts = _neighbours(own, size if letter == "epsilon" else 2 * size)
-            best = achieved_m(own, size) if letter == "epsilon" else achieved_l(own, size)
+            counted = count_near(values, size) if letter == "epsilon" else count_similar(values, size)
+            best = largest_m(values, size) if letter == "epsilon" else largest_l(values, size)
+            derived.append((label, *_by_value(dict(zip(values, counted, strict=True))), best))
+            counts = _neighbours(values, size if letter == "epsilon" else 2 * size)
+            best = achieved_m(values, size) if letter == "epsilon" else achieved_l(values, size)
             ours.append((label, *_by_value(counts), best))
     grid = Grid(printed.columns, tuple(derived))
     return Exhibit(
@@ -305,7 +312,7 @@ def _show_figure_2() -> Exhibit:
 
 def describe_fair_partner(delta: Fraction) -> str:
     """Return what the two principles say of figure 2 at epsilon = 2 delta, where they are the same."""
-    pairs = [(largest_l(own, delta), largest_m(own, 2 * delta)) for own in GROUPS.values()]
+    pairs = [(largest_l(values, delta), largest_m(values, 2 * delta)) for values in GROUPS.values()]
     if any(l != m for l, m in pairs):  # noqa: E741
         return f"At delta = {delta} and epsilon = {2 * delta} the two principles differ."
     smaller, larger = pairs[0][0], pairs[1][0]

@@ -155,19 +155,19 @@ def show_identity(study: Study) -> Exhibit:
     )
 
 
-def describe_identity(found: Mapping[str, int]) -> str:
+def describe_identity(counts: Mapping[str, int]) -> str:
     """Return whether the two principles are one, and whether the drawback is gone, by the counts."""
-    count = found["classes"]
-    if found["definitions"] == found["models"] == count:
+    count = counts["classes"]
+    if counts["definitions"] == counts["models"] == count:
         same = (
             f"In all {count:,} classes l at delta is m at epsilon = 2 delta: one principle under two names."
         )
     else:
-        other = count - min(found["definitions"], found["models"])
+        other = count - min(counts["definitions"], counts["models"])
         same = f"In {other:,} of {count:,} classes l at delta is not m at epsilon = 2 delta."
-    if not found["drawback"]:
+    if not counts["drawback"]:
         return f"{same} No class gets a larger l by one value less."
-    share = found["drawback"] / count
+    share = counts["drawback"] / count
     return f"{same} The drawback is not gone: {share:.0%} of the classes get a larger l by one value less."
 
 
@@ -201,7 +201,7 @@ def show_monotonicity(study: Study) -> Exhibit:
 
 def describe_unions(united: Sequence[Cell], pairs: int, failing: int, below: int) -> str:
     """Return whether the principle is monotone, by the examples' unions and by counts of random pairs."""
-    examples = sum(isinstance(own, int | Fraction) and own < L for own in united)
+    examples = sum(isinstance(best, int | Fraction) and best < L for best in united)
     if not failing and not examples:
         return ""
     limit = (
@@ -251,8 +251,8 @@ def describe_procedure(by_size: Mapping[int, Mapping[str, int]], each: int) -> s
     count = each * len(by_size)
     if not total["too_high"] and not total["too_low"]:
         return ""
-    larger = {size: own for size, own in by_size.items() if size > 1}
-    windows = sum(own["windows"] for own in larger.values())
+    larger = {size: counts for size, counts in by_size.items() if size > 1}
+    windows = sum(counts["windows"] for counts in larger.values())
     alone = (
         " It accepts every class of one record." if 1 in by_size and by_size[1]["accepted"] == each else ""
     )
@@ -267,7 +267,7 @@ def describe_procedure(by_size: Mapping[int, Mapping[str, int]], each: int) -> s
 def _union_row(
     first: tuple[int, ...], second: tuple[int, ...], delta: Fraction, of: Callable[..., Fraction]
 ) -> tuple[Cell, ...]:
-    best = [of(own, delta) for own in (first, second, first + second)]
+    best = [of(values, delta) for values in (first, second, first + second)]
     return (
         f"{_set(first)} and {_set(second)}, {delta}",
         *best,
@@ -289,11 +289,11 @@ def _check_row(values: Sequence[int], delta: Fraction, exact: Fraction) -> tuple
 
 
 def _chart_of_widths() -> LineChart:
-    values = sorted(salary for own in classes_of_figure_1().values() for salary in own)
+    values = sorted(salary for salaries in classes_of_figure_1().values() for salary in salaries)
     widths = [Fraction(width) for width in range(0, 261)]
 
     def line(name: str, of: Callable[[Sequence[int], Fraction], Fraction], factor: int) -> Line:
-        return Line(name, tuple(Point(float(own), float(of(values, factor * own))) for own in widths))
+        return Line(name, tuple(Point(float(width), float(of(values, factor * width))) for width in widths))
 
     return LineChart(
         "One class under both principles",
@@ -317,7 +317,7 @@ def _chart_of_errors(by_size: Mapping[int, Mapping[str, int]], each: int) -> Lin
         "records in the class",
         "share of classes",
         tuple(
-            Line(text, tuple(Point(size, own[name] / each) for size, own in by_size.items()))
+            Line(text, tuple(Point(size, counts[name] / each) for size, counts in by_size.items()))
             for name, text in named.items()
         ),
     )

@@ -69,13 +69,13 @@ def measure_release(adult: Adult, engine: str, delta: str, l: int, n: int, seed:
     """
     rows = adult.draw((*QUASI, SENSITIVE), n, seed)
     data, other = (encode_records(rows, policy_for(model)) for model in models_for(delta, l))
-    found, again = search(data, engine, seed), search(other, engine, seed)
+    classes, again = search(data, engine, seed), search(other, engine, seed)
     return {
         "rows": len(rows),
-        "published": int((found.equivalence_class >= 0).sum()),
+        "published": int((classes.equivalence_class >= 0).sum()),
         "bound": count_bound(data),
-        "loss": _loss(data.forest, found),
-        "same": _is_same(found, again),
+        "loss": _loss(data.forest, classes),
+        "same": _is_same(classes, again),
     }
 
 
@@ -90,10 +90,10 @@ def _loss(forest: Forest, partition: Partition) -> float:
     return float(next(figure.value for figure in figures if figure.name == "per_value"))
 
 
-def _is_same(one: Partition, other: Partition) -> bool:
+def _is_same(first: Partition, other: Partition) -> bool:
     """Return whether two searches give the same classes, published by the same nodes."""
     return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
+        np.array_equal(getattr(first, name), getattr(other, name))
         for name in ("equivalence_class", "representative", "nodes")
     )
 
@@ -105,7 +105,7 @@ def publish_both(adult: Adult, engine: str, delta: str, l: int, n: int, seed: in
     """
     rows = adult.draw((*QUASI, SENSITIVE), n, seed)
     steps = {"engine": {"steps": [{"kind": engine}]}}
-    one, other = (
+    first, other = (
         sorted(
             json.dumps(record, sort_keys=True, default=str)
             for record in anonymize(
@@ -117,7 +117,7 @@ def publish_both(adult: Adult, engine: str, delta: str, l: int, n: int, seed: in
         )
         for model in models_for(delta, l)
     )
-    return {"rows": len(rows), "published": len(one), "same": one == other}
+    return {"rows": len(rows), "published": len(first), "same": first == other}
 
 
 SPREAD = "spread"
@@ -151,7 +151,7 @@ class Releases:
 def show_releases(study: Study) -> Exhibit:
     """Return what ``spread`` and ``mondrian`` publish, under both principles."""
     rows = study.effort.scale_records(ROWS, 50)
-    found = _measure_searches(study, rows)
+    measured = _measure_searches(study, rows)
     judged = study.measure_on_adult(
         publish_both,
         [
@@ -170,9 +170,9 @@ def show_releases(study: Study) -> Exhibit:
         "Classes for (delta,l)-diversity, which the paper leaves open",
         "The paper has no experiment, and says that finding the best classes is not straightforward. Here "
         "age is the sensitive number, with six quasi-identifiers of Adult; epsilon is 2 delta and m is l.",
-        ours=_grid(found),
-        charts=tuple(_chart(found, least) for least in DIVERSITIES),
-        differs=describe_releases(found, judged),
+        ours=_grid(measured),
+        charts=tuple(_chart(measured, least) for least in DIVERSITIES),
+        differs=describe_releases(measured, judged),
         errata=("DL-1", "DL-2"),
     )
 
@@ -185,33 +185,30 @@ def _measure_searches(study: Study, rows: int) -> list[Releases]:
     return [Releases(*setting, runs) for setting, runs in study.repeat(measure_release, settings).items()]
 
 
-def _grid(found: Sequence[Releases]) -> Grid:
+def _grid(measured: Sequence[Releases]) -> Grid:
     columns = ("delta, l, engine", "rows", "published", "bound", "loss per value", "same under (epsilon,m)")
     return Grid(
         columns,
         tuple(
             (
-                f"{own.delta}, {own.l}, {own.engine}",
-                *(round(own.mean(name)) for name in ("rows", "published", "bound")),
-                own.mean("loss"),
-                yes_or_no(all(run["same"] for run in own.runs)),
+                f"{releases.delta}, {releases.l}, {releases.engine}",
+                *(round(releases.mean(name)) for name in ("rows", "published", "bound")),
+                releases.mean("loss"),
+                yes_or_no(all(run["same"] for run in releases.runs)),
             )
-            for own in found
+            for releases in measured
         ),
     )
 
 
-def describe_releases(found: Sequence[Releases], judged: Sequence[Mapping[str, JSON]]) -> str:
+def describe_releases(measured: Sequence[Releases], judged: Sequence[Mapping[str, JSON]]) -> str:
     """Return whether both principles gave the same releases, and how near the engines come to the bound."""
-    runs = [run for own in found for run in own.runs]
+    runs = [run for releases in measured for run in releases.runs]
     same = sum(bool(run["same"]) for run in runs)
     whole = sum(bool(run["same"]) for run in judged)
-    at_bound = {
-        engine: sum(
-            run["published"] == run["bound"] for own in found if own.engine == engine for run in own.runs
-        )
-        for engine in COMPARED
-    }
+    at_bound = dict.fromkeys(COMPARED, 0)
+    for releases in measured:
+        at_bound[releases.engine] += sum(run["published"] == run["bound"] for run in releases.runs)
     each = len(runs) // len(COMPARED)
     reached = ", ".join(f"{engine} in {count} of {each}" for engine, count in at_bound.items())
     return (
@@ -222,7 +219,7 @@ def describe_releases(found: Sequence[Releases], judged: Sequence[Mapping[str, J
     )
 
 
-def _chart(found: Sequence[Releases], least: int) -> LineChart:
+def _chart(measured: Sequence[Releases], least: int) -> LineChart:
     return LineChart(
         f"Published rows, l = {least}",
         f"Share of the rows that each engine publishes over delta at l = {least}, and the bound for any "
@@ -230,12 +227,12 @@ def _chart(found: Sequence[Releases], least: int) -> LineChart:
         "delta (years)",
         "% of the rows",
         (
-            *(Line(engine, _points(found, engine, least, "published")) for engine in COMPARED),
-            Line("bound", _points(found, COMPARED[0], least, "bound")),
+            *(Line(engine, _points(measured, engine, least, "published")) for engine in COMPARED),
+            Line("bound", _points(measured, COMPARED[0], least, "bound")),
         ),
     )
 
 
-def _points(found: Sequence[Releases], engine: str, least: int, name: str) -> tuple[Point, ...]:
-    chosen = [releases for releases in found if releases.engine == engine and releases.l == least]
+def _points(measured: Sequence[Releases], engine: str, least: int, name: str) -> tuple[Point, ...]:
+    chosen = [releases for releases in measured if releases.engine == engine and releases.l == least]
     return tuple(releases.point(name, 100 / releases.mean("rows")) for releases in chosen)

@@ -65,23 +65,23 @@ class RateBlock:
     @property
     def blocks(self) -> Sequence[Sequence[str]] | None:
         """The semantic domains."""
-        found: list[list[str]] | None = (
+        domains: list[list[str]] | None = (
             None if self.partition is None else facts()["partitions"][self.partition]
         )
-        return found
+        return domains
 
 
 def rate_blocks(number: str) -> list[RateBlock]:
     """Return what a table of rates prints."""
     return [
         RateBlock(
-            own["name"],
-            own["table"],
-            own["sensitive"],
-            own["partition"],
-            tuple(PrintedRate(tuple(keys), value, text) for keys, value, text in own["rows"]),
+            block["name"],
+            block["table"],
+            block["sensitive"],
+            block["partition"],
+            tuple(PrintedRate(tuple(keys), value, text) for keys, value, text in block["rows"]),
         )
-        for own in facts()["rates"][number]
+        for block in facts()["rates"][number]
     ]
 
 
@@ -96,13 +96,13 @@ def entropy(xs: Column) -> float:
 
 def entropy_given(xs: Column, ys: Column, y: Hashable) -> float:
     """Return H(X|y) in bits."""
-    return entropy([x for x, own in zip(xs, ys, strict=True) if own == y])
+    return entropy([x for x, other in zip(xs, ys, strict=True) if other == y])
 
 
 def discrimination_rate(xs: Column, ys: Column) -> float | None:
     """Return DR_X(Y) = 1 - H(X|Y) / H(X) (equations 1 and 2); None where that is 0/0 (erratum DR-11)."""
-    left = sum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
-    return 1 - left / entropy(xs) if entropy(xs) else None
+    remaining = sum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
+    return 1 - remaining / entropy(xs) if entropy(xs) else None
 
 
 def rate_of_value(xs: Column, ys: Column, y: Hashable) -> float:
@@ -114,7 +114,7 @@ def transform(xs: Column, blocks: Sequence[Sequence[Hashable]] | None) -> list[H
     """Return sX = f_SP(X) (equation 6): the number of the semantic domain of each value."""
     if blocks is None:
         return list(xs)
-    return [next(at for at, own in enumerate(blocks) if x in own) for x in xs]
+    return [next(number for number, domain in enumerate(blocks) if x in domain) for x in xs]
 
 
 _FIGURES = ("rate", "p(y)", "H(X|y)", "1 - H(X|y)/H(X)")
@@ -169,17 +169,17 @@ def compute_rate(block: RateBlock, rate: PrintedRate) -> float | None:
 def measure_keys(block: RateBlock, keys: Sequence[str]) -> tuple[Cell, Cell, dict[str, ValueRate]]:
     """Return the measured rate and entropy of keys together, and those of each value of one key."""
     blocks = block.blocks
-    named = None if blocks is None else {f"b{at}": list(own) for at, own in enumerate(blocks)}
-    found = measure(
+    named = None if blocks is None else {f"b{number}": list(domain) for number, domain in enumerate(blocks)}
+    measured = measure(
         rows_of(block.table),
         keys=list(keys),
         sensitive=block.sensitive,
         partition=None if named is None else {"blocks": named},
     )
-    together = found.keys[-1]
+    together = measured.keys[-1]
     if len(keys) > 1:
         return together.rate, together.entropy, {}
-    names = found.names[keys[0]]
+    names = measured.names[keys[0]]
     values = {str(names[label]): value for label, value in together.values.items()}
     return together.rate, together.entropy, values
 
@@ -188,8 +188,8 @@ def _measure_rate(block: RateBlock, rate: PrintedRate) -> tuple[Cell, ...]:
     together, entropy, values = measure_keys(block, rate.keys)
     if rate.value is None:
         return together, None, entropy, None
-    own = values[rate.value]
-    return own.rate, own.share, own.entropy, own.refinement
+    of_value = values[rate.value]
+    return of_value.rate, of_value.share, of_value.entropy, of_value.refinement
 
 
 def _exhibit(
@@ -201,18 +201,18 @@ def _exhibit(
     names = [((block.name, rate.label) if len(blocks) > 1 else (rate.label,)) for block, rate in asked]
     derived = [_flip(compute_rate(block, rate), resistance) for block, rate in asked]
     ours = [_measure_rate(block, rate) for block, rate in asked]
-    found = [_flip(own[0], resistance) for own in ours]
+    rates = [_flip(row[0], resistance) for row in ours]
     printed = [rate.printed for _, rate in asked]
-    what = "1 - DR" if resistance else "DR"
-    more = [(own,) if resistance else (own, *row[1:]) for own, row in zip(found, ours, strict=True)]
+    head = "1 - DR" if resistance else "DR"
+    more = [(rate,) if resistance else (rate, *row[1:]) for rate, row in zip(rates, ours, strict=True)]
     return Exhibit(
         f"Table {number}",
         title,
         says,
-        printed=Grid((*heads, what), _rows(names, [(own,) for own in printed])),
-        derived=Grid((*heads, what), _rows(names, [(own,) for own in derived])),
-        ours=Grid((*heads, what, *(() if resistance else _FIGURES[1:])), _rows(names, more)),
-        differs=compare_figures([" ".join(name).strip() for name in names], printed, derived, found),
+        printed=Grid((*heads, head), _rows(names, [(cell,) for cell in printed])),
+        derived=Grid((*heads, head), _rows(names, [(cell,) for cell in derived])),
+        ours=Grid((*heads, head, *(() if resistance else _FIGURES[1:])), _rows(names, more)),
+        differs=compare_figures([" ".join(name).strip() for name in names], printed, derived, rates),
         errata=errata,
     )
 
@@ -226,7 +226,7 @@ def _flip(rate: Cell, resistance: bool) -> float | Fraction | None:
 def _rows(
     names: Sequence[tuple[str, ...]], figures: Sequence[tuple[Cell, ...]]
 ) -> tuple[tuple[Cell, ...], ...]:
-    return tuple((*name, *own) for name, own in zip(names, figures, strict=True))
+    return tuple((*name, *cells) for name, cells in zip(names, figures, strict=True))
 
 
 def _identity() -> Exhibit:
@@ -234,20 +234,20 @@ def _identity() -> Exhibit:
     rows = rows_of("1")
     names, printed, derived, ours = [], [], [], []
     for original, key, text in facts()["identity"]:
-        found = measure(rows, keys=[key], sensitive=original).keys[0]
+        measured = measure(rows, keys=[key], sensitive=original).keys[0]
         names.append((original, key))
         printed.append(text)
         derived.append(discrimination_rate([row[original] for row in rows], [row[key] for row in rows]))
-        ours.append(found.rate)
+        ours.append(measured.rate)
     heads = ("X", "Y", "DR")
     return Exhibit(
         "Table 6",
         "identity disclosure: rates of the generalized keys of Table 1 for their originals",
         "The text compares 0.31 with 0.38 for age; 0.31 is that of the zip code. Age** is read with the two "
         "labels < 40 and ≥ 40.",
-        printed=Grid(heads, _rows(names, [(own,) for own in printed])),
-        derived=Grid(heads, _rows(names, [(own,) for own in derived])),
-        ours=Grid(heads, _rows(names, [(own,) for own in ours])),
+        printed=Grid(heads, _rows(names, [(cell,) for cell in printed])),
+        derived=Grid(heads, _rows(names, [(cell,) for cell in derived])),
+        ours=Grid(heads, _rows(names, [(cell,) for cell in ours])),
         differs=compare_figures([" for ".join(reversed(name)) for name in names], printed, derived, ours),
         errata=("DR-3", "DR-5"),
     )
@@ -259,13 +259,13 @@ def compare_figures(
     """Return one sentence on the figures that differ, empty if all agree as far as digits are printed."""
     cut: list[str] = []
     wrong: list[str] = []
-    own: list[str] = []
-    for name, text, formula, found in zip(names, printed, derived, ours, strict=True):
-        if formula is None or isinstance(formula, str) or found is None or isinstance(found, str):
+    unlike: list[str] = []
+    for name, text, formula, measured in zip(names, printed, derived, ours, strict=True):
+        if formula is None or isinstance(formula, str) or measured is None or isinstance(measured, str):
             continue
         value, digits = float(formula), len(text.partition(".")[2])
-        if abs(value - float(found)) > _SAME:
-            own.append(name)
+        if abs(value - float(measured)) > _SAME:
+            unlike.append(name)
         if f"{value:.{digits}f}" == text:
             continue
         is_cut = digits and f"{int(value * 10**digits) / 10**digits:.{digits}f}" == text
@@ -273,6 +273,6 @@ def compare_figures(
     parts = [*wrong]
     if cut:
         parts.append(f"cut instead of rounded: {'; '.join(cut)}")
-    if own:
-        parts.append(f"our modules differ from the formulas at {', '.join(own)}")
+    if unlike:
+        parts.append(f"our modules differ from the formulas at {', '.join(unlike)}")
     return write_sentence(parts)

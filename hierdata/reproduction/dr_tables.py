@@ -46,18 +46,18 @@ def generalization() -> Exhibit:
     """Table 1: zip codes and ages, generalized."""
     rows = rows_of("1")
     codes = Prefix(keep=(5, 4, 3)).compile(Counter(row["ZIP Code"] for row in rows), Path())
-    found: list[tuple[Cell, ...]] = []
+    shown: list[tuple[Cell, ...]] = []
     for row in rows:
         above = codes.ancestors[codes.node_of(row["ZIP Code"])]
         labels = [str(codes.labels[node]) for node in above if node >= 0]
-        found.append((row["row"], row["ZIP Code"], next((o for o in labels if o == row["ZIP Code*"]), None)))
-    missing = [str(row[0]) for row in found if row[2] is None]
+        shown.append((row["row"], row["ZIP Code"], next((o for o in labels if o == row["ZIP Code*"]), None)))
+    missing = [str(row[0]) for row in shown if row[2] is None]
     return Exhibit(
         "Table 1",
         "zip codes and ages, generalized",
         "Nine records. Age** has the labels < 40 and ≤ 40 beside ≥ 40, so 40 would fit two of them.",
         printed=printed_table("1"),
-        ours=Grid(("row", "ZIP Code", "our prefix domain"), tuple(found)),
+        ours=Grid(("row", "ZIP Code", "our prefix domain"), tuple(shown)),
         differs=f"Our prefix domain has no such label for rows {', '.join(missing)}." if missing else "",
         errata=("DR-3",),
     )
@@ -93,20 +93,20 @@ def _anonymous(
     rows = rows_of(number)
     classes = _classes(rows, keys)
     attributes = [name for name in ("Salary", "Disease") if name in rows[0]]
-    found: list[tuple[Cell, ...]] = []
+    figures: list[tuple[Cell, ...]] = []
     for shown, members in classes.items():
         size = _count(KAnonymity(k=2), rows, members, None, "k")
-        values = [_count(DistinctLDiversity(l=2), rows, members, own, "l") for own in attributes]
-        found.append((", ".join(shown), size, *values))
-    heads = ("class", "k", *(f"distinct l of {own}" for own in attributes))
-    least = {name: min(row[at] for row in found) for at, name in enumerate(heads) if at}  # type: ignore[type-var]
-    wrong = [f"{name} is {least[name]}, not {own}" for name, own in promised.items() if least[name] != own]
+        values = [_count(DistinctLDiversity(l=2), rows, members, name, "l") for name in attributes]
+        figures.append((", ".join(shown), size, *values))
+    heads = ("class", "k", *(f"distinct l of {name}" for name in attributes))
+    least = {name: min(row[column] for row in figures) for column, name in enumerate(heads) if column}  # type: ignore[type-var]
+    wrong = [f"{name} is {least[name]}, not {most}" for name, most in promised.items() if least[name] != most]
     return Exhibit(
         f"Table {number}",
         title,
         says,
         printed=printed_table(number),
-        ours=Grid(heads, tuple(found)),
+        ours=Grid(heads, tuple(figures)),
         differs="; ".join(wrong) + "." if wrong else "",
     )
 
@@ -114,7 +114,7 @@ def _anonymous(
 def original() -> Exhibit:
     """Table 4: the records before anything is generalized."""
     rows = rows_of("4")
-    found = [
+    figures = [
         (name, len({row[name] for row in rows}), measure(rows, keys=["row"], sensitive=name).entropy)
         for name in ("ZIP Code", "Age", "Salary", "Disease")
     ]
@@ -123,7 +123,7 @@ def original() -> Exhibit:
         "the original records",
         "Nine records. The entropy of an attribute is what a rate divides by.",
         printed=printed_table("4"),
-        ours=Grid(("attribute", "different values", "H in bits"), tuple(found)),
+        ours=Grid(("attribute", "different values", "H in bits"), tuple(figures)),
     )
 
 
@@ -136,12 +136,12 @@ def closeness() -> list[Exhibit]:
     trees = {name: _farthest(rows, keys, "Disease", "hierarchical", tree) for name, tree in _TREES.items()}
     (salary, stated), (disease, other) = facts()["closeness"]
     heads = ("attribute", "t")
-    found = (
+    distances = (
         (f"{salary}, ordered", ordered),
         (f"{disease}, all values equally far apart", equal),
-        *((f"{disease}, cancers apart in a tree of {name}", own) for name, own in trees.items()),
+        *((f"{disease}, cancers apart in a tree of {name}", t) for name, t in trees.items()),
     )
-    nearest = min([equal, *trees.values()], key=lambda own: abs(own - Fraction(other)))
+    nearest = min([equal, *trees.values()], key=lambda t: abs(t - Fraction(other)))
     same = f"{float(nearest):.3f}" == other
     return [
         Exhibit(
@@ -151,7 +151,7 @@ def closeness() -> list[Exhibit]:
             printed=printed_table("9"),
             ours=Grid(
                 ("class", "records"),
-                tuple((", ".join(own), len(members)) for own, members in _classes(rows, keys).items()),
+                tuple((", ".join(class_), len(members)) for class_, members in _classes(rows, keys).items()),
             ),
             errata=("DR-3",),
         ),
@@ -160,17 +160,17 @@ def closeness() -> list[Exhibit]:
             "how close the classes are to the table",
             "The caption states one distance for each attribute, and no tree of diseases.",
             printed=Grid(heads, ((salary, stated), (disease, other))),
-            ours=Grid(heads, found),
+            ours=Grid(heads, distances),
             differs=" ".join(
-                own
-                for own in (
+                sentence
+                for sentence in (
                     compare_figures([salary], [stated], [ordered], [ordered]),
                     ""
                     if same
                     else f"No distance with the table's own frequencies gives {other} for {disease}; the "
                     f"nearest is {float(nearest):.3f}.",
                 )
-                if own
+                if sentence
             ),
             errata=("DR-9",),
         ),
@@ -178,10 +178,10 @@ def closeness() -> list[Exhibit]:
 
 
 def _classes(rows: Sequence[Row], keys: Sequence[str]) -> dict[tuple[str, ...], list[Row]]:
-    found: dict[tuple[str, ...], list[Row]] = {}
+    classes: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault(tuple(row[key] for key in keys), []).append(row)
-    return found
+        classes.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return classes
 
 
 def _count(
@@ -222,11 +222,11 @@ def worked_example() -> Exhibit:
     """Equations 3 to 5: the rate of the age for the disease."""
     rows = rows_of("4")
     xs, ys = [row["Disease"] for row in rows], [row["Age"] for row in rows]
-    left = sum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
-    derived = (("H(X)", entropy(xs)), ("H(X|Y)", left), ("DR", discrimination_rate(xs, ys)))
-    found = measure(rows, keys=["Age"], sensitive="Disease")
-    ours = (("H(X)", found.entropy), ("H(X|Y)", found.keys[0].entropy), ("DR", found.keys[0].rate))
-    other = 1 - (log2(3) / 3 + 2 / 9 * log2(9 / 2)) / found.entropy
+    remaining = sum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
+    derived = (("H(X)", entropy(xs)), ("H(X|Y)", remaining), ("DR", discrimination_rate(xs, ys)))
+    measured = measure(rows, keys=["Age"], sensitive="Disease")
+    ours = (("H(X)", measured.entropy), ("H(X|Y)", measured.keys[0].entropy), ("DR", measured.keys[0].rate))
+    other = 1 - (log2(3) / 3 + 2 / 9 * log2(9 / 2)) / measured.entropy
     heads = ("figure", "bits or rate")
     return Exhibit(
         "Equations 3 to 5",
@@ -244,13 +244,13 @@ def worked_example() -> Exhibit:
 def skewness_example() -> Exhibit:
     """Example 1: a class of one positive and one negative in a table with ten positives of a thousand."""
     rows = [
-        {"row": "class" if at in (9, 10) else "rest", "cancer": "yes" if at < 10 else "no"}
-        for at in range(1000)
+        {"row": "class" if record in (9, 10) else "rest", "cancer": "yes" if record < 10 else "no"}
+        for record in range(1000)
     ]
     xs, ys = [row["cancer"] for row in rows], [row["row"] for row in rows]
-    found = measure(rows, keys=["row"], sensitive="cancer")
-    together = found.keys[0]
-    own = next(value for label, value in together.values.items() if found.names["row"][label] == "class")
+    measured = measure(rows, keys=["row"], sensitive="cancer")
+    labels = {value: label for label, value in measured.names["row"].items()}
+    of_class = measured.keys[0].values[labels["class"]]
     columns = ("figure", "value")
     derived: tuple[tuple[Cell, ...], ...] = (
         ("H(X) in bits", entropy(xs)),
@@ -258,12 +258,12 @@ def skewness_example() -> Exhibit:
         ("DR of the class", rate_of_value(xs, ys, "class")),
     )
     ours = (
-        ("H(X) in bits", found.entropy),
-        ("H(X|y) of the class", own.entropy),
-        ("DR of the class", own.rate),
-        ("1 - H(X|y)/H(X) of the class", own.refinement),
-        ("distance of the class from the table", own.distance),
-        ("divergence of the class from the table in bits", own.divergence),
+        ("H(X) in bits", measured.entropy),
+        ("H(X|y) of the class", of_class.entropy),
+        ("DR of the class", of_class.rate),
+        ("1 - H(X|y)/H(X) of the class", of_class.refinement),
+        ("distance of the class from the table", of_class.distance),
+        ("divergence of the class from the table in bits", of_class.divergence),
         ("classes of a 2-diverse table at most", sum(x == "yes" for x in xs)),
     )
     return Exhibit(
@@ -273,7 +273,7 @@ def skewness_example() -> Exhibit:
         "patient. Each class needs a positive, so there are at most ten such classes.",
         derived=Grid(columns, derived),
         ours=Grid(columns, ours),
-        differs=_skew_sentence(float(own.refinement), float(own.distance)),
+        differs=_skew_sentence(float(of_class.refinement), float(of_class.distance)),
         errata=("DR-10",),
     )
 
@@ -289,7 +289,7 @@ def _skew_sentence(refinement: float, distance: float) -> str:
 
 def both_keys() -> Exhibit:
     """Section 6.3: what somebody who knows both keys learns of each goal."""
-    found: list[tuple[Cell, ...]] = []
+    ours: list[tuple[Cell, ...]] = []
     derived: list[tuple[Cell, ...]] = []
     for name, sensitive, partition in _GOALS:
         measured, computed = [], []
@@ -299,7 +299,7 @@ def both_keys() -> Exhibit:
             xs = transform([row[sensitive] for row in rows], block.blocks)
             measured.append(measure_keys(block, keys)[0])
             computed.append(discrimination_rate(xs, [tuple(row[key] for key in keys) for row in rows]))
-        found.append((name, *measured))
+        ours.append((name, *measured))
         derived.append((name, *computed))
     columns = ("goal", *_TABLES)
     return Exhibit(
@@ -308,45 +308,47 @@ def both_keys() -> Exhibit:
         "The paper compares single keys and concludes that the t-close table protects less. An attacker who "
         "knows one key knows the other.",
         derived=Grid(columns, tuple(derived)),
-        ours=Grid(columns, tuple(found)),
-        charts=(_chart(found),),
-        differs=_verdict(found),
+        ours=Grid(columns, tuple(ours)),
+        charts=(_chart(ours),),
+        differs=_verdict(ours),
         errata=("DR-7", "DR-8"),
     )
 
 
-def _chart(found: Sequence[tuple[Cell, ...]]) -> BarChart:
+def _chart(rows: Sequence[tuple[Cell, ...]]) -> BarChart:
+    tables = enumerate(_TABLES, 1)
     return BarChart(
         "Rates of both keys",
         "For each goal of an attacker, the rate of both keys in the l-diverse and in the t-close table.",
         "what the attacker wants to learn",
         "rate",
-        tuple("mirrored SP3" if str(own[0]).startswith("SP3 from") else str(own[0]) for own in found),
-        tuple(Bars(name, tuple(float(own[at] or 0) for own in found)) for at, name in enumerate(_TABLES, 1)),
+        tuple("mirrored SP3" if str(row[0]).startswith("SP3 from") else str(row[0]) for row in rows),
+        tuple(Bars(name, tuple(float(row[column] or 0) for row in rows)) for column, name in tables),
     )
 
 
-def _verdict(found: Sequence[tuple[Cell, ...]]) -> str:
+def _verdict(rows: Sequence[tuple[Cell, ...]]) -> str:
     """Say where the t-close table discloses less, equally much, and more."""
     said = []
     for words, sign in (("less", -1), ("equally much", 0), ("more", 1)):
-        names = [str(own[0]) for own in found if _sign(own) == sign]
+        names = [str(row[0]) for row in rows if _sign(row) == sign]
         if names:
             said.append(f"{words} for {', '.join(names)}")
     return f"With both keys the t-close table discloses {'; '.join(said)}."
 
 
-def _sign(own: tuple[Cell, ...]) -> int:
-    apart = float(own[2] or 0) - float(own[1] or 0)
+def _sign(row: tuple[Cell, ...]) -> int:
+    apart = float(row[2] or 0) - float(row[1] or 0)
     return 0 if abs(apart) < 1e-9 else 1 if apart > 0 else -1
 
 
 def undefined_cases() -> Exhibit:
     """Definitions 3 and 5 at their edges: a constant attribute, and partitions that are none."""
-    rows = [{"y": str(at), "x": "flu"} for at in range(3)]
+    rows = [{"y": str(number), "x": "flu"} for number in range(3)]
     constant = measure(rows, keys=["y"], sensitive="x").keys[0].rate
     few = {"blocks": {"cancers": facts()["partitions"]["SP4"][1]}}
-    both = {"blocks": {str(at): own for at, own in enumerate([*facts()["partitions"]["SP4"], ["flu"]])}}
+    domains = [*facts()["partitions"]["SP4"], ["flu"]]
+    both = {"blocks": {str(number): domain for number, domain in enumerate(domains)}}
     return Exhibit(
         "Definitions 3 and 5",
         "cases that the definitions leave open",

@@ -50,8 +50,8 @@ class Contrast:
 
     def compare(self, name: str) -> int:
         """Return 1 if the figure is larger under (l,e)-diversity, -1 if smaller, 0 if equal."""
-        left, right = self.semantic.mean(name), self.plain.mean(name)
-        return (left > right) - (left < right)
+        semantic, plain = self.semantic.mean(name), self.plain.mean(name)
+        return (semantic > plain) - (semantic < plain)
 
 
 def describe_loss(contrasts: Sequence[Contrast], axis: str) -> str:
@@ -59,8 +59,8 @@ def describe_loss(contrasts: Sequence[Contrast], axis: str) -> str:
     both = _select_comparable(contrasts)
     if not both:
         return _describe_nothing(contrasts, axis)
-    as_counted = [one.compare("loss_published") for one in both]
-    charged = [one.compare("loss") for one in both]
+    as_counted = [contrast.compare("loss_published") for contrast in both]
+    charged = [contrast.compare("loss") for contrast in both]
     return (
         f"The claim that (l,e)-diversity loses more {_verdict(as_counted)} as the paper counts, where "
         f"suppressed rows cost nothing: {_count(as_counted, 'more', 'less')}. With 1 for each suppressed "
@@ -74,7 +74,7 @@ def describe_degree(contrasts: Sequence[Contrast], axis: str) -> str:
     both = _select_comparable(contrasts)
     if not both:
         return _describe_nothing(contrasts, axis)
-    printed, mean = ([one.compare(name) for one in both] for name in ("degree", "mean_distance"))
+    printed, mean = ([contrast.compare(name) for contrast in both] for name in ("degree", "mean_distance"))
     growth = ""
     if axis == "l" and len(both) > 1 and _rises(both, "degree") and not _rises(both, "mean_distance"):
         growth = (
@@ -94,9 +94,8 @@ def describe_time(contrasts: Sequence[Contrast], axis: str) -> str:
     both = _select_comparable(contrasts)
     if not both:
         return _describe_nothing(contrasts, axis)
-    ratios = [
-        one.semantic.mean("seconds") / max(one.plain.mean("seconds"), Fraction(1, 10**9)) for one in both
-    ]
+    seconds = [(contrast.semantic.mean("seconds"), contrast.plain.mean("seconds")) for contrast in both]
+    ratios = [semantic / max(plain, Fraction(1, 10**9)) for semantic, plain in seconds]
     slower = [(ratio > LONGER) - (ratio < 1 / LONGER) for ratio in ratios]
     return (
         f"The claim that (l,e)-diversity takes longer {_verdict(slower)}: its search takes "
@@ -115,10 +114,10 @@ def _describe_nothing(contrasts: Sequence[Contrast], axis: str, before: str = ""
     lost = [contrast for contrast in contrasts if not contrast.is_comparable]
     if not lost:
         return ""
-    plain = any(not one.plain.publishes for one in lost)
-    semantic = any(not one.semantic.publishes for one in lost)
+    plain = any(not contrast.plain.publishes for contrast in lost)
+    semantic = any(not contrast.semantic.publishes for contrast in lost)
     who = " or ".join(["l-diversity"] * plain + ["(l,e)-diversity"] * semantic)
-    values = ", ".join(str(one.x) for one in lost)
+    values = ", ".join(str(contrast.x) for contrast in lost)
     return f"{before}At {axis} = {values} {who} publishes nothing; that is not compared."
 
 
@@ -130,8 +129,8 @@ def _verdict(signs: Sequence[int]) -> str:
 
 def _count(signs: Sequence[int], more: str, less: str) -> str:
     named = ((1, more), (-1, less), (0, "equal"))
-    found = [f"{word} at {signs.count(sign)}" for sign, word in named if sign in signs]
-    return f"{', '.join(found)} of {len(signs)} points"
+    counts = [f"{word} at {signs.count(sign)}" for sign, word in named if sign in signs]
+    return f"{', '.join(counts)} of {len(signs)} points"
 
 
 def _describe_suppression(contrasts: Sequence[Contrast]) -> str:

@@ -73,11 +73,12 @@ def _show_published(preset: str, first: str, second: str, promise: str) -> Itera
 def _show_algorithm() -> Exhibit:
     printed = print_grid("LE", "algorithm 1")
     values = [str(row[-1]) for row in table_i()]
-    buckets = [frozenset(at + 1 for at in own) for own in find_buckets(variants()["A"], values, Fraction(1))]
+    positions = find_buckets(variants()["A"], values, Fraction(1))
+    buckets = [frozenset(position + 1 for position in bucket) for bucket in positions]
     groups = publish_example("MBF").groups
     rows = [*_rows("bucket", buckets), *_rows("class", groups)]
     ours = Grid(printed.columns, tuple(rows))
-    taken = all(len(own & bucket) == 1 for own in groups for bucket in buckets)
+    taken = all(len(group & bucket) == 1 for group in groups for bucket in buckets)
     drawn = (
         f"{describe_other_groups(_groups_in(printed, 'class'), groups)} Each of our groups takes one tuple "
         "of each bucket, as algorithm 1 does."
@@ -115,13 +116,13 @@ def publish_example(preset: str) -> PublishedExample:
     }
     policy = {"version": 1, "fields": fields, "engine": {"preset": preset}}
     release = anonymize(documents, policy, seed=SEED)
-    found: list[Any] = sorted(
+    rows: list[Any] = sorted(
         ([row[name] for name in QUASI] + [row["group"]] for row in release.records()),
         key=lambda row: (row[-1], row),
     )
     (other,) = (part for part in release.parts if part != "records")
     diseases: list[Any] = sorted([row["group"], row["Disease"]] for row in release.part(other))
-    quasi = Grid((*QUASI, "Group"), tuple(map(tuple, found)))
+    quasi = Grid((*QUASI, "Group"), tuple(map(tuple, rows)))
     return PublishedExample(quasi, Grid(("Group", "Disease"), tuple(map(tuple, diseases))), groups_of(quasi))
 
 
@@ -130,11 +131,11 @@ def groups_of(quasi: Grid) -> Groups:
 
     A row is that of the tuple with its zip code, else with its age, since table IV has slips (LE-10).
     """
-    found: dict[Cell, set[int]] = {}
+    numbers: dict[Cell, set[int]] = {}
     for age, _, zip_code, group in quasi.rows:
         tuples = sorted(table_i(), key=lambda row: (row[3] != zip_code, row[1] != age))
-        found.setdefault(group, set()).add(int(str(tuples[0][0])))
-    return [frozenset(own) for own in found.values()]
+        numbers.setdefault(group, set()).add(int(str(tuples[0][0])))
+    return [frozenset(members) for members in numbers.values()]
 
 
 def describe_unknown_rows(quasi: Grid) -> str:
@@ -161,12 +162,12 @@ def describe_other_groups(printed: Groups, ours: Groups) -> str:
 
 
 def _sizes(groups: Groups) -> str:
-    return ", ".join(str(len(own)) for own in groups)
+    return ", ".join(str(len(group)) for group in groups)
 
 
 def _rows(name: str, groups: Groups) -> list[tuple[Cell, ...]]:
-    shown = (", ".join(map(str, sorted(own))) for own in sorted(groups, key=min))
-    return [(f"{name} {at}", text) for at, text in enumerate(shown, 1)]
+    shown = (", ".join(map(str, sorted(group))) for group in sorted(groups, key=min))
+    return [(f"{name} {number}", text) for number, text in enumerate(shown, 1)]
 
 
 def _part(grid: Grid, name: str) -> Grid:
@@ -202,7 +203,7 @@ def most_publishable(sizes: Sequence[int], l: int) -> int:  # noqa: E741  (the p
 
 def publish_buckets(sizes: Sequence[int], l: int) -> int:  # noqa: E741
     """Return how many rows MBF publishes of a table with buckets of these sizes."""
-    tree = {f"bucket {at}": [f"value {at}"] for at in range(len(sizes))}
+    tree = {f"bucket {number}": [f"value {number}"] for number in range(len(sizes))}
     policy = from_data(
         {
             "version": 1,
@@ -240,7 +241,7 @@ def show_suppression() -> Exhibit:
 
 def describe_gap(most: Grid, ours: Grid) -> str:
     """Return a sentence on tables of which MBF publishes less than is possible, empty if there is none."""
-    less = [str(own[0]) for own, best in zip(ours.rows, most.rows, strict=True) if own != best]
+    less = [str(row[0]) for row, best in zip(ours.rows, most.rows, strict=True) if row != best]
     return f"MBF does not publish what is possible for {'; '.join(less)}." if less else ""
 
 

@@ -84,8 +84,8 @@ def measure_classes_of(data: EncodedRecords, partition: Partition) -> dict[str, 
     publication = publish_grouped(data.forest, (partition,), ())
     gone = int((partition.equivalence_class < 0).sum())
     loss = METRICS["reconstruction_error"]().of(publication, data.forest)[0].value
-    degree, mean = (one.value for one in METRICS["diversity_degree"]().of(publication, data.forest))
-    found: dict[str, int | float | Fraction] = {
+    degree, mean = (figure.value for figure in METRICS["diversity_degree"]().of(publication, data.forest))
+    figures: dict[str, int | float | Fraction] = {
         "suppressed": gone,
         "classes": partition.class_count,
         "loss_published": Fraction(loss) - gone,
@@ -93,7 +93,7 @@ def measure_classes_of(data: EncodedRecords, partition: Partition) -> dict[str, 
         "degree": degree,
         "mean_distance": mean,
     }
-    return {name: Fraction(value) for name, value in found.items()}
+    return {name: Fraction(value) for name, value in figures.items()}
 
 
 def measure_setting(adult: Adult, preset: str, n: int, l: int, seed: int) -> JSON:  # noqa: E741
@@ -227,13 +227,16 @@ def show_figures(study: Study) -> list[Exhibit]:
     """Return figures 2 to 7."""
     sizes = sorted({study.effort.scale_records(n) for n in SIZES})
     largest = sizes[-1]
-    found = measure_settings(study, [*((n, L) for n in sizes), *((largest, least) for least in DIVERSITIES)])
-    over_n = [Contrast(n, *(found[model, n, L] for model in PRESETS)) for n in sizes]
-    over_l = [Contrast(least, *(found[model, largest, least] for model in PRESETS)) for least in DIVERSITIES]
+    runs = measure_settings(study, [*((n, L) for n in sizes), *((largest, least) for least in DIVERSITIES)])
+    over_n = [Contrast(n, *(runs[model, n, L] for model in PRESETS)) for n in sizes]
+    over_l = [Contrast(least, *(runs[model, largest, least] for model in PRESETS)) for least in DIVERSITIES]
     return [
-        _show_figure(pair, at, axis, contrasts, fixed)
+        exhibit
         for pair in PAIRS
-        for at, axis, contrasts, fixed in ((0, "n", over_n, f"l = {L}"), (1, "l", over_l, f"n = {largest:,}"))
+        for exhibit in (
+            _show_figure(pair, pair.labels[0], "n", over_n, f"l = {L}"),
+            _show_figure(pair, pair.labels[1], "l", over_l, f"n = {largest:,}"),
+        )
     ]
 
 
@@ -252,9 +255,11 @@ def measure_settings(
     }
 
 
-def _show_figure(pair: FigurePair, at: int, axis: str, contrasts: Sequence[Contrast], fixed: str) -> Exhibit:
+def _show_figure(
+    pair: FigurePair, label: str, axis: str, contrasts: Sequence[Contrast], fixed: str
+) -> Exhibit:
     return Exhibit(
-        pair.labels[at],
+        label,
         f"{pair.title} over {axis}, {fixed}, e = 1",
         f"{pair.says} The paper has a plot only.",
         ours=_grid(pair, axis, contrasts),
@@ -265,30 +270,35 @@ def _show_figure(pair: FigurePair, at: int, axis: str, contrasts: Sequence[Contr
 
 
 def _grid(pair: FigurePair, axis: str, contrasts: Sequence[Contrast]) -> Grid:
-    columns = (axis, *(f"{model}: {own.title}" for model in PRESETS for own in pair.quantities))
+    columns = (axis, *(f"{model}: {quantity.title}" for model in PRESETS for quantity in pair.quantities))
     rows = tuple(
         (
-            one.x,
+            contrast.x,
             *(
-                own.cell(repeats.mean(own.name)) if _is_shown(own, repeats) else None
-                for repeats in (one.plain, one.semantic)
-                for own in pair.quantities
+                quantity.cell(repeats.mean(quantity.name)) if _is_shown(quantity, repeats) else None
+                for repeats in (contrast.plain, contrast.semantic)
+                for quantity in pair.quantities
             ),
         )
-        for one in contrasts
+        for contrast in contrasts
     )
     return Grid(columns, rows)
 
 
 def _chart(quantity: Quantity, axis: str, contrasts: Sequence[Contrast], fixed: str) -> LineChart:
-    series = [[(one.x, getattr(one, model)) for one in contrasts] for model in ("plain", "semantic")]
+    series = (
+        [(contrast.x, contrast.plain) for contrast in contrasts],
+        [(contrast.x, contrast.semantic) for contrast in contrasts],
+    )
     return LineChart(
         quantity.title.capitalize() if quantity.title.islower() else quantity.title,
         f"{quantity.title} over {axis} at {fixed}: l-diversity and (l,e)-diversity with e = 1.",
         axis,
         quantity.label,
         tuple(
-            Line(model, tuple(own.point(x, quantity.name) for x, own in points if _is_shown(quantity, own)))
+            Line(
+                model, tuple(runs.point(x, quantity.name) for x, runs in points if _is_shown(quantity, runs))
+            )
             for model, points in zip(PRESETS, series, strict=True)
         ),
     )

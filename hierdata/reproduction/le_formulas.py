@@ -63,12 +63,12 @@ def find_buckets(parents: Parents, values: Sequence[str], e: Fraction) -> list[l
     For trees of uniform depth, where "at most e apart" is transitive (LE-2).
     """
     buckets: list[list[int]] = []
-    for at, value in enumerate(values):
-        near = [own for own in buckets if distance(parents, values[own[0]], value) <= e]
+    for position, value in enumerate(values):
+        near = [bucket for bucket in buckets if distance(parents, values[bucket[0]], value) <= e]
         if near:
-            near[0].append(at)
+            near[0].append(position)
         else:
-            buckets.append([at])
+            buckets.append([position])
     return buckets
 
 
@@ -141,8 +141,8 @@ def show_tree_of_diseases() -> Exhibit:
         derived,
         ours,
         drawing="\n\n".join(
-            "\n".join([f"Tree {name}", *draw({"disease": build_taxonomy(own)["*"]})])
-            for name, own in trees.items()
+            "\n".join([f"Tree {name}", *draw({"disease": build_taxonomy(parents)["*"]})])
+            for name, parents in trees.items()
         ),
         differs=_describe(open_pairs, wrong),
         errata=("LE-1", "LE-12"),
@@ -191,15 +191,15 @@ def show_formulas() -> list[Exhibit]:
 
 def classes_of_table(name: str) -> list[list[str]]:
     """Return the diseases of each group of table III or V."""
-    found: dict[Cell, list[str]] = {}
+    classes: dict[Cell, list[str]] = {}
     for group, value in print_grid("LE", name).rows:
-        found.setdefault(group, []).append(str(value))
-    return list(found.values())
+        classes.setdefault(group, []).append(str(value))
+    return list(classes.values())
 
 
 def measure_classes(parents: Parents, classes: Classes, metric: str) -> dict[str, Fraction]:
     """Return the figures of a metric of hierdata for a table that is published in these classes."""
-    values = [value for own in classes for value in own]
+    values = [value for class_ in classes for value in class_]
     policy = from_data(
         {
             "version": 1,
@@ -211,8 +211,8 @@ def measure_classes(parents: Parents, classes: Classes, metric: str) -> dict[str
             "engine": {"preset": "MBF"},
         }
     )
-    forest = encode_records(({"row": at, "value": value} for at, value in enumerate(values)), policy).forest
-    class_of = np.repeat(np.arange(len(classes)), [len(own) for own in classes])
+    forest = encode_records(({"row": row, "value": value} for row, value in enumerate(values)), policy).forest
+    class_of = np.repeat(np.arange(len(classes)), [len(class_) for class_ in classes])
     partition = partition_of(forest, Scope.of(forest), class_of, Counter())
     figures = METRICS[metric]().of(publish_grouped(forest, (partition,), ()), forest)
     return {figure.name: Fraction(figure.value) for figure in figures}
@@ -222,14 +222,14 @@ def show_definition() -> Exhibit:
     """Return definition 3, judged on tables III and V."""
     trees = variants()
     columns = ("class", "l of distinct l-diversity", *(f"(3,1)-diverse, tree {name}" for name in trees))
-    own: list[tuple[str, int | str, list[str]]] = [
-        (table, at, values) for table in TABLES for at, values in enumerate(classes_of_table(table), 1)
-    ]
+    groups: list[tuple[str, int | str, list[str]]] = []
+    for table in TABLES:
+        groups += [(table, number, values) for number, values in enumerate(classes_of_table(table), 1)]
     first, second, *_ = classes_of_table("table V")
-    own.append(("table V", UNION, first + second))
+    groups.append(("table V", UNION, first + second))
 
-    def name(table: str, at: int | str, values: Sequence[str]) -> str:
-        return f"{table}, {at}: {', '.join(values)}"
+    def name(table: str, number: int | str, values: Sequence[str]) -> str:
+        return f"{table}, {number}: {', '.join(values)}"
 
     derived: list[tuple[Cell, ...]] = [
         (
@@ -237,7 +237,7 @@ def show_definition() -> Exhibit:
             len({*each[2]}),
             *(yes_or_no(is_l_e_diverse(tree, each[2], L, Fraction(E))) for tree in trees.values()),
         )
-        for each in own
+        for each in groups
     ]
     ours: list[tuple[Cell, ...]] = [
         (
@@ -248,7 +248,7 @@ def show_definition() -> Exhibit:
                 for tree in trees.values()
             ),
         )
-        for each in own
+        for each in groups
     ]
     return Exhibit(
         "Definition 3",
@@ -287,7 +287,7 @@ def _show_information_loss() -> Exhibit:
     first, *_ = classes = classes_of_table("table V")
     (probability, _), (loss, _) = printed.rows
     totals = {
-        table: sum((lose(own, v) for own in classes_of_table(table) for v in own), Fraction(0))
+        table: sum((lose(class_, v) for class_ in classes_of_table(table) for v in class_), Fraction(0))
         for table in TABLES
     }
     derived = (
@@ -302,7 +302,7 @@ def _show_information_loss() -> Exhibit:
     }
     ours = (
         (loss, measure_classes(variants()["A"], classes[:1], "reconstruction_error")["per_tuple"]),
-        *((f"IL of the table, {table}", found["total"]) for table, found in measured.items()),
+        *((f"IL of the table, {table}", figures["total"]) for table, figures in measured.items()),
     )
     grid = Grid(printed.columns, derived)
     equal = totals[TABLES[0]] == totals[TABLES[1]]
@@ -349,12 +349,11 @@ def _show_diversity_degree() -> Exhibit:
         classes = classes_of_table(table)
         for name, tree in variants().items():
             label = f"{table}, tree {name}"
-            derived.append(
-                (label, *(_mean(tree, classes, own) for own in (diversity_degree, mean_pair_distance)))
-            )
-            found = measure_classes(tree, classes, "diversity_degree")
-            ours.append((label, found["as_printed"], found["mean_pair_distance"]))
-    siblings: Parents = {"root": None, **{f"value {at}": "root" for at in range(8)}}
+            degree, apart = (_mean(tree, classes, of) for of in (diversity_degree, mean_pair_distance))
+            derived.append((label, degree, apart))
+            figures = measure_classes(tree, classes, "diversity_degree")
+            ours.append((label, figures["as_printed"], figures["mean_pair_distance"]))
+    siblings: Parents = {"root": None, **{f"value {number}": "root" for number in range(8)}}
     eight = [value for value, above in siblings.items() if above]
     label = "eight siblings in one class"
     derived.append((label, diversity_degree(siblings, eight), mean_pair_distance(siblings, eight)))
@@ -389,4 +388,4 @@ def _decimal(cell: Cell) -> float:
 
 
 def _mean(tree: Parents, classes: Classes, measure: Callable[[Parents, Sequence[str]], Fraction]) -> Fraction:
-    return sum((measure(tree, own) for own in classes), Fraction(0)) / len(classes)
+    return sum((measure(tree, class_) for class_ in classes), Fraction(0)) / len(classes)

@@ -35,12 +35,12 @@ class _Size:
 
     compared = 0
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, remaining: int) -> None:
+        self.remaining = remaining
 
     def __lt__(self, other: _Size) -> bool:
         _Size.compared += 1
-        return self.left > other.left
+        return self.remaining > other.remaining
 
 
 def sort_each_round(sizes: Sequence[int], l: int) -> Operations:  # noqa: E741  (the paper's letter)
@@ -51,10 +51,10 @@ def sort_each_round(sizes: Sequence[int], l: int) -> Operations:  # noqa: E741  
     """
     buckets = [_Size(size) for size in sizes]
     _Size.compared = classes = 0
-    while sum(own.left > 0 for own in buckets) >= l:
+    while sum(bucket.remaining > 0 for bucket in buckets) >= l:
         buckets.sort()
-        for own in buckets[:l]:
-            own.left -= 1
+        for bucket in buckets[:l]:
+            bucket.remaining -= 1
         classes += 1
     return Operations(classes, _Size.compared)
 
@@ -71,16 +71,16 @@ def search_by_heap(sizes: Sequence[int], l: int) -> Operations:  # noqa: E741
 @contextmanager
 def _count_calls(*functions: Callable[..., object]) -> Iterator[list[None]]:
     """Count the calls of functions that are written in C, in this thread."""
-    found: list[None] = []
+    calls: list[None] = []
 
     def watch(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call" and called in functions:
-            found.append(None)
+            calls.append(None)
 
     before = sys.getprofile()
     sys.setprofile(watch)
     try:
-        yield found
+        yield calls
     finally:
         sys.setprofile(before)
 
@@ -105,7 +105,7 @@ def show_operations() -> Exhibit:
         for n, m, (printed, _) in measured
     )
     ours = tuple(
-        (f"{n}, {m}", own.classes, None, own.count, None, round(n * log2(m))) for n, m, (_, own) in measured
+        (f"{n}, {m}", run.classes, None, run.count, None, round(n * log2(m))) for n, m, (_, run) in measured
     )
     return Exhibit(
         "Section III, complexity",
@@ -124,20 +124,20 @@ def show_operations() -> Exhibit:
 
 def describe_growth(measured: Sequence[tuple[int, int, tuple[Operations, Operations]]]) -> str:
     """Return how the counts grow: with n where m is fixed, and with n where m = n."""
-    other = [f"n = {n}, m = {m}" for n, m, (one, own) in measured if one.classes != own.classes]
+    other = [f"n = {n}, m = {m}" for n, m, (printed, heap) in measured if printed.classes != heap.classes]
     if other:
         return f"The engine draws another number of classes than algorithm 1 at {'; '.join(other)}."
-    fixed = [own for own in measured if own[1] == min(m for _, m, _ in measured)]
-    worst = [own for own in measured if own[0] == own[1]]
-    told = []
-    for what, those in ((f"m = {fixed[0][1]}", fixed), ("m = n", worst)):
+    fixed = [setting for setting in measured if setting[1] == min(m for _, m, _ in measured)]
+    worst = [setting for setting in measured if setting[0] == setting[1]]
+    sentences = []
+    for case, those in ((f"m = {fixed[0][1]}", fixed), ("m = n", worst)):
         (least, _, first), (most, _, last) = those[0], those[-1]
         printed, heap = (after.count / before.count for before, after in zip(first, last, strict=True))
-        told.append(
-            f"with {what}, {ceil(most / least)} times the rows take {printed:.1f} times the comparisons as "
+        sentences.append(
+            f"with {case}, {ceil(most / least)} times the rows take {printed:.1f} times the comparisons as "
             f"printed and {heap:.1f} times the calls of our heap"
         )
-    return write_sentence(told)
+    return write_sentence(sentences)
 
 
 def _measure(n: int, m: int) -> tuple[Operations, Operations]:

@@ -67,12 +67,12 @@ def measure_similarity(adult: Adult, sensitive: str, preset: str, e: int, n: int
     columns = (*COLUMNS[:-1], sensitive)
     rows = [row for row in adult.draw(columns, n, seed) if row[sensitive] != MISSING]
     data = encode_records(rows, policy_for(preset, l, sensitive, TREES[sensitive], e))
-    found = measure_classes_of(data, search_classes(data, seed))
+    figures = measure_classes_of(data, search_classes(data, seed))
     values = [row[sensitive] for row in rows]
     sizes = [sum(map(values.count, group)) for group in find_groups(TREES[sensitive], e)]
     most = Fraction(most_publishable(sizes, l), max(1, len(rows)))
     return {
-        **{name: str(value) for name, value in found.items()},
+        **{name: str(value) for name, value in figures.items()},
         "rows": str(len(rows)),
         "most": str(most),
     }
@@ -91,7 +91,7 @@ class Setting:
 def show_trees(study: Study) -> Exhibit:
     """Return what (l,e)-diversity publishes and loses at each e on each tree, beside l-diversity."""
     n = study.effort.scale_records(N)
-    found = _measure(study, n)
+    settings = _measure(study, n)
     columns = (
         "tree, l, model",
         "published %",
@@ -100,10 +100,10 @@ def show_trees(study: Study) -> Exhibit:
         "mean distance of two values",
     )
     derived, ours = [], []
-    for (sensitive, l, model, e), one in found.items():  # noqa: E741
+    for (sensitive, l, model, e), setting in settings.items():  # noqa: E741
         name = f"{sensitive}, l = {l}, {model}" + (f" e = {e}" if model != "l-diversity" else "")
-        derived.append((name, None, _percent(one.most), None, None))
-        ours.append((name, _percent(one.published), None, round(one.loss), one.mean_distance))
+        derived.append((name, None, _percent(setting.most), None, None))
+        ours.append((name, _percent(setting.published), None, round(setting.loss), setting.mean_distance))
     drawing = "\n".join(["occupation", *draw(_nest(TREE_OF_OCCUPATION), "  ")])
     return Exhibit(
         "Section V, two trees",
@@ -115,35 +115,35 @@ def show_trees(study: Study) -> Exhibit:
         derived=Grid(columns, tuple(derived)),
         ours=Grid(columns, tuple(ours)),
         drawing=drawing,
-        differs=describe_trees(found),
+        differs=describe_trees(settings),
         errata=("LE-3", "LE-6", "LE-13"),
     )
 
 
-Found = Mapping[tuple[str, int, str, int], Setting]
+Settings = Mapping[tuple[str, int, str, int], Setting]
 
 
-def describe_trees(found: Found) -> str:
+def describe_trees(settings: Settings) -> str:
     """Return whether the model publishes what is possible, and what larger e costs and brings."""
-    less = [name for name, one in found.items() if one.published < one.most]
-    told = [
+    less = [name for name, setting in settings.items() if setting.published < setting.most]
+    sentences = [
         "Everything that is possible is published in every setting"
         if not less
-        else f"Less than possible is published at {len(less)} of {len(found)} settings"
+        else f"Less than possible is published at {len(less)} of {len(settings)} settings"
     ]
     for sensitive in TREES:
         for l in L:  # noqa: E741
-            own = [found[sensitive, l, "(l,e)-diversity", e] for e in ES]
-            shares = ", ".join(_percent_text(one.published) for one in own)
-            reached = ", ".join("-" if not one.published else f"{one.mean_distance:.2f}" for one in own)
-            told.append(
+            chosen = [settings[sensitive, l, "(l,e)-diversity", e] for e in ES]
+            shares = ", ".join(_percent_text(setting.published) for setting in chosen)
+            distances = (f"{each.mean_distance:.2f}" if each.published else "-" for each in chosen)
+            sentences.append(
                 f"{sensitive}, l = {l}: e = {', '.join(map(str, ES))} publishes {shares} of the rows "
-                f"at mean distances of {reached}"
+                f"at mean distances of {', '.join(distances)}"
             )
-    return f"{'; '.join(told)}."
+    return f"{'; '.join(sentences)}."
 
 
-def _measure(study: Study, n: int) -> Found:
+def _measure(study: Study, n: int) -> Settings:
     models = [("l-diversity", 0), *(("(l,e)-diversity", e) for e in ES)]
     arguments = {
         (sensitive, l, model, e): {"sensitive": sensitive, "preset": PRESETS[model], "e": e, "n": n, "l": l}
@@ -167,7 +167,7 @@ def _summarize(runs: Sequence[Mapping[str, str]]) -> Setting:
 
 def _nest(tree: Any) -> dict[str, Any]:
     """Return a tree with its lists of leaves as nodes without children."""
-    return {own: _nest(tree[own]) if isinstance(tree, Mapping) else {} for own in tree}
+    return {node: _nest(tree[node]) if isinstance(tree, Mapping) else {} for node in tree}
 
 
 def _percent(share: Fraction) -> Cell:

@@ -56,13 +56,13 @@ class KnownLabels:
 def walk(tree: PlainTree, place: Place = ()) -> Iterator[tuple[Place, PlainTree]]:
     """Yield the vertices of a tree with their places."""
     yield place, tree
-    for at, child in enumerate(tree.below):
-        yield from walk(child, (*place, at))
+    for position, child in enumerate(tree.below):
+        yield from walk(child, (*place, position))
 
 
 def count_types(tree: PlainTree) -> Counter[str]:
     """Return the number of vertices by type."""
-    return Counter(own.path for _, own in walk(tree))
+    return Counter(vertex.path for _, vertex in walk(tree))
 
 
 def agree(known: KnownLabels, tree: PlainTree, published: PlainTree, fields: Mapping[str, Any]) -> int:
@@ -72,32 +72,32 @@ def agree(known: KnownLabels, tree: PlainTree, published: PlainTree, fields: Map
     with itself and what is above it. Vertices without a counterpart may have been suppressed.
     """
 
-    def lay(place: Place, own: PlainTree, shown: PlainTree) -> int:
+    def lay(place: Place, vertex: PlainTree, shown: PlainTree) -> int:
         here = sum(
-            is_above(fields[path], shown.quasi[path], own.quasi[path])
-            for at, path in known.labels
-            if at == place
+            is_above(fields[path], shown.quasi[path], vertex.quasi[path])
+            for labelled, path in known.labels
+            if labelled == place
         )
-        below = [(*place, at) for at in range(len(own.below))]
-        asked = [at for at in below if any(other[: len(at)] == at for other, _ in known.labels)]
+        below = [(*place, position) for position, _ in enumerate(vertex.below)]
+        asked = [child for child in below if any(other[: len(child)] == child for other, _ in known.labels)]
         slots: list[PlainTree | None] = [*shown.below, *(None for _ in asked)]
         return here + max(
             sum(
-                lay(at, own.below[at[-1]], slot)
-                for at, slot in zip(asked, chosen, strict=True)
-                if slot is not None and slot.path == own.below[at[-1]].path
+                lay(child, vertex.below[child[-1]], slot)
+                for child, slot in zip(asked, chosen, strict=True)
+                if slot is not None and slot.path == vertex.below[child[-1]].path
             )
             for chosen in permutations(slots, len(asked))
         )
 
-    told = lay((), tree, published)
+    agreeing = lay((), tree, published)
     if known.counted:
         mine, theirs = count_types(tree), count_types(published)
-        told += sum(mine[kind] == theirs[kind] for kind in _types(fields))
+        agreeing += sum(mine[kind] == theirs[kind] for kind in _types(fields))
     if known.absent is not None:
         path, label = known.absent
-        told += not any(own.quasi.get(path) == label for _, own in walk(published))
-    return told
+        agreeing += not any(vertex.quasi.get(path) == label for _, vertex in walk(published))
+    return agreeing
 
 
 def _types(fields: Mapping[str, Any]) -> list[str]:
@@ -113,26 +113,27 @@ def count_candidates(
     fields: Mapping[str, Any],
 ) -> int:
     """Return how many published records agree with the most; ``sizes`` are the records of each form."""
-    told = [agree(known, tree, own, fields) for own in published]
-    return sum(size for size, own in zip(sizes, told, strict=True) if own == max(told))
+    agreeing = [agree(known, tree, form, fields) for form in published]
+    return sum(size for size, count in zip(sizes, agreeing, strict=True) if count == max(agreeing))
 
 
 def _labels(tree: PlainTree, places: Iterable[Place]) -> tuple[tuple[Place, str], ...]:
     chosen = set(places)
-    return tuple((place, path) for place, own in walk(tree) if place in chosen for path in own.quasi)
+    return tuple((place, path) for place, vertex in walk(tree) if place in chosen for path in vertex.quasi)
 
 
 def list_knowledge(trees: Sequence[PlainTree]) -> dict[str, list[KnownLabels]]:
     """Return all that may be known of any of the students, by its sort in section 3.1."""
-    found: dict[str, list[KnownLabels]] = {
+    knowledge: dict[str, list[KnownLabels]] = {
         "any values of one vertex": [],
         "all values of any two vertices, and their link": [],
         "all values of all vertices, and all links": [],
         "the same, and how many vertices there are": [],
         "the same, and a course that was not taken": [],
     }
-    single, double, whole, counted, negative = found.values()
-    codes_of = [{str(own.quasi[_COURSE]) for _, own in walk(tree) if _COURSE in own.quasi} for tree in trees]
+    single, double, whole, counted, negative = knowledge.values()
+    walked = [[vertex.quasi for _, vertex in walk(tree)] for tree in trees]
+    codes_of = [{str(labels[_COURSE]) for labels in vertices if _COURSE in labels} for vertices in walked]
     for student, tree in enumerate(trees):
         places = [place for place, _ in walk(tree)]
         for place in places:
@@ -145,7 +146,7 @@ def list_knowledge(trees: Sequence[PlainTree]) -> dict[str, list[KnownLabels]]:
         counted.append(KnownLabels(student, every, counted=True))
         for code in sorted(set().union(*codes_of) - codes_of[student]):
             negative.append(KnownLabels(student, every, counted=True, absent=(_COURSE, code)))
-    return found
+    return knowledge
 
 
 _COURSE = "$.courses[*].code"
@@ -169,12 +170,12 @@ class EngineAdversary:
 
     def count_candidates(self, known: KnownLabels) -> int:
         """Return how many records agree with the most of what is known."""
-        facts = tuple(self._fact(known.student, *own) for own in known.labels)
+        facts = tuple(self._fact(known.student, *label) for label in known.labels)
         absences = () if known.absent is None else (self._absence(*known.absent),)
         counts = None
         if known.counted:
-            own = self._forest.type[[*self._vertices[known.student].values()]]
-            counts = tuple(np.bincount(own, minlength=len(self._forest.hierarchies)).tolist())
+            types = self._forest.type[[*self._vertices[known.student].values()]]
+            counts = tuple(np.bincount(types, minlength=len(self._forest.hierarchies)).tolist())
         victim = Knowledge(known.student, (), facts, absences, counts)
         return int(self._adversary.attack([victim], len(facts)).sizes[-1, 0])
 
@@ -188,13 +189,13 @@ class EngineAdversary:
 
     def _absence(self, path: str, label: str) -> Absence:
         kind = next(
-            own.index for own in self._forest.schema.types if path in [each.path for each in own.quasi]
+            type_.index for type_ in self._forest.schema.types if path in [each.path for each in type_.quasi]
         )
         position = self._position(kind, path)
         return Absence(kind, position, self._forest.hierarchies[kind][position].labels.index(label))
 
     def _position(self, kind: int, path: str) -> int:
-        return [own.path for own in self._forest.schema.types[kind].quasi].index(path)
+        return [attribute.path for attribute in self._forest.schema.types[kind].quasi].index(path)
 
 
 def _nodes_shown(forest: Forest, partition: Partition) -> NDArray[np.int32]:
@@ -203,32 +204,32 @@ def _nodes_shown(forest: Forest, partition: Partition) -> NDArray[np.int32]:
     for vertex, shown in enumerate(partition.representative.tolist()):
         if shown >= 0:
             width = len(forest.hierarchies[int(forest.type[vertex])])
-            own, other = int(forest.first_node[vertex]), int(forest.first_node[shown])
-            nodes[own : own + width] = partition.nodes[other : other + width]
+            target, other = int(forest.first_node[vertex]), int(forest.first_node[shown])
+            nodes[target : target + width] = partition.nodes[other : other + width]
     return nodes
 
 
 def _number_vertices(forest: Forest, student: int) -> dict[Place, int]:
     """Return the vertex of each place of a record."""
-    found: dict[Place, int] = {}
+    vertices: dict[Place, int] = {}
 
     def enter(place: Place, vertex: int) -> None:
-        found[place] = vertex
+        vertices[place] = vertex
         first = int(forest.first_child[vertex])
-        for at in range(int(forest.child_count[vertex])):
-            enter((*place, at), first + at)
+        for position in range(int(forest.child_count[vertex])):
+            enter((*place, position), first + position)
 
     enter((), int(forest.roots[student]))
-    return found
+    return vertices
 
 
 def show_attack_model() -> Exhibit:
     """Return section 3.1: how many records fit what is known, in the collection and as published."""
     example, policy, run = read_printed("ML")["algorithm 2"], policy_of_example(), run_example()
     fields, k = policy["fields"], example["k"]
-    students = [read_tree(own, fields) for own in example["students"]]
-    published = [read_tree(own, fields) for own in run.representatives]
-    sizes = [len(run.members_of(own)) for own in range(len(published))]
+    students = [read_tree(student, fields) for student in example["students"]]
+    published = [read_tree(form, fields) for form in run.representatives]
+    sizes = [len(run.members_of(class_)) for class_ in range(len(published))]
     raw, engine = EngineAdversary(run, raw=True), EngineAdversary(run)
     columns = ("known of a student", "cases", "fewest students that fit", "fewest published records that fit")
     derived: list[tuple[Cell, ...]] = []
@@ -240,10 +241,10 @@ def show_attack_model() -> Exhibit:
             [count_candidates(*case, forms, counts, fields) for case in zip(cases, trees, strict=True)]
             for forms, counts in ((students, [1] * len(students)), (published, sizes))
         ]
-        found = [[one.count_candidates(known) for known in cases] for one in (raw, engine)]
+        fitting = [[adversary.count_candidates(known) for known in cases] for adversary in (raw, engine)]
         derived.append((sort, len(cases), *map(min, plain)))
-        ours.append((sort, len(cases), *map(min, found)))
-        fewest = min(fewest, *found[1])
+        ours.append((sort, len(cases), *map(min, fitting)))
+        fewest = min(fewest, *fitting[1])
     grids = Grid(columns, tuple(derived)), Grid(columns, tuple(ours))
     return Exhibit(
         "Section 3.1",
@@ -279,8 +280,9 @@ def describe_protection(fewest: int, k: int, published: Sequence[PlainTree]) -> 
 
 def largest_shares(published: Sequence[PlainTree]) -> list[Fraction]:
     """Return for the levels 1 to 5 the largest share of each at a vertex of a representative."""
-    multisets = [own for tree in published for _, each in walk(tree) for own in each.levels.values() if own]
+    vertices = [vertex for tree in published for _, vertex in walk(tree)]
+    multisets = [levels for vertex in vertices for levels in vertex.levels.values() if levels]
     return [
-        max((Fraction(own.count(level), len(own)) for own in multisets), default=Fraction(0))
+        max((Fraction(levels.count(level), len(levels)) for levels in multisets), default=Fraction(0))
         for level in range(1, 6)
     ]

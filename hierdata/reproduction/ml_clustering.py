@@ -46,8 +46,8 @@ class PlainTree:
 
     def __str__(self) -> str:
         """Return the labels, and in parentheses those of the children, whose order says nothing."""
-        own = ", ".join(map(str, self.quasi.values()))
-        return f"{own} ({'; '.join(sorted(map(str, self.below)))})" if self.below else own
+        labels = ", ".join(map(str, self.quasi.values()))
+        return f"{labels} ({'; '.join(sorted(map(str, self.below)))})" if self.below else labels
 
 
 def read_tree(document: Mapping[str, Any], fields: Fields, path: str = "$") -> PlainTree:
@@ -56,14 +56,14 @@ def read_tree(document: Mapping[str, Any], fields: Fields, path: str = "$") -> P
     levels: dict[str, tuple[int, ...]] = {}
     below: list[PlainTree] = []
     for key, value in document.items():
-        own = f"{path}.{key}"
+        field = f"{path}.{key}"
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            below += [read_tree(child, fields, f"{own}[*]") for child in value]
-        elif fields[own]["role"] == "quasi":
-            quasi[own] = value
+            below += [read_tree(child, fields, f"{field}[*]") for child in value]
+        elif fields[field]["role"] == "quasi":
+            quasi[field] = value
         else:
             values = value if isinstance(value, list) else [value]
-            levels[own] = tuple(level_of(fields[own], each) for each in values)
+            levels[field] = tuple(level_of(fields[field], each) for each in values)
     return PlainTree(path, quasi, levels, tuple(below))
 
 
@@ -83,8 +83,8 @@ class ExampleRules:
         if a.path != b.path or a.quasi.keys() != b.quasi.keys() or a.levels.keys() != b.levels.keys():
             return False
         return all(
-            (own + b.levels[path]).count(level) <= self.k * alpha
-            for path, own in a.levels.items()
+            (values + b.levels[path]).count(level) <= self.k * alpha
+            for path, values in a.levels.items()
             for level, alpha in enumerate(self._alpha, 1)
         )
 
@@ -108,34 +108,35 @@ def align(a: PlainTree, b: PlainTree, rules: ExampleRules) -> Aligned:
     loss += sum(aligned.loss for _, aligned in pairs.values())
     loss += sum(child.count_labels() for i, child in enumerate(a.below) if i not in pairs)  # ML-10
     loss += sum(child.count_labels() for j, child in enumerate(b.below) if j not in paired_b)  # line 26
-    shown = (pairs[i][1].representative for i in sorted(pairs))
-    levels = {path: own + b.levels[path] for path, own in a.levels.items()}
-    return Aligned(loss, PlainTree(a.path, quasi, levels, tuple(own for own in shown if own is not None)))
+    shown = [pairs[i][1].representative for i in sorted(pairs)]
+    below = tuple(child for child in shown if child is not None)
+    levels = {path: values + b.levels[path] for path, values in a.levels.items()}
+    return Aligned(loss, PlainTree(a.path, quasi, levels, below))
 
 
 def _pair(
     a: Sequence[PlainTree], b: Sequence[PlainTree], rules: ExampleRules
 ) -> dict[int, tuple[int, Aligned]]:
     """Pair subtrees: each of the shorter side, in order, takes the first free partner of least loss."""
-    found: dict[int, tuple[int, Aligned]] = {}
+    pairs: dict[int, tuple[int, Aligned]] = {}
     first_chooses = len(a) <= len(b)
     free = list(range(max(len(a), len(b))))
-    for own in range(min(len(a), len(b))):
-        places = [(own, other) if first_chooses else (other, own) for other in free]
+    for position in range(min(len(a), len(b))):
+        places = [(position, other) if first_chooses else (other, position) for other in free]
         tried = [(i, j, align(a[i], b[j], rules)) for i, j in places]
         i, j, aligned = min(tried, key=lambda each: each[2].loss)
-        found[i] = j, aligned
+        pairs[i] = j, aligned
         free.remove(j if first_chooses else i)
-    return found
+    return pairs
 
 
-def join(field: Mapping[str, Any], one: Label, other: Label) -> Label:
+def join(field: Mapping[str, Any], label: Label, other: Label) -> Label:
     """Return the generalized value of two labels: the lowest node, or the first interval, with both."""
-    if one == other:
-        return one
+    if label == other:
+        return label
     if "interval" in field:
-        return _join_intervals(field["interval"]["steps"], one, other)
-    first, second = (_path_to(field["taxonomy"]["tree"], str(label)) for label in (one, other))
+        return _join_intervals(field["interval"]["steps"], label, other)
+    first, second = (_path_to(field["taxonomy"]["tree"], str(label)) for label in (label, other))
     return [node for node, same in zip(first, second, strict=False) if node == same][-1]
 
 
@@ -144,10 +145,10 @@ def is_above(field: Mapping[str, Any], node: Label, label: Label) -> bool:
     return join(field, node, label) == node
 
 
-def _join_intervals(steps: Sequence[int], one: Label, other: Label) -> Label:
-    if "*" in (one, other):
+def _join_intervals(steps: Sequence[int], label: Label, other: Label) -> Label:
+    if "*" in (label, other):
         return "*"
-    ends = [int(end) for label in (one, other) for end in str(label).strip("[]").split(", ")]
+    ends = [int(end) for label in (label, other) for end in str(label).strip("[]").split(", ")]
     for step in steps:
         low = min(ends) // step * step
         if max(ends) < low + step:
@@ -160,8 +161,8 @@ def _path_to(tree: Mapping[str, Any], label: str) -> list[str]:
     for name, inner in tree.items():
         if name == label:
             return [name]
-        if found := _path_to(inner or {}, label):
-            return [name, *found]
+        if path := _path_to(inner or {}, label):
+            return [name, *path]
     return []
 
 
@@ -193,25 +194,26 @@ def cluster(
 ) -> list[ClassSteps]:
     """Run Algorithm 2 with these seeds as the random picks of line 3; ``window`` is the paper's 50."""
     remaining = list(range(len(records)))
-    found = []
+    classes = []
     for seed in seeds:
         remaining.remove(seed)
-        losses = {at: align(records[seed], records[at], rules).loss for at in remaining}
-        ordered = sorted(remaining, key=lambda at: losses[at])
+        losses = {record: align(records[seed], records[record], rules).loss for record in remaining}
+        ordered = sorted(remaining, key=lambda record: losses[record])
         candidates = ordered[: max(window, rules.k - 1)]
         representative: PlainTree | None = records[seed]
         steps = []
         for _ in range(rules.k - 1):
             if representative is None:
                 break
-            tried = {at: align(representative, records[at], rules) for at in candidates}
-            chosen = min(tried, key=lambda at: tried[at].loss)
+            tried = {record: align(representative, records[record], rules) for record in candidates}
+            chosen = min(tried, key=lambda record: tried[record].loss)
             representative = tried[chosen].representative
             candidates.remove(chosen)
             remaining.remove(chosen)
-            steps.append(GrowthStep({at: own.loss for at, own in tried.items()}, chosen))
-        found.append(ClassSteps(seed, {at: losses[at] for at in ordered}, tuple(steps), representative))
-    return found
+            steps.append(GrowthStep({record: aligned.loss for record, aligned in tried.items()}, chosen))
+        in_order = {record: losses[record] for record in ordered}
+        classes.append(ClassSteps(seed, in_order, tuple(steps), representative))
+    return classes
 
 
 @dataclass(frozen=True)
@@ -228,13 +230,13 @@ class EngineRun:
         roots = self.data.forest.roots[:-1]
         shown = self.partition.representative[roots]
         return [
-            int(self.data.forest.record_of[shown[self.partition.equivalence_class == own][0]])
-            for own in range(self.partition.class_count)
+            int(self.data.forest.record_of[shown[self.partition.equivalence_class == class_][0]])
+            for class_ in range(self.partition.class_count)
         ]
 
-    def members_of(self, own: int) -> list[int]:
+    def members_of(self, class_: int) -> list[int]:
         """Return the records of a class in ascending order."""
-        return [int(at) for at in np.flatnonzero(self.partition.equivalence_class == own)]
+        return [int(record) for record in np.flatnonzero(self.partition.equivalence_class == class_)]
 
 
 def run_engine(records: Sequence[Mapping[str, Any]], policy: Mapping[str, Any], seed: int) -> EngineRun:
@@ -246,8 +248,8 @@ def run_engine(records: Sequence[Mapping[str, Any]], policy: Mapping[str, Any], 
     partition = find_classes(data.forest, step, constraints, seed)
     order = np.argsort(partition.equivalence_class, kind="stable").tolist()
     published = Representatives().publish(data.forest, [partition], order)
-    found = tuple(own["representative"] for own in published.parts[0].documents())
-    return EngineRun(data, partition, found)  # type: ignore[arg-type]  # documents are dicts
+    forms = tuple(document["representative"] for document in published.parts[0].documents())
+    return EngineRun(data, partition, forms)  # type: ignore[arg-type]  # documents are dicts
 
 
 def policy_of_example() -> dict[str, Any]:
@@ -270,7 +272,7 @@ def show_algorithm_2() -> Exhibit:
     """Return Algorithm 2 on the example: each step in plain code, and our engine's classes."""
     example, policy = read_printed("ML")["algorithm 2"], policy_of_example()
     students, run = example["students"], run_example()
-    records = [read_tree(own, policy["fields"]) for own in students]
+    records = [read_tree(student, policy["fields"]) for student in students]
     steps = cluster(records, run.seeds, ExampleRules(policy["fields"], example["k"]), example["window"])
     columns = ("class", "seed", "members", "class representative", "information loss")
     derived = Grid(columns, tuple(_derived_rows(steps, students, policy)))
@@ -294,31 +296,32 @@ def show_algorithm_2() -> Exhibit:
 def _derived_rows(
     steps: Sequence[ClassSteps], students: Sequence[dict[str, Any]], policy: Mapping[str, Any]
 ) -> Iterator[tuple[Any, ...]]:
-    for at, own in enumerate(steps, 1):
+    for ordinal, class_ in enumerate(steps, 1):
         loss = None
-        if own.representative is not None:
-            shown = _write_document(own.representative)
-            loss = loss_of([students[member] for member in own.members], shown, policy)
-        text = "suppressed" if own.representative is None else str(own.representative)
-        yield f"class {at}", name(own.seed), name_all(sorted(own.members)), text, loss
+        if class_.representative is not None:
+            shown = _write_document(class_.representative)
+            loss = loss_of([students[member] for member in class_.members], shown, policy)
+        text = "suppressed" if class_.representative is None else str(class_.representative)
+        yield f"class {ordinal}", name(class_.seed), name_all(sorted(class_.members)), text, loss
 
 
 def _engine_rows(
     run: EngineRun, students: Sequence[dict[str, Any]], policy: Mapping[str, Any]
 ) -> Iterator[tuple[Any, ...]]:
-    for own, (seed, representative) in enumerate(zip(run.seeds, run.representatives, strict=True)):
-        members = run.members_of(own)
-        loss = loss_of([students[at] for at in members], dict(representative), policy)
+    for class_, (seed, representative) in enumerate(zip(run.seeds, run.representatives, strict=True)):
+        members = run.members_of(class_)
+        loss = loss_of([students[member] for member in members], dict(representative), policy)
         tree = read_tree(representative, policy["fields"])
-        yield f"class {own + 1}", name(seed), name_all(members), str(tree), loss
+        yield f"class {class_ + 1}", name(seed), name_all(members), str(tree), loss
 
 
 def _write_document(tree: PlainTree) -> dict[str, Any]:
     """Return the quasi-identifiers of a tree as a document."""
-    found: dict[str, Any] = {path.rpartition(".")[2]: label for path, label in tree.quasi.items()}
+    document: dict[str, Any] = {path.rpartition(".")[2]: label for path, label in tree.quasi.items()}
     for child in tree.below:
-        found.setdefault(child.path.removesuffix("[*]").rpartition(".")[2], []).append(_write_document(child))
-    return found
+        key = child.path.removesuffix("[*]").rpartition(".")[2]
+        document.setdefault(key, []).append(_write_document(child))
+    return document
 
 
 def name(record: int) -> str:
@@ -332,17 +335,17 @@ def name_all(records: Sequence[int]) -> str:
 
 
 def _step_lines(steps: Sequence[ClassSteps], count: int) -> Iterator[str]:
-    for at, own in enumerate(steps, 1):
-        yield f"class {at}"
-        yield f"  lines 3, 4: picks {name(own.seed)}"
-        yield f"  lines 5 to 9: H by loss: {_write_losses(own.losses)}"
-        if own.steps:
-            yield f"  line 10: cand_set = {name_all([*own.steps[0].losses])}"
-        for j, step in enumerate(own.steps, 2):
+    for ordinal, class_ in enumerate(steps, 1):
+        yield f"class {ordinal}"
+        yield f"  lines 3, 4: picks {name(class_.seed)}"
+        yield f"  lines 5 to 9: H by loss: {_write_losses(class_.losses)}"
+        if class_.steps:
+            yield f"  line 10: cand_set = {name_all([*class_.steps[0].losses])}"
+        for j, step in enumerate(class_.steps, 2):
             yield f"  j = {j}: {_write_losses(step.losses)}; {name(step.joins)} joins"
-    used = {member for own in steps for member in own.members}
-    left = [record for record in range(count) if record not in used]
-    yield f"lines 16, 17: {f'suppresses {name_all(left)}' if left else 'nothing is left'}"
+    used = {member for class_ in steps for member in class_.members}
+    remaining = [record for record in range(count) if record not in used]
+    yield f"lines 16, 17: {f'suppresses {name_all(remaining)}' if remaining else 'nothing is left'}"
 
 
 def _write_losses(losses: Mapping[int, Fraction]) -> str:

@@ -40,16 +40,16 @@ def figure_1() -> list[Exhibit]:
 
 
 def _show(record: Mapping[str, Any], policy: dict[str, Any]) -> str:
-    told = io.StringIO()
-    show_tree(record, policy, file=told)
-    return told.getvalue().rstrip("\n")
+    text = io.StringIO()
+    show_tree(record, policy, file=text)
+    return text.getvalue().rstrip("\n")
 
 
 def _schema_lines(record: Mapping[str, Any], policy: dict[str, Any]) -> Iterator[str]:
     with look_over([record], read_policy(policy), None, None, None, None) as looked:
         types = looked.prepared.schema.types
     for kind in types:
-        attributes = (f"{'.'.join(own.steps)} ({own.role.value})" for own in kind.attributes)
+        attributes = (f"{'.'.join(each.steps)} ({each.role.value})" for each in kind.attributes)
         yield f"{kind.path}: {', '.join(attributes)}"
 
 
@@ -68,10 +68,10 @@ def draw_document(document: Mapping[str, Any]) -> Iterator[str]:
         else:
             shown = f"{{{', '.join(map(str, value))}}}" if isinstance(value, list) else str(value)
             below.append((f"{key}: {shown}", []))
-    for at, (line, inner) in enumerate(below, 1):
-        last = at == len(below)
+    for number, (line, inner) in enumerate(below, 1):
+        last = number == len(below)
         yield ("└── " if last else "├── ") + line
-        yield from (("    " if last else "│   ") + own for own in inner)
+        yield from (("    " if last else "│   ") + inner_line for inner_line in inner)
 
 
 def figure_2() -> Exhibit:
@@ -125,8 +125,8 @@ def figure_4() -> Exhibit:
     """Return Figure 4: two records, what is published of them, and their representative."""
     data = read_printed("ML")
     policy, records = data["policy"], [data["figure 1"], data["figure 4"]["partner"]]
-    found = mlev_anonytree(records[0], records[1], policy)
-    representative = found.representative or {}
+    aligned = mlev_anonytree(records[0], records[1], policy)
+    representative, loss = aligned.representative or {}, aligned.loss
     by_formula = loss_of(records, representative, policy)
     published = [*anonymize(records, policy, seed=_SEED).records()]
     parts = (
@@ -141,8 +141,8 @@ def figure_4() -> Exhibit:
         "A drawing of two records, the anonymous results and the class representative, under (alpha_lev, 2)-"
         "anonymity. The text has none of their values: these two records are ours, the first is Figure 1's.",
         derived=Grid(columns, (("the two records", by_formula),)),
-        ours=Grid(columns, (("the two records", found.loss),)),
+        ours=Grid(columns, (("the two records", loss),)),
         drawing="\n\n".join("\n".join((heading, *lines)) for heading, lines in parts),
-        differs="" if by_formula == found.loss else f"Equation 5 gives {by_formula}, we get {found.loss}.",
+        differs="" if by_formula == loss else f"Equation 5 gives {by_formula}, we get {loss}.",
         errata=("ML-4", "ML-5", "ML-9", "ML-10"),
     )

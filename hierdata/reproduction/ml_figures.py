@@ -133,7 +133,7 @@ def _run(forest: Forest, policy: Policy, surveyed: Survey, seed: int) -> dict[st
     assert partition is not None
     publication = publish_classes(forest, partition)
     loss = float(METRICS["lm_cost"]().of(publication, forest)[0].value)
-    degrees = {own.name: own for own in METRICS["dissimilarity_degree"]().of(publication, forest)}
+    degrees = {figure.name: figure for figure in METRICS["dissimilarity_degree"]().of(publication, forest)}
     published = bool((partition.equivalence_class >= 0).any())
     return {
         "loss": loss / forest.record_count,
@@ -241,13 +241,13 @@ def exhibits(study: Study) -> list[Exhibit]:
         for data_set, population, seed in product(reversed(DEPTHS), POPULATIONS, seeds)
     ]
     measured: list[Any] = study.measure(measure_algorithms, points)
-    found = [
+    runs = [
         ({**point, "k": k}, figures)
         for point, of_sizes in zip(points, measured, strict=True)
         for k, figures in zip(SIZES, of_sizes, strict=True)
     ]
     return [
-        _exhibit(figure, part, data_set, records, [each for each in found if each[0]["data_set"] == data_set])
+        _exhibit(figure, part, data_set, records, [each for each in runs if each[0]["data_set"] == data_set])
         for figure in _FIGURES
         for part, data_set in zip("ab", DEPTHS, strict=True)
     ]
@@ -258,36 +258,36 @@ def _exhibit(
     part: str,
     data_set: str,
     records: int,
-    found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
 ) -> Exhibit:
-    values = _collect(figure.key, found)
-    repeats = len({point["seed"] for point, _ in found})
+    values = _collect(figure.key, runs)
+    repeats = len({point["seed"] for point, _ in runs})
     return Exhibit(
         f"Figure {figure.number} ({part})",
         f"{figure.title}, data set {data_set} with h = {DEPTHS[data_set]}",
-        f"{figure.says} {_describe_data(data_set, records, repeats, found)}",
-        ours=_grid(figure, values, found),
+        f"{figure.says} {_describe_data(data_set, records, repeats, runs)}",
+        ours=_grid(figure, values, runs),
         charts=tuple(_chart(figure, data_set, population, values) for population in POPULATIONS),
         differs=_judge(figure, values),
         errata=figure.errata,
     )
 
 
-def _collect(key: str, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Figures:
+def _collect(key: str, runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Figures:
     values: dict[tuple[str, int, str], tuple[float, ...]] = {}
-    for (point, measured), name in product(found, ALGORITHMS):
+    for (point, measured), name in product(runs, ALGORITHMS):
         value = measured[name][key]
-        at = (point["population"], point["k"], name)
-        values[at] = (*values.get(at, ()), *([] if value is None else [value]))
+        setting = (point["population"], point["k"], name)
+        values[setting] = (*values.get(setting, ()), *([] if value is None else [value]))
     return values
 
 
 def _describe_data(
-    data_set: str, records: int, repeats: int, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    data_set: str, records: int, repeats: int, runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 ) -> str:
     """Say what data the figure is over: they are not the paper's, which are not public."""
     taken = f"{records:,} records" if records == RECORDS else f"{records:,} records instead of {RECORDS:,}"
-    levels = {point["population"]: measured["levels"] for point, measured in found if point["seed"] == 1}
+    levels = {point["population"]: measured["levels"] for point, measured in runs if point["seed"] == 1}
     shares = "; ".join(
         f"{population} ({', '.join(f'{100 * share:.0f} %' for share in levels[population])})"
         for population in POPULATIONS
@@ -300,14 +300,14 @@ def _describe_data(
 
 
 def _grid(
-    figure: _Figure, values: Figures, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+    figure: _Figure, values: Figures, runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
 ) -> Grid:
     """Tabulate the means by population and k; with the loss the share of suppressed records, a part of it."""
     columns = ["levels", "k", *ALGORITHMS]
     shown = [values]
     if figure.key == "loss":
         columns += [f"{name}, suppressed %" for name in ALGORITHMS]
-        shown.append(_collect("suppressed", found))
+        shown.append(_collect("suppressed", runs))
     rows: list[tuple[Cell, ...]] = []
     for population, k in product(POPULATIONS, SIZES):
         means = [_mean(those.get((population, k, name), ())) for those in shown for name in ALGORITHMS]
@@ -341,20 +341,20 @@ def _judge(figure: _Figure, values: Figures) -> str:
     grown: dict[str, list[str]] = {PAPER: [], BASELINE: []}
     for population in POPULATIONS:
         means = {name: [_mean(values[population, k, name]) for k in SIZES] for name in (PAPER, BASELINE)}
-        at = [
+        sizes = [
             k
             for k, paper, baseline in zip(SIZES, means[PAPER], means[BASELINE], strict=True)
             if paper is not None and baseline is not None and figure.holds(paper, baseline)
         ]
-        total += len(at)
-        holding.append(f"{population}: {_name_sizes(at)}")
+        total += len(sizes)
+        holding.append(f"{population}: {_name_sizes(sizes)}")
         for name, those in means.items():
             grown[name] += [population] if _rises(those) else []
     most = len(SIZES) * len(POPULATIONS)
-    told = "nowhere" if not total else "everywhere" if total == most else "; ".join(holding)
+    where = "nowhere" if not total else "everywhere" if total == most else "; ".join(holding)
     rising = " and ".join(f"{name} {_name_populations(those)}" for name, those in grown.items())
     return (
-        f"{figure.claim} at {total} of {most} points ({told}). {figure.rises} rises at every step of k for"
+        f"{figure.claim} at {total} of {most} points ({where}). {figure.rises} rises at every step of k for"
         f" {rising}.{figure.why}"
     )
 

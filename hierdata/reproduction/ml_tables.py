@@ -65,8 +65,8 @@ def crossings(low: int, high: int) -> tuple[Fraction, ...]:
 
 def _cross(falling: Interval, rising: Interval) -> Fraction:
     """Return where the line from 1 to 0 over one interval meets that from 0 to 1 over another."""
-    (down, zero), (up, one) = falling, rising
-    return (zero * (one - up) + up * (zero - down)) / (one - up + zero - down)
+    (down, zero), (up, full) = falling, rising
+    return (zero * (full - up) + up * (zero - down)) / (full - up + zero - down)
 
 
 def intervals(points: tuple[Fraction, ...], low: int, high: int) -> list[Interval]:
@@ -83,7 +83,7 @@ def loss_of(
     """
     shown = [*_quasi(published, policy)]
     losses = sum((loss_of_value(policy["fields"][path], value) for path, value in shown), Fraction(0))
-    return len(originals) * losses + sum(len([*_quasi(own, policy)]) - len(shown) for own in originals)
+    return len(originals) * losses + sum(len([*_quasi(record, policy)]) - len(shown) for record in originals)
 
 
 def _quasi(node: Mapping[str, Any], policy: Mapping[str, Any], path: str = "$") -> Iterator[tuple[str, Any]]:
@@ -125,8 +125,8 @@ def _below(tree: Mapping[str, Any], label: str) -> Mapping[str, Any]:
     for name, inner in tree.items():
         if name == label:
             return {name: inner}
-        if inner and (found := _below(inner, label)):
-            return found
+        if inner and (part := _below(inner, label)):
+            return part
     return {}
 
 
@@ -144,21 +144,21 @@ def table_1() -> Exhibit:
     printed = print_grid("ML", "table 1")
     gpas = [Fraction(column) for column in printed.columns[1:]]
     sets, scale = value_sets(*_GPA), Levels(domain=_GPA, sensitive="low").compile({})
-    derived = [[degree_in(at, gpa, *_GPA) for gpa in gpas] for at in range(1, 6)]
-    ours = [[own.degree(gpa) for gpa in gpas] for own in sets]
+    derived = [[degree_in(number, gpa, *_GPA) for gpa in gpas] for number in range(1, 6)]
+    ours = [[set_.degree(gpa) for gpa in gpas] for set_ in sets]
     by_formula = [
-        6 - max((row[at], level) for level, row in enumerate(derived, 1))[1] for at in range(len(gpas))
+        6 - max(zip(degrees, range(1, 6), strict=True))[1] for degrees in zip(*derived, strict=True)
     ]
     by_scale = [scale.level(_decimal(gpa)) for gpa in gpas]
-    found = _degrees(printed.columns, ours, by_scale)
+    table = _degrees(printed.columns, ours, by_scale)
     return Exhibit(
         "Table 1",
         "degrees of membership of six GPAs in the five value levels",
         "GPAs from 0 to 4 in the fuzzy sets of section 3.3; the text adds the levels in the last row.",
         printed=printed,
         derived=_degrees(printed.columns, derived, by_formula),
-        ours=found,
-        differs=describe_differences(printed, found),
+        ours=table,
+        differs=describe_differences(printed, table),
         errata=("ML-1",),
     )
 
@@ -176,7 +176,7 @@ def table_2() -> Exhibit:
     ours = [(breakpoints(*domain), domain) for domain in (_GPA, _SCORE)]
     levels = [_level_between(*cut) for cut in intervals(breakpoints(*_GPA), *_GPA)]
     capped = LevelAlphaK(k=2).alpha
-    grades = [[grade for grade, own in GRADES.items() if own == level] for level in levels]
+    grades = [[grade for grade, grade_level in GRADES.items() if grade_level == level] for level in levels]
     return Exhibit(
         "Table 2",
         "value levels, sensitivity levels and alphas of three sensitive attributes",
@@ -223,13 +223,13 @@ def _level_table(
     rows = tuple(
         (
             name,
-            _write_interval(bounds[0][at], at == 4),
-            ", ".join(sorted(grades[at], key=_sign)) or None,
-            _write_interval(bounds[1][at], at == 4),
-            levels[at],
-            alphas[at],
+            _write_interval(bounds[0][position], position == 4),
+            ", ".join(sorted(grades[position], key=_sign)) or None,
+            _write_interval(bounds[1][position], position == 4),
+            levels[position],
+            alphas[position],
         )
-        for at, name in enumerate(SETS)
+        for position, name in enumerate(SETS)
     )
     return Grid(("value level", "GPA", "grade", "score", "sensitivity level", "alpha"), rows)
 
@@ -251,27 +251,27 @@ def _compare_levels(
     capped: Sequence[Fraction],
 ) -> str:
     """Say which bounds are not those of the formulas, rounded, and which grades or alphas differ."""
-    told = []
+    sentences = []
     for name, domain in (("gpa", _GPA), ("score", _SCORE)):
         for bound, exact in zip(printed[name][1:-1], breakpoints(*domain), strict=True):
             if round(exact, 2) != bound:
-                told.append(
+                sentences.append(
                     f"the bound {number(bound)} of {name} is {number(exact)} by the formulas, so values"
                     " between the two are of another level than printed"
                 )
     if [*map(sorted, printed_grades)] != [*map(sorted, grades)]:
-        told.append("the grades differ")
+        sentences.append("the grades differ")
     if alphas != list(reversed(capped)):
-        told.append("the alphas differ")
-    return write_sentence(told)
+        sentences.append("the alphas differ")
+    return write_sentence(sentences)
 
 
 def figure_3() -> Exhibit:
     """Return Figure 3: the membership functions, drawn over GPA."""
     columns = ("point", "of a domain 0 to 4", "of a domain 0 to 1")
     derived, ours = (
-        Grid(columns, tuple((f"p{at}", *pair) for at, pair in enumerate(zip(*found, strict=True), 1)))
-        for found in (
+        Grid(columns, tuple((f"p{number}", *pair) for number, pair in enumerate(zip(*cuts, strict=True), 1)))
+        for cuts in (
             [crossings(*domain) for domain in (_GPA, _SCORE)],
             [breakpoints(*domain) for domain in (_GPA, _SCORE)],
         )
@@ -279,10 +279,10 @@ def figure_3() -> Exhibit:
     corners = sorted({*divide_domain(*_GPA), *breakpoints(*_GPA)})
     lines = tuple(
         Line(
-            f"A{at}, {name}",
-            tuple(Point(float(u), float(own.degree(u))) for u in corners if own.a <= u <= own.d),
+            f"A{number}, {name}",
+            tuple(Point(float(u), float(set_.degree(u))) for u in corners if set_.a <= u <= set_.d),
         )
-        for at, (name, own) in enumerate(zip(SETS, value_sets(*_GPA), strict=True), 1)
+        for number, (name, set_) in enumerate(zip(SETS, value_sets(*_GPA), strict=True), 1)
     )
     chart = LineChart(
         "Membership functions over GPA",

@@ -75,9 +75,9 @@ def write_html(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
     return page.render(paper=paper, exhibits=exhibits, facts=facts, errata=errata)
 
 
-def write_index(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
+def write_index(papers: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
     """Return the page that leads to the papers."""
-    return _environment().get_template("index.html").render(found=found, facts=facts)
+    return _environment().get_template("index.html").render(papers=papers, facts=facts)
 
 
 def write_json(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
@@ -97,19 +97,19 @@ def write_json(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
     )
 
 
-def write_markdown(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
+def write_markdown(papers: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
     """Return all papers as one page of Markdown, without pictures."""
-    lines = ["# The papers' tables and figures, and ours", "", *_intro(found, facts)]
-    for paper, exhibits in found.items():
+    lines = ["# The papers' tables and figures, and ours", "", *_intro(papers, facts)]
+    for paper, exhibits in papers.items():
         lines += ["", f"## {paper.code}: {_plain(paper.title)}", "", f"{_plain(paper.authors)}."]
         for exhibit in exhibits:
             lines += ["", *_exhibit_lines(exhibit)]
     return "\n".join(lines) + "\n"
 
 
-def _intro(found: Mapping[Paper, Exhibits], facts: RunFacts) -> Iterator[str]:
-    asked = "all" if len(found) > 1 else next(iter(found)).code
-    adult = f" {_plain(facts.adult)}" if any(paper.uses_adult for paper in found) else ""
+def _intro(papers: Mapping[Paper, Exhibits], facts: RunFacts) -> Iterator[str]:
+    asked = "all" if len(papers) > 1 else next(iter(papers)).code
+    adult = f" {_plain(facts.adult)}" if any(paper.uses_adult for paper in papers) else ""
     yield (
         f"Made on {facts.day} by `hierdata reproduce {asked} --{facts.effort}`, hierdata {facts.version},"
         f" {plural(facts.processors, 'processor')}, {plural(facts.repeats, 'repeat')}.{adult}"
@@ -153,12 +153,12 @@ def _plain(text: str) -> str:
 
 def grids(exhibit: Exhibit) -> list[tuple[str, Grid]]:
     """Return the grids of an exhibit that exist, with their headings."""
-    found = (
+    headed = (
         ("The paper prints", exhibit.printed),
         ("The paper's formulas give", exhibit.derived),
         ("We get", exhibit.ours),
     )
-    return [(heading, grid) for heading, grid in found if grid is not None]
+    return [(heading, grid) for heading, grid in headed if grid is not None]
 
 
 def verdict(exhibit: Exhibit) -> str:
@@ -167,7 +167,7 @@ def verdict(exhibit: Exhibit) -> str:
     Grids are compared where they share a column behind the first, which names the rows.
     """
     columns = [set(grid.columns[1:]) for _, grid in grids(exhibit)]
-    compared = any(one & other for one, other in combinations(columns, 2))
+    compared = any(first & other for first, other in combinations(columns, 2))
     return exhibit.differs or ("All agree." if compared else "")
 
 
@@ -180,9 +180,9 @@ def anchor(label: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
 
 
-def _draw(exhibit: Exhibit, at: int) -> Markup:
+def _draw(exhibit: Exhibit, number: int) -> Markup:
     """Return a chart; it escapes its texts itself."""
-    return Markup(exhibit.charts[at].svg(f"{anchor(exhibit.label)}-chart-{at + 1}"))  # noqa: S704
+    return Markup(exhibit.charts[number].svg(f"{anchor(exhibit.label)}-chart-{number + 1}"))  # noqa: S704
 
 
 @cache
@@ -226,7 +226,7 @@ def reproduce(
     (out / POINTS).mkdir(exist_ok=True)
     with Resources(workers=workers).open_context(2, out, progress) as context:
         study = Study(effort, adult, Points(out / POINTS, context.executor, progress))
-        found: dict[Paper, Exhibits] = {paper: paper.exhibits(study) for paper in papers}
+        measured: dict[Paper, Exhibits] = {paper: paper.exhibits(study) for paper in papers}
     facts = RunFacts(
         __version__,
         date.today().isoformat(),
@@ -235,8 +235,8 @@ def reproduce(
         context.executor.workers,
         adult.origin,
     )
-    _write_pages(found, facts, out)
-    return found
+    _write_pages(measured, facts, out)
+    return measured
 
 
 def _open_folder(out: Path) -> None:
@@ -257,13 +257,13 @@ def _open_folder(out: Path) -> None:
         raise file_error(error, f"cannot be created ({error.strerror})", path=str(out)) from None
 
 
-def _write_pages(found: Mapping[Paper, Exhibits], facts: RunFacts, out: Path) -> None:
+def _write_pages(papers: Mapping[Paper, Exhibits], facts: RunFacts, out: Path) -> None:
     """Write all pages, then move them to their places, ``index.html`` last; then remove the points."""
-    texts = {"reproduction.md": write_markdown(found, facts)}
-    for paper, exhibits in found.items():
+    texts = {"reproduction.md": write_markdown(papers, facts)}
+    for paper, exhibits in papers.items():
         texts[f"{paper.code}.json"] = write_json(paper, exhibits, facts)
         texts[f"{paper.code}.html"] = write_html(paper, exhibits, facts)
-    texts["index.html"] = write_index(found, facts)
+    texts["index.html"] = write_index(papers, facts)
     beside = out / ".pages"
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir()

@@ -94,14 +94,14 @@ def _read_rows(stream: Iterable[str], file: Path) -> Iterator[tuple[Value, ...]]
     )
     if lost := [name for name in COLUMNS if name not in names]:
         raise InputError(f"the table lacks the columns {', '.join(lost)}", path=str(file))
-    places = [names.index(name) for name in COLUMNS]
+    places = {name: names.index(name) for name in COLUMNS}
     for number, cells in enumerate(lines, 1):
         if not cells:
             continue
         if len(cells) != len(names):
             raise InputError(f"the row does not have {len(names)} cells", record=number, path=str(file))
         try:
-            yield tuple(_value(name, cells[at].strip()) for name, at in zip(COLUMNS, places, strict=True))
+            yield tuple(_value(name, cells[place].strip()) for name, place in places.items())
         except ValueError:
             message = f"one of {', '.join(NUMBERS)} is no whole number"
             raise InputError(message, record=number, path=str(file)) from None
@@ -165,23 +165,23 @@ def synthesize_adult(rows: int = ROWS) -> Adult:
     Only education-num follows from education. Education has the very counts of Adult.
     """
     rng = random.Random(1996)  # noqa: S311  # the same table each time
-    found: dict[str, list[Value]] = {
+    values: dict[str, list[Value]] = {
         name: [*rng.choices(list(shares), list(shares.values()), k=rows)] for name, shares in _SHARES.items()
     }
     education = [value for value, count in EDUCATION.items() for _ in range(count)]
     rng.shuffle(education)
-    found["education"] = [education[at % len(education)] for at in range(rows)]
-    found["education-num"] = [_YEARS.index(str(value)) + 1 for value in found["education"]]
-    found["age"] = [min(90, max(17, round(rng.gauss(38.6, 13.6)))) for _ in range(rows)]
-    found["fnlwgt"] = [round(rng.lognormvariate(12.05, 0.55)) for _ in range(rows)]
-    found["hours-per-week"] = [
+    values["education"] = [education[row % len(education)] for row in range(rows)]
+    values["education-num"] = [_YEARS.index(str(value)) + 1 for value in values["education"]]
+    values["age"] = [min(90, max(17, round(rng.gauss(38.6, 13.6)))) for _ in range(rows)]
+    values["fnlwgt"] = [round(rng.lognormvariate(12.05, 0.55)) for _ in range(rows)]
+    values["hours-per-week"] = [
         40 if rng.random() < 0.47 else min(99, max(1, round(rng.gauss(40, 16)))) for _ in range(rows)
     ]
-    found["capital-gain"] = [
+    values["capital-gain"] = [
         round(rng.lognormvariate(8.7, 0.9)) if rng.random() < 0.083 else 0 for _ in range(rows)
     ]
-    found["capital-loss"] = [round(rng.gauss(1870, 380)) if rng.random() < 0.047 else 0 for _ in range(rows)]
-    columns = [found[name] for name in COLUMNS]
+    values["capital-loss"] = [round(rng.gauss(1870, 380)) if rng.random() < 0.047 else 0 for _ in range(rows)]
+    columns = [values[name] for name in COLUMNS]
     origin = (
         f"A synthetic table of Adult's shape, {rows:,} rows: columns and shares of values as there, but"
         " independent of each other. With --data the figures are those of Adult itself."

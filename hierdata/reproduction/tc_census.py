@@ -92,7 +92,7 @@ def release_figures(
         "smallest": counts.smallest_class,
         "records": counts.records.published,
         "united": report.costs["classes_united"].count if "classes_united" in report.costs else 0,
-        "t": [own.achieved["t"].value for own in report.promises if "t" in own.achieved],
+        "t": [promise.achieved["t"].value for promise in report.promises if "t" in promise.achieved],
     }
 
 
@@ -188,7 +188,7 @@ def _workflow(label: str, title: str, run: dict[str, Any], rows: int, t: str | N
     """Return a figure that draws steps, with what each gave in one run."""
     steps: list[tuple[Cell, ...]] = [("records of Adult", "", f"{rows:,}")]
     if not run["none"]:
-        tables = "; ".join(", ".join(own) for own in run["tables"])
+        tables = "; ".join(", ".join(paths) for paths in run["tables"])
         steps += [
             ("vertical partition, by correlation", "sensitive_tables: correlated", tables),
             (f"l-diversity for each table, l = {L}", "msb", f"{run['records']:,} records in groups"),
@@ -220,16 +220,16 @@ def _suppression(run: dict[str, Any], rows: int) -> Exhibit:
     """Return equation 9 on a run of MSB-KACA."""
     lost = None if run["none"] else rows - run["records"]
     ratio = None if lost is None else Fraction(lost, rows)
-    found = None if run["none"] else float(run["suppressed"])
+    measured = None if run["none"] else float(run["suppressed"])
     return Exhibit(
         "Equation 9",
         "suppression ratio",
         "Suppressed tuples over n, which is not defined. No example is printed; this is one run of MSB-KACA.",
         derived=Grid(("suppressed", "tuples of the original", "ratio"), ((lost, rows, ratio),)),
-        ours=Grid(("metric", "ratio"), (("suppression_ratio", found),)),
+        ours=Grid(("metric", "ratio"), (("suppression_ratio", measured),)),
         differs=""
-        if ratio is None or found is None or found == float(ratio)
-        else f"The formula gives {round_value(float(ratio))}, our metric {round_value(found)}.",
+        if ratio is None or measured is None or measured == float(ratio)
+        else f"The formula gives {round_value(float(ratio))}, our metric {round_value(measured)}.",
         errata=("TC-8",),
     )
 
@@ -301,7 +301,7 @@ def _claims(runs: Runs) -> Exhibit:
         last = _last(runs, series)
         if last is None:
             continue
-        pairs = [(runs.base(grouping, own), runs.chain(series, last, own)) for own in FIGURES]
+        pairs = [(runs.base(grouping, figure), runs.chain(series, last, figure)) for figure in FIGURES]
         if any(before is None or after is None for before, after in pairs):
             continue
         changes = [float(after or 0) - float(before or 0) for before, after in pairs]

@@ -41,19 +41,19 @@ def swarm(study: Study) -> Exhibit:
     constants = [*recommended, (float(OURS.inertia), float(OURS.cognitive))]
     tables = range(study.effort.repeats * _TABLES)
     arguments = [
-        {"table": table, "inertia": inertia, "pull": own, "seeded": seeded}
-        for inertia, own in constants
+        {"table": table, "inertia": inertia, "pull": pull, "seeded": seeded}
+        for inertia, pull in constants
         for seeded in (False, True)
         for table in tables
     ]
-    found = iter(study.measure(swarm_distance, arguments))
-    reached = {own: [fmean(next(found) for _ in tables) for _ in range(2)] for own in constants}
+    distances = iter(study.measure(swarm_distance, arguments))
+    reached = {pair: [fmean(next(distances) for _ in tables) for _ in range(2)] for pair in constants}
     swaps = fmean(study.measure(swap_distance, [{"table": table} for table in tables]))
     rows: list[tuple[Cell, ...]] = [
-        (f"w = {inertia:g}, c1 = c2 = {own:g}", second_moment(inertia, own), *reached[inertia, own])
-        for inertia, own in constants
+        (f"w = {inertia:g}, c1 = c2 = {pull:g}", second_moment(inertia, pull), *reached[inertia, pull])
+        for inertia, pull in constants
     ]
-    unstable = sum(second_moment(*own) >= 1 for own in recommended)
+    unstable = sum(second_moment(*pair) >= 1 for pair in recommended)
     moves = "grows" if second_moment(*constants[-1]) >= 1 else "shrinks"
     nearest = min(least for _, least in reached.values())
     return Exhibit(
@@ -97,10 +97,10 @@ def swap_distance(table: int) -> float:
         constraints = prepare(asked, data.prepared.survey).constraints
         made = Arrangement.of(data.forest, Scope.of(data.forest), constraints, made.numbers())
         Descent(made, 10**6).towards_closeness(_ignore)
-        found = _largest(made, made.classes.members)
-        if found >= least:
+        distance = _largest(made, made.classes.members)
+        if distance >= least:
             break
-        least = found
+        least = distance
     return least
 
 

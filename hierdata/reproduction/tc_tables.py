@@ -56,7 +56,7 @@ Split = tuple[tuple[int, ...], ...]
 def table_one() -> Exhibit:
     """Table I: the original."""
     printed = print_grid("TC", "table I")
-    found = len({(row[1], row[2]) for row in printed.rows})
+    distinct = len({(row[1], row[2]) for row in printed.rows})
     return Exhibit(
         "Table I",
         "six records with weight, age and disease",
@@ -66,7 +66,7 @@ def table_one() -> Exhibit:
             ("of the table", "number"),
             (
                 ("records", len(printed.rows)),
-                ("combinations of weight and age", found),
+                ("combinations of weight and age", distinct),
                 ("different diseases", len({*diseases()})),
             ),
         ),
@@ -77,16 +77,16 @@ def table_two() -> Exhibit:
     """Table II: the classes called t-close, beside all other splits, and what our engine finds."""
     printed_split = _split_as_printed()
     distances = {split: _largest_distance(split) for split in _halves(len(diseases()))}
-    own = distances[printed_split]
-    nearer = sum(distance < own for distance in distances.values())
+    stated = distances[printed_split]
+    nearer = sum(distance < stated for distance in distances.values())
     rows = [
         (" | ".join(_names(rows) for rows in split), distance, "printed" if split == printed_split else "")
         for split, distance in sorted(distances.items(), key=lambda item: (-item[1], item[0]))
     ]
     best = min(distances.values())
-    found = {"swaps": _search(best, Swap()), "a swarm": _search(best, Swarm())}
+    searched = {"swaps": _search(best, Swap()), "a swarm": _search(best, Swarm())}
     rows += [
-        (f"by {name}: {' | '.join(map(_names, split))}", t, "found") for name, (split, t) in found.items()
+        (f"by {name}: {' | '.join(map(_names, split))}", t, "found") for name, (split, t) in searched.items()
     ]
     return Exhibit(
         "Table II",
@@ -95,7 +95,7 @@ def table_two() -> Exhibit:
         printed=print_grid("TC", "table II"),
         ours=Grid(("classes", "largest distance", ""), tuple(rows)),
         differs=f"{nearer} of the {len(distances)} splits into three and three are nearer to the table "
-        f"than the printed one, which has {number(own)}; the best have {number(min(distances.values()))}."
+        f"than the printed one, which has {number(stated)}; the best have {number(min(distances.values()))}."
         if nearer
         else "",
         errata=("TC-2", "TC-4", "TC-6"),
@@ -104,8 +104,8 @@ def table_two() -> Exhibit:
 
 def _split_as_printed() -> Split:
     classes: dict[str, list[int]] = {}
-    for own, *_, disease in print_grid("TC", "table II").rows:
-        classes.setdefault(str(own), []).append(diseases().index(str(disease)))
+    for class_, *_, disease in print_grid("TC", "table II").rows:
+        classes.setdefault(str(class_), []).append(diseases().index(str(disease)))
     return tuple(tuple(sorted(rows)) for rows in classes.values())
 
 
@@ -143,7 +143,7 @@ def _search(t: Fraction, step: Engine) -> tuple[Split, Fraction]:
     for record in release.records():
         shown = str(record["Weight"]), str(record["Age"])
         classes.setdefault(shown, []).append(int(str(record["ID"])) - 1)
-    (close,) = (own for own in release.report.promises if "t" in own.achieved)
+    (close,) = (promise for promise in release.report.promises if "t" in promise.achieved)
     split = tuple(sorted(tuple(sorted(rows)) for rows in classes.values()))
     return split, close.achieved["t"].fraction
 
@@ -168,21 +168,21 @@ def trace() -> Exhibit:
     printed = tuple((row[0], *(_exact(cell) for cell in row[1:])) for row in stated["rows"])
     derived: tuple[tuple[Cell, ...], ...] = tuple((node, *costs[str(node)]) for node, *_ in printed)
     total = sum((cost for *_, cost in costs.values()), Fraction(0))
-    found = _distance(_LEAVES)
+    distance = _distance(_LEAVES)
     slips = [
         f"{name} of {node}"
-        for (node, *own), (_, *other) in zip(printed, derived, strict=True)
-        for name, cell, right in zip(columns[1:], own, other, strict=True)
+        for (node, *cells), (_, *other) in zip(printed, derived, strict=True)
+        for name, cell, right in zip(columns[1:], cells, other, strict=True)
         if cell is not None and cell != right
     ]
     ends = Fraction(stated["distance"])
     said = f"By its own formulas the paper is wrong in {' and '.join(slips)}. " if slips else ""
     agree = (
-        f"The distance is {number(found)} in all."
-        if ends == total == found
+        f"The distance is {number(distance)} in all."
+        if ends == total == distance
         else (
             f"The paper ends with {number(ends)}, its formulas with {number(total)}, our model with "
-            f"{number(found)}."
+            f"{number(distance)}."
         )
     )
     return Exhibit(
@@ -196,8 +196,8 @@ def trace() -> Exhibit:
         derived=Grid(
             (*columns, "distance"), tuple((*row, total if row[0] == "RD" else None) for row in derived)
         ),
-        ours=Grid(("class", "distance"), ((", ".join(_LEAVES), found),)),
-        differs=f"{said}{agree}" if slips or not ends == total == found else "",
+        ours=Grid(("class", "distance"), ((", ".join(_LEAVES), distance),)),
+        differs=f"{said}{agree}" if slips or not ends == total == distance else "",
         errata=("TC-1", "TC-3"),
     )
 
@@ -207,24 +207,24 @@ def hierarchy() -> Exhibit:
     tree: Mapping[str, Mapping[str, Sequence[str]]] = facts()["tree"]
     ((root, branches),) = tree.items()
     lines = [root]
-    for at, (branch, leaves) in enumerate(branches.items(), 1):
-        last = at == len(branches)
+    for ordinal, (branch, leaves) in enumerate(branches.items(), 1):
+        last = ordinal == len(branches)
         lines.append(f"{'└' if last else '├'}── {branch}")
-        for place, leaf in enumerate(leaves, 1):
-            lines.append(f"{' ' if last else '│'}   {'└' if place == len(leaves) else '├'}── {leaf}")
+        for position, leaf in enumerate(leaves, 1):
+            lines.append(f"{' ' if last else '│'}   {'└' if position == len(leaves) else '├'}── {leaf}")
     domain = disease_domain()
     assert domain.heights is not None
     assert domain.paths is not None
     pairs = Counter(
-        Fraction(domain.heights[_last_common(domain.paths[one], domain.paths[other])], domain.heights[0])
-        for one, other in combinations(range(len(domain.values)), 2)
+        Fraction(domain.heights[_last_common(domain.paths[first], domain.paths[other])], domain.heights[0])
+        for first, other in combinations(range(len(domain.values)), 2)
     )
     return Exhibit(
         "Figure 3",
         "the tree of diseases, and how far two of them are apart",
         "Diseases of the lungs and of the digestion. Two diseases are as far apart as the height of their "
         "lowest common ancestor, over that of the root.",
-        ours=Grid(("distance of two diseases", "pairs"), tuple((own, pairs[own]) for own in sorted(pairs))),
+        ours=Grid(("distance of two diseases", "pairs"), tuple(sorted(pairs.items()))),
         drawing="\n".join(lines),
         errata=("TC-3",),
     )
@@ -244,7 +244,7 @@ def additional_loss() -> Exhibit:
             for sizes, count in zip(_GROUPS, counts, strict=True)
         ]
         rows.append((name, sum(tables, Fraction(0)) / len(tables)))
-    found = additional([Counter(sizes) for sizes in _GROUPS], least)
+    loss = additional([Counter(sizes) for sizes in _GROUPS], least)
     values = [row[1] for row in rows]
     return Exhibit(
         "Equation 8",
@@ -252,9 +252,9 @@ def additional_loss() -> Exhibit:
         "The formula divides by the number of groups b, which two tables have of their own. No example is "
         "printed.",
         derived=Grid(("reading", "loss"), tuple(rows)),
-        ours=Grid(("metric", "loss"), (("additional_information_loss", found),)),
+        ours=Grid(("metric", "loss"), (("additional_information_loss", loss),)),
         differs=f"As printed it has {len(set(values))} values here, depending on whose b is meant; we "
-        f"take that of each table, {number(found)}."
+        f"take that of each table, {number(loss)}."
         if len(set(values)) > 1
         else "",
         errata=("TC-7",),
@@ -274,8 +274,8 @@ def _follow(
             if isinstance(below, Mapping)
             else [_extra(leaf) for leaf in below]
         )
-        pos = sum((own for own in extras if own > 0), Fraction(0))
-        neg = -sum((own for own in extras if own < 0), Fraction(0))
+        pos = sum((extra for extra in extras if extra > 0), Fraction(0))
+        neg = -sum((extra for extra in extras if extra < 0), Fraction(0))
         total = sum(extras, Fraction(0))
         costs[node] = total, pos, neg, Fraction(height, top) * min(pos, neg)
     return total
@@ -297,8 +297,8 @@ def _distance(values: Sequence[str]) -> Fraction:
     return TCloseness(t=Fraction(1)).bind(domain).achieved_parameters(ClassView(len(values), codes))["t"]
 
 
-def _last_common(one: Sequence[int], other: Sequence[int]) -> int:
-    return next(node for node in reversed(one) if node in other)
+def _last_common(first: Sequence[int], other: Sequence[int]) -> int:
+    return next(node for node in reversed(first) if node in other)
 
 
 def _exact(text: str | None) -> Fraction | None:
@@ -314,8 +314,8 @@ _POSITIVE = Fraction(1, 100)
 def inference() -> Exhibit:
     """Section 2.5: what l-diversity says of two classes of a skewed table, and what t-closeness does."""
     columns = ("class", "distinct l", "frequency l", "chance of positive", "distance from the table")
-    derived = Grid(columns, tuple(_infer(*own) for own in _CLASSES))
-    ours = Grid(columns, tuple(_judge_both(*own) for own in _CLASSES))
+    derived = Grid(columns, tuple(_infer(*counts) for counts in _CLASSES))
+    ours = Grid(columns, tuple(_judge_both(*counts) for counts in _CLASSES))
     return Exhibit(
         "Section 2.5",
         "the probabilistic inference attack on two 2-diverse classes",
@@ -331,18 +331,18 @@ def inference() -> Exhibit:
     )
 
 
-def describe_inference(found: Grid) -> str:
+def describe_inference(grid: Grid) -> str:
     """Say which models tell the two classes apart from a harmless one, from their figures."""
-    distinct, frequency, chance, distance = zip(*(row[1:] for row in found.rows), strict=True)
+    distinct, frequency, chance, distance = zip(*(row[1:] for row in grid.rows), strict=True)
     sees = "sees no" if len({*distinct}) == 1 else "sees a"
-    told = [
+    sentences = [
         f"Distinct l-diversity {sees} difference between the classes",
         f"frequency l-diversity has l = {' and '.join(map(write_cell, frequency))}",
     ]
     near = min(value for value in distance if isinstance(value, Fraction))
     most = max(value for value in chance if isinstance(value, Fraction))
     return (
-        f"{'; '.join(told)}. A guess is right with a chance of up to {number(most)}. "
+        f"{'; '.join(sentences)}. A guess is right with a chance of up to {number(most)}. "
         f"No t below {number(near)} allows either class."
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,7 +13,7 @@ import pytest
 
 from hierdata.reproduction import exhibits_of_tc, tc_census
 from hierdata.reproduction.exhibit import Exhibit, print_grid
-from hierdata.reproduction.study import _SHARES, EDUCATION, EFFORTS, MISSING, synthesize_adult
+from hierdata.reproduction.study import _SHARES, EDUCATION, EFFORTS, MISSING, Study, synthesize_adult
 from hierdata.reproduction.tc_census import SERIES
 from hierdata.reproduction.tc_suppression import attainable_rows, show_suppression_over_l, suppressed_rows
 from hierdata.reproduction.tc_swarm import second_moment, swap_distance, swarm_distance
@@ -60,12 +61,14 @@ def study_of(run: Any) -> Any:
             return [20 * own["least"] for own in arguments]
         return [run(own["t"]) for own in arguments]
 
-    return SimpleNamespace(
+    made_up = SimpleNamespace(
         effort=EFFORTS["quick"],
         adult=synthesize_adult(300),
         measure=measure,
         measure_on_adult=measure_on_adult,
     )
+    made_up.repeat = partial(Study.repeat, made_up)
+    return made_up
 
 
 def test_the_tables_and_the_tree_are_those_of_the_golden_cases() -> None:
