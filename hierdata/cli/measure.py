@@ -104,32 +104,29 @@ def measure(
 
         measured: Measurement | ReleaseMeasurement
         show_figures: Callable[[], None]
-        if original is not None and policy is not None:
-            loaded = with_format(policy, as_format, root)
-            secret = key_for(loaded, key_fd)
-            with Feedback(as_json) as feedback:
+        with Feedback(as_json) as feedback:
+            if original is not None and policy is not None:
+                loaded = with_format(policy, as_format, root)
+                secret = key_for(loaded, key_fd)
                 measured = measuring.measure_release(
                     source, loaded, original=original, key=secret, progress=feedback.listener
                 )
-            show_figures = partial(show_release, measured, metrics)
-        elif key_fd is not None:
-            raise PolicyError("--key-fd is for a release, but --key and --sensitive are for a table")
-        else:
-            originals = dict(map(_pair, generalizes or []))
-            reading = None if policy is None else with_format(policy, as_format, root)
-            with Feedback(as_json) as feedback:
+                show_figures = partial(show_release, measured, metrics)
+            elif key_fd is not None:
+                raise PolicyError("--key-fd is for a release, but --key and --sensitive are for a table")
+            else:
                 measured = measuring.measure(
                     source,
                     keys=key or (),
                     sensitive=sensitive or "",
                     partition=partition,
                     root=root,
-                    originals=originals,
-                    policy=reading,
+                    originals=dict(map(_pair, generalizes or [])),
+                    policy=None if policy is None else with_format(policy, as_format, root),
                     format=as_format,
                     progress=feedback.listener or silent,
                 )
-            show_figures = partial(show_measurement, measured, metrics)
+                show_figures = partial(show_measurement, measured, metrics)
         if as_json:
             print_json(measured.as_dict())
         else:

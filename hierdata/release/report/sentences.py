@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from hierdata.ground.escaping import quote
 from hierdata.ground.recodings import traits_of
 from hierdata.privacy import MODELS, PrivacyModel
-from hierdata.privacy.base import EXACTLY
+from hierdata.privacy.base import EXACTLY, SensitiveReading
 from hierdata.release.report.knowledge import knowledge_bounds, state_by_root
 from hierdata.release.report.plain import split_exact
 
 if TYPE_CHECKING:
     from hierdata.judge.rules import GroupIdRisk, Judgement
     from hierdata.privacy import BoundedKnowledge
-    from hierdata.privacy.base import SensitiveReading
     from hierdata.records.identifiers import DateShift
 
 
@@ -367,9 +366,10 @@ def state_promise(
     alike: dict[tuple[SensitiveReading, PrivacyModel], list[Judgement]] = {}
     for judgement in judged:
         alike.setdefault((judgement.reading, judgement.resolved or model), []).append(judgement)
-    findings = dict.fromkeys(resolved.promise_finding(apart=apart) for _, resolved in alike)
-    finding, learnings = " ".join(findings) if alike else model.promise_finding(apart=apart), []
-    exactly = []
+    if not judged:
+        alike = {(SensitiveReading(), model): []}
+    finding = " ".join(dict.fromkeys(resolved.promise_finding(apart=apart) for _, resolved in alike))
+    learnings, exactly = [], []
     for (reading, resolved), judgements in alike.items():
         if reading.asks == "presence":
             tied = all(judgement.tied for judgement in judgements)
@@ -377,7 +377,7 @@ def state_promise(
         else:
             said = resolved.promise(apart=apart)
         said = said.removeprefix(resolved.promise_finding(apart=apart)).lstrip()
-        everywhere = len(alike) == 1 and model.on is None
+        everywhere = not judged or (len(alike) == 1 and model.on is None)
         plain, exact = split_exact(said)
         where = "" if everywhere else f"At {_paths(judgements)}: "
         learnings += [f"{where}{plain}"] if plain else []
@@ -386,9 +386,6 @@ def state_promise(
     if several:
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
         learnings.append(sentence.format(paths=_paths(several)))
-    if not alike:
-        plain, exact = split_exact(model.promise(apart=apart).removeprefix(finding).lstrip())
-        learnings, exactly = [plain], [exact] if exact else []
     learnings += [f"{EXACTLY}{' '.join(exactly)}"] if exactly else []
     if by_root:
         return PromiseText(*(state_by_root(said) if said else "" for said in (finding, " ".join(learnings))))
@@ -424,10 +421,9 @@ def identifier_sentences(
     pseudonym identifies no one. ``shifted`` are the moved dates by path.
     ``references`` are dropped where they dangle, those ``kept`` are not.
     """
-    sentences = []
-    if pseudonyms:
-        sentences.append(_PSEUDONYMS.format(paths=" and ".join(pseudonyms)))
-        sentences += [] if per_run else [_KEPT_KEY]
+    sentences = [*_on_paths(_PSEUDONYMS, pseudonyms)]
+    if pseudonyms and not per_run:
+        sentences.append(_KEPT_KEY)
     sentences += [_ABSENT.format(path=path, reason=quote(reason)) for path, reason in absent.items()]
     for domain, reason in links.items():
         sentences.append(_LINKED.format(domain=quote(domain), reason=quote(reason)))
