@@ -47,8 +47,7 @@ POLICY_HELP = (
     "MBF, SLOMS or MSB-KACA."
 )
 SeedFile = Annotated[
-    Path | None,
-    typer.Option(help=f"At least 16 secret bytes; by default {SEED_VARIABLE} or random bytes."),
+    Path | None, typer.Option(help=f"At least 16 secret bytes; by default {SEED_VARIABLE} or random bytes.")
 ]
 Target = Annotated[
     str | None,
@@ -63,11 +62,10 @@ def anonymize(
             metavar="INPUT",
             help="JSON, JSON Lines, XML or CSV, also gzipped; Parquet; a folder of keyed tables; the address "
             "of a store.",
-            show_default=False,
         ),
     ],
-    policy: Annotated[Path, typer.Option(help=POLICY_HELP, show_default=False)],
-    out: Annotated[Path, typer.Option(help="A new folder for the release.", show_default=False)],
+    policy: Annotated[Path, typer.Option(help=POLICY_HELP)],
+    out: Annotated[Path, typer.Option(help="A new folder for the release.")],
     to: Target = None,
     table: TableName = None,
     query: Query = None,

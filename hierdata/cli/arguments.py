@@ -20,14 +20,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on s
 AllMetrics = Annotated[bool, typer.Option("--metrics", help="Print every figure and table too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 Reveal = Annotated[
-    Path | None,
-    typer.Option(help="A new file for the raw values behind an error, readable only by you."),
+    Path | None, typer.Option(help="A new file for the raw values behind an error, readable only by you.")
 ]
 Root = Annotated[
     Path | None,
     typer.Option(
-        help="The folder that must contain the files named in the policy; by default the parent of its own.",
-        show_default=False,
+        help="The folder that must contain the files named in the policy; by default the parent of its own."
     ),
 ]
 FormatName = Annotated[
@@ -40,13 +38,11 @@ FormatName = Annotated[
 ExecutorName = Annotated[
     str | None,
     typer.Option(
-        "--executor",
-        help="serial, processes or spark; by default processes if the input has several parts.",
+        "--executor", help="serial, processes or spark; by default processes if the input has several parts."
     ),
 ]
 Batch = Annotated[
-    int,
-    typer.Option(help="Records read from or written to a store at a time.", min=1, max=1_000_000),
+    int, typer.Option(help="Records read from or written to a store at a time.", min=1, max=1_000_000)
 ]
 Workers = Annotated[
     int | None, typer.Option(help="Worker processes; by default one per processor.", min=1, max=10_000)
@@ -69,13 +65,10 @@ BATCH = 1000
 """Same as ``hierdata.sources.stores.BATCH``, which only a run imports."""
 MOST_PASSES = 1000
 """Same as ``hierdata.domains.bounds.MOST_PASSES``."""
-TableName = Annotated[
-    str | None, typer.Option("--table", help="PostgreSQL only: the table to read.", show_default=False)
-]
-Query = Annotated[str | None, typer.Option(help="PostgreSQL only: the query to read.", show_default=False)]
+TableName = Annotated[str | None, typer.Option("--table", help="PostgreSQL only: the table to read.")]
+Query = Annotated[str | None, typer.Option(help="PostgreSQL only: the query to read.")]
 ColumnName = Annotated[
-    str | None,
-    typer.Option("--column", help="PostgreSQL only: the column with documents.", show_default=False),
+    str | None, typer.Option("--column", help="PostgreSQL only: the column with documents.")
 ]
 
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}

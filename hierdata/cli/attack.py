@@ -26,10 +26,7 @@ _LEGEND = (
 )
 
 ReleaseFolder = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[RELEASE]", help="The folder of a release, or a file of its records.", show_default=False
-    ),
+    str | None, typer.Argument(metavar="[RELEASE]", help="The folder of a release, or a file of its records.")
 ]
 
 ControlFile = Annotated[
@@ -37,26 +34,20 @@ ControlFile = Annotated[
     typer.Option(
         metavar="FILE",
         help="Individuals who are not in the release; by default those of the policy's control.",
-        show_default=False,
     ),
 ]
 
 DataFile = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE",
-        help="Instead of a release: records of any origin, such as those of a synthesizer.",
-        show_default=False,
+        metavar="FILE", help="Instead of a release: records of any origin, such as those of a synthesizer."
     ),
 ]
 
 OtherRelease = Annotated[
     str | None,
     typer.Option(
-        "--with",
-        metavar="RELEASE",
-        help="Another release of the same fields: who is found by both together.",
-        show_default=False,
+        "--with", metavar="RELEASE", help="Another release of the same fields: who is found by both together."
     ),
 ]
 
@@ -65,7 +56,6 @@ PersonPath = Annotated[
     typer.Option(
         metavar="PATH",
         help="The value of the original that says whose a record is; then persons are counted.",
-        show_default=False,
     ),
 ]
 
@@ -85,8 +75,8 @@ DrawNumber = Annotated[
 def attack(
     *,
     published: ReleaseFolder = None,
-    original: Annotated[str, typer.Option(help="The input it was made from.", show_default=False)],
-    policy: Annotated[Path, typer.Option(help="Its policy.", show_default=False)],
+    original: Annotated[str, typer.Option(help="The input it was made from.")],
+    policy: Annotated[Path, typer.Option(help="Its policy.")],
     control: ControlFile = None,
     data: DataFile = None,
     other: OtherRelease = None,

@@ -21,28 +21,18 @@ _NAME = 30
 
 
 def compare(
-    source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="A file, a folder, or a pattern.", show_default=False)
-    ],
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="A file, a folder, or a pattern.")],
     more: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[POLICY]...", help="More files after --policies.", show_default=False),
+        list[Path] | None, typer.Argument(metavar="[POLICY]...", help="More files after --policies.")
     ] = None,
     *,
-    policy: Annotated[Path, typer.Option(help="The policy to start from.", show_default=False)],
-    out: Annotated[
-        Path, typer.Option(help="A new folder, or that of an earlier comparison.", show_default=False)
-    ],
+    policy: Annotated[Path, typer.Option(help="The policy to start from.")],
+    out: Annotated[Path, typer.Option(help="A new folder, or that of an earlier comparison.")],
     grid: Annotated[
-        list[str] | None,
-        typer.Option(help="A parameter of its models and values, such as k=2,3,5.", show_default=False),
+        list[str] | None, typer.Option(help="A parameter of its models and values, such as k=2,3,5.")
     ] = None,
-    policies: Annotated[
-        list[Path] | None, typer.Option(help="Other policies, one or more files.", show_default=False)
-    ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option(help="Leave out this model, such as alpha-k.", show_default=False)
-    ] = None,
+    policies: Annotated[list[Path] | None, typer.Option(help="Other policies, one or more files.")] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Leave out this model, such as alpha-k.")] = None,
     key_fd: KeyFd = None,
     root: Root = None,
     workers: Workers = None,

@@ -34,12 +34,7 @@ _MOST_FIELDS = 12
 
 StandardName = Annotated[
     str | None,
-    typer.Option(
-        "--as",
-        metavar="STANDARD",
-        help="fhir-r4 (found by itself), c-cda, or hipaa-safe-harbor.",
-        show_default=False,
-    ),
+    typer.Option("--as", metavar="STANDARD", help="fhir-r4 (found by itself), c-cda, or hipaa-safe-harbor."),
 ]
 
 
@@ -49,7 +44,6 @@ def init(
         typer.Argument(
             metavar="INPUT",
             help="A file, a folder of tables or of files with one record each, or the address of a store.",
-            show_default=False,
         ),
     ],
     out: Annotated[

@@ -33,10 +33,7 @@ _MOST_ROWS = 20
 
 def lint(
     policy: Annotated[
-        Path,
-        typer.Argument(
-            metavar="POLICY", help="YAML, JSON, or a JSON Schema with x-hierdata.", show_default=False
-        ),
+        Path, typer.Argument(metavar="POLICY", help="YAML, JSON, or a JSON Schema with x-hierdata.")
     ],
     data: Annotated[str | None, typer.Option(help="The collection that the policy is for.")] = None,
     root: Root = None,

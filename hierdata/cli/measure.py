@@ -34,19 +34,12 @@ Source = Annotated[
         metavar="TABLE|RELEASE",
         help="A table (CSV, JSON, JSON Lines or Parquet), records that are trees or keyed tables, or the "
         "folder or records of a release.",
-        show_default=False,
     ),
 ]
 KeyNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="For a table: a column, or path, that an attacker knows; repeatable.", show_default=False
-    ),
+    list[str] | None, typer.Option(help="For a table: a column, or path, that an attacker knows; repeatable.")
 ]
-SensitiveName = Annotated[
-    str | None,
-    typer.Option(help="For a table: the column, or path, to keep unknown.", show_default=False),
-]
+SensitiveName = Annotated[str | None, typer.Option(help="For a table: the column, or path, to keep unknown.")]
 PartitionFile = Annotated[
     Path | None,
     typer.Option(help="For a table: YAML or JSON, groups of values that an attacker treats as one."),
@@ -64,8 +57,7 @@ ReadingPolicy = Annotated[
     ),
 ]
 InputFormat = Annotated[
-    str | None,
-    typer.Option("--format", help="The format of the file or input; by default by its suffix."),
+    str | None, typer.Option("--format", help="The format of the file or input; by default by its suffix.")
 ]
 RevealNames = Annotated[
     Path | None,

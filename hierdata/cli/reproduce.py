@@ -20,10 +20,7 @@ def reproduce(
         str, typer.Argument(metavar="[PAPER]", help="ML, LE, DL, TC, DR, or all of them.", show_default=True)
     ] = "all",
     *,
-    out: Annotated[
-        Path,
-        typer.Option(help="A new folder for the pages, or that of an interrupted run.", show_default=False),
-    ],
+    out: Annotated[Path, typer.Option(help="A new folder for the pages, or that of an interrupted run.")],
     full: Annotated[
         bool,
         typer.Option(
@@ -34,8 +31,7 @@ def reproduce(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="A folder with adult.data or adult.csv; without it a synthetic table takes its place.",
-            show_default=False,
+            help="A folder with adult.data or adult.csv; without it a synthetic table takes its place."
         ),
     ] = None,
     workers: Workers = None,

@@ -28,7 +28,7 @@ def schema(
     name: Annotated[
         SchemaName, typer.Argument(metavar="NAME", help="policy, release, codebook, report or verification.")
     ],
-    out: Annotated[Path | None, typer.Option(help="A new file for the schema.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option(help="A new file for the schema.")] = None,
 ) -> None:
     """Print the JSON Schema of policies, or of a file of a release."""
     with session(as_json=False, result=out):

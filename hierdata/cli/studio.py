@@ -16,15 +16,10 @@ from hierdata.ground.errors import missing_extra
 
 
 def studio(
-    source: Annotated[
-        str | None, typer.Argument(metavar="[INPUT]", help="A file or a folder.", show_default=False)
-    ] = None,
+    source: Annotated[str | None, typer.Argument(metavar="[INPUT]", help="A file or a folder.")] = None,
     *,
     study: Annotated[
-        Path | None,
-        typer.Option(
-            help="The folder of the study; by default INPUT's name and -study, here.", show_default=False
-        ),
+        Path | None, typer.Option(help="The folder of the study; by default INPUT's name and -study, here.")
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any free one.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,

@@ -32,15 +32,11 @@ Levels = Annotated[
     typer.Option(
         metavar="A,B,C,D,E",
         help="Students: frequencies of levels 1 to 5 instead of --skew, such as 50,35,15,0,0.",
-        show_default=False,
     ),
 ]
 
 Encounters = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FEWEST..MOST", help="Patients: encounters of a patient (1..160).", show_default=False
-    ),
+    str | None, typer.Option(metavar="FEWEST..MOST", help="Patients: encounters of a patient (1..160).")
 ]
 ExportForm = Annotated[
     str | None,
@@ -48,7 +44,6 @@ ExportForm = Annotated[
         "--as",
         metavar="FORM",
         help="fhir: ndjson, a file a resource type (default), or bundles, a file a patient.",
-        show_default=False,
     ),
 ]
 Years = Annotated[
@@ -57,15 +52,9 @@ Years = Annotated[
 
 
 def synth(
-    kind: Annotated[
-        str,
-        typer.Argument(metavar="KIND", help="What to make: students, patients or fhir.", show_default=False),
-    ],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="What to make: students, patients or fhir.")],
     out: Annotated[
-        Path,
-        typer.Option(
-            help="A new file: .json or .jsonl, also with .gz; for fhir a new folder.", show_default=False
-        ),
+        Path, typer.Option(help="A new file: .json or .jsonl, also with .gz; for fhir a new folder.")
     ],
     records: Annotated[
         int, typer.Option("--records", "--patients", help="Number of records.", min=0, max=10**9)

@@ -33,10 +33,9 @@ def verify(
         typer.Argument(
             metavar="PUBLISHED",
             help="The folder of a release, a file of records, a folder of tables, or the address of a store.",
-            show_default=False,
         ),
     ],
-    policy: Annotated[Path, typer.Option(help="The policy whose models are judged.", show_default=False)],
+    policy: Annotated[Path, typer.Option(help="The policy whose models are judged.")],
     original: Annotated[
         str | None,
         typer.Option(help="The input: facts are computed again, and each record is compared with its own."),
