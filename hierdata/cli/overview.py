@@ -12,28 +12,10 @@ from typing import TYPE_CHECKING
 
 from hierdata.cli.terminal import WIDTH, draw_bar, fold, line_width
 from hierdata.ground.escaping import quote
+from hierdata.release.report import wording
 from hierdata.release.report.knowledge import MORE_MAY_FIND
 from hierdata.release.report.names import Names
 from hierdata.release.report.plain import split_sentences
-from hierdata.release.report.wording import (
-    certain_guesses,
-    describe_outcome,
-    describe_worst_risk,
-    kept_share,
-    least_kept,
-    least_that_fit,
-    list_findings,
-    list_guesses,
-    list_learnings,
-    list_unlimited,
-    list_worst_types,
-    of,
-    plural,
-    publishes_nothing,
-    share,
-    state_unlimited,
-    verdict,
-)
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -56,7 +38,10 @@ def overview(report: StewardReport, out: Path) -> list[str]:
     name = quote(report.dataset)
     if len(name) > _LONGEST_NAME:
         name = quote(name[:_LONGEST_NAME].strip('"') + " ...")
-    head = [f"{name}: {verdict(report)}", *fold(f"Given out: {describe_outcome(report)}", "", "  ")]
+    head = [
+        f"{name}: {wording.verdict(report)}",
+        *fold(f"Given out: {wording.describe_outcome(report)}", "", "  "),
+    ]
     head += _why_so_few(report)
     rest = [*_list_kept(report), *_not_promised(report), *_next_steps(report, out)]
     most = MOST_LINES * WIDTH // line_width()
@@ -76,18 +61,20 @@ def _promise(report: StewardReport, most: int) -> list[str]:
 
     What each says first comes first, then chances, then the exact sentences, as far as there is room.
     """
-    finding = [_sentences(report, text) for text in list_findings(report)] or [["No promise limits it."]]
-    learning = [_sentences(report, text) for text in list_learnings(report)]
-    if unlimited := list_unlimited(report):
-        learning.append([state_unlimited(report, _name_paths(unlimited, report))])
-    risk = describe_worst_risk(report)
-    chances = [(0, risk)] if risk and list_findings(report) else []
+    finding = [_sentences(report, text) for text in wording.list_findings(report)] or [
+        ["No promise limits it."]
+    ]
+    learning = [_sentences(report, text) for text in wording.list_learnings(report)]
+    if unlimited := wording.list_unlimited(report):
+        learning.append([wording.state_unlimited(report, _name_paths(unlimited, report))])
+    risk = wording.describe_worst_risk(report)
+    chances = [(0, risk)] if risk and wording.list_findings(report) else []
     chances += [(1, said) for said in _measured_guess(report)]
     sentences = [(part, text[0]) for part, texts in enumerate((finding, learning)) for text in texts]
     sentences += [*chances, *((0, said) for text in finding for said in text[1:])]
     sentences += [(1, said) for text in learning for said in text[1:]]
     for count in range(len(sentences), 0, -1):
-        more = plural(len(sentences) - count, "more sentence")
+        more = wording.plural(len(sentences) - count, "more sentence")
         rest = [f"(The promise goes on: {more} in the report.)"] if count < len(sentences) else []
         first = [said for part, said in sentences[:count] if part == 0]
         second = [said for part, said in sentences[:count] if part == 1]
@@ -95,7 +82,7 @@ def _promise(report: StewardReport, most: int) -> list[str]:
         lines += _paragraph("Learning about a person", second + rest) if second else []
         if len(lines) <= most:
             return lines
-    return fold(f"The promise has {plural(len(sentences), 'sentence')}: read them in the report.")
+    return fold(f"The promise has {wording.plural(len(sentences), 'sentence')}: read them in the report.")
 
 
 def _paragraph(name: str, sentences: Sequence[str]) -> list[str]:
@@ -112,8 +99,8 @@ def _sentences(report: StewardReport, text: str) -> list[str]:
 
 def _measured_guess(report: StewardReport) -> Iterator[str]:
     """Yield what was measured of guesses where none is certain, and who guesses better."""
-    if not certain_guesses(report):
-        for text in list_guesses(report)[:1]:
+    if not wording.certain_guesses(report):
+        for text in wording.list_guesses(report)[:1]:
             yield from _sentences(report, text)
     known = report.group_ids and {
         path: guess.fraction for path, guess in report.group_ids.worst_guess.items()
@@ -125,25 +112,29 @@ def _measured_guess(report: StewardReport) -> Iterator[str]:
 
 def _list_kept(report: StewardReport) -> Iterator[str]:
     """Yield what is kept: in all, of the fields that lost most, and a bar for each of a few vertex types."""
-    named_by, lost = Names.of(report), least_kept(report)
+    named_by, lost = Names.of(report), wording.least_kept(report)
     nothing = [path for path, kept in lost if not kept]
     named = f"; nothing of {_name_paths(nothing, report)}" if nothing else ""
-    least = [f"{named_by.name(path, _LONGEST_PATH)} ({share(kept)})" for path, kept in lost if kept]
+    least = [f"{named_by.name(path, _LONGEST_PATH)} ({wording.share(kept)})" for path, kept in lost if kept]
     named += f"; least of {' and '.join(least[:_FIELDS])}" if least else ""
     if report.kept.total is not None:
-        yield from fold(f"Kept of the input: {kept_share(report.kept.total)}{named}.", "", "  ")
-    elif publishes_nothing(report):
+        yield from fold(f"Kept of the input: {wording.kept_share(report.kept.total)}{named}.", "", "  ")
+    elif wording.publishes_nothing(report):
         yield "Kept of the input: 0 %."
     tallies = report.counts.vertices
-    shown = list_worst_types(report, _TYPES if len(tallies) <= _TYPES else _TYPES - 1)
+    shown = wording.list_worst_types(report, _TYPES if len(tallies) <= _TYPES else _TYPES - 1)
     names = {path: named_by.name(path, _LONGEST_PATH) for path in shown}
     width = max(map(len, names.values()), default=0)
     for path, name in names.items():
         kept = report.kept.vertices.get(path)
-        bar = "" if kept is None else f"  {draw_bar(kept.kept.value)}  {share(kept.kept.value).rjust(6)}"
-        yield f"  {name.ljust(width)}{bar}  {of(tallies[path])} published"
+        bar = (
+            ""
+            if kept is None
+            else f"  {draw_bar(kept.kept.value)}  {wording.share(kept.kept.value).rjust(6)}"
+        )
+        yield f"  {name.ljust(width)}{bar}  {wording.of(tallies[path])} published"
     if more := len(tallies) - len(names):
-        yield f"  and {plural(more, 'more vertex type')} that lost no more: --metrics, or the report"
+        yield f"  and {wording.plural(more, 'more vertex type')} that lost no more: --metrics, or the report"
 
 
 def _not_promised(report: StewardReport) -> list[str]:
@@ -151,17 +142,17 @@ def _not_promised(report: StewardReport) -> list[str]:
 
     Fields that no promise limits stand with what could be learned.
     """
-    unlimited = list_unlimited(report)
-    certain = [path for path in certain_guesses(report) if path not in unlimited]
-    first = [MORE_MAY_FIND] if least_that_fit(report) is not None else []
+    unlimited = wording.list_unlimited(report)
+    certain = [path for path in wording.certain_guesses(report) if path not in unlimited]
+    first = [MORE_MAY_FIND] if wording.least_that_fit(report) is not None else []
     first += [f"In some group all may have one value {_at(certain, report)}."] if certain else []
-    count = plural(len(report.limitations), "thing")
+    count = wording.plural(len(report.limitations), "thing")
     return fold(" ".join([f"Not promised: {count}, listed in the report.", *first]), "", "  ")
 
 
 def _next_steps(report: StewardReport, out: Path) -> Iterator[str]:
     """Yield what to do next, where the report lies, and what can be given out; a long path is not broken."""
-    warnings = plural(len(report.warnings), "warning") if report.warnings else "no warnings"
+    warnings = wording.plural(len(report.warnings), "warning") if report.warnings else "no warnings"
     yield f"Next: read the report ({warnings}) before you give anything out."
     yield f"Report: {out / 'steward' / 'report.html'}"
     yield f"To give out: {out / 'public'}"
@@ -170,7 +161,7 @@ def _next_steps(report: StewardReport, out: Path) -> Iterator[str]:
 def _largest(guesses: dict[str, Fraction], report: StewardReport) -> str:
     most = max(guesses.values())
     worst = [path for path, guess in guesses.items() if guess == most]
-    return f"a chance of at most {share(float(most))} {_at(worst, report)}"
+    return f"a chance of at most {wording.share(float(most))} {_at(worst, report)}"
 
 
 def _at(paths: Sequence[str], report: StewardReport) -> str:
@@ -178,5 +169,5 @@ def _at(paths: Sequence[str], report: StewardReport) -> str:
 
 
 def _name_paths(paths: Sequence[str], report: StewardReport) -> str:
-    also = f" and {plural(len(paths) - 1, 'other')}" if len(paths) > 1 else ""
+    also = f" and {wording.plural(len(paths) - 1, 'other')}" if len(paths) > 1 else ""
     return f"{Names.of(report).name(paths[0], _LONGEST_PATH)}{also}"

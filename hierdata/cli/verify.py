@@ -81,7 +81,7 @@ def verify(
         elif not quiet:
             from hierdata.release.report.text import describe_verdict
 
-            exempt = [str(loaded.rules_by_keys[keys][0]) for keys in loaded.exempt]
+            exempt = [*map(loaded.spell_path, loaded.exempt)]
             say_folded(*describe_verdict(verdict, exempt, loaded.labels))
         if not verdict.passed:
             raise typer.Exit(explain("VerificationError", "the promise does not hold", 4, as_json=False))

@@ -28,22 +28,9 @@ from hierdata.release.gates import attacker_risks, bind_attackers
 from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE, SUMMARY_FILE
 from hierdata.release.pictures import collect_pictures
 from hierdata.release.public import ReadBack, build_codebook, build_release_file
+from hierdata.release.report import parts
 from hierdata.release.report.models import Outcome, ReleaseFile, SafeHarborRow, StewardReport, dump
 from hierdata.release.report.page import render_report, render_summary
-from hierdata.release.report.parts import (
-    Counts,
-    Exact,
-    Fingerprints,
-    GateVerdict,
-    KeptShare,
-    KeptShares,
-    LevelRow,
-    LevelTable,
-    MembershipRow,
-    Tally,
-    costs,
-    figures,
-)
 from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.report.shape import ShapeFacts
 from hierdata.release.report.wording import DROPPED, certain_guesses, warn_of_certainty
@@ -56,7 +43,7 @@ def write_files(
     prepared: Prepared,
     tallies: Tallies,
     verdict: Verdict,
-    gates: tuple[GateVerdict, ...],
+    gates: tuple[parts.GateVerdict, ...],
     published: ReadBack,
     shaped: ShapeFacts,
     stated: tuple[str, ...],
@@ -76,7 +63,7 @@ def write_files(
     facts = freeze(prepared, __version__, tables).model_copy(update=kept)
     additions = {
         "shape": shaped.figures,
-        "fingerprints": Fingerprints(input=content.hex(), policy=facts.policy),
+        "fingerprints": parts.Fingerprints(input=content.hex(), policy=facts.policy),
         "pictures": collect_pictures(prepared, tallies[count_part], published),
     }
     report = report.model_copy(update=additions)
@@ -101,7 +88,7 @@ def build_report(
     prepared: Prepared,
     tallies: Tallies,
     verdict: Verdict,
-    gates: tuple[GateVerdict, ...],
+    gates: tuple[parts.GateVerdict, ...],
     stated: tuple[str, ...] = (),
     empty: int = 0,
 ) -> StewardReport:
@@ -126,12 +113,12 @@ def build_report(
         },
         class_size=prepared.constraints.min_class_size,
         counts=_counts(prepared.schema, counts, verdict, empty),
-        metrics=figures({name: measures for name, measures in measured.items() if measures}),
+        metrics=parts.figures({name: measures for name, measures in measured.items() if measures}),
         kept=_kept_shares(tallies),
         attackers=attacker_risks(attackers, tallies),
         gates=gates,
         loss_exact=not counts.rounded,
-        costs=costs(counts.costs),
+        costs=parts.costs(counts.costs),
         levels=_levels(prepared, counts),
         safe_harbor=tuple(
             SafeHarborRow(letter=identifier.letter, what=identifier.what, fields=dict(identifier.treated))
@@ -156,7 +143,7 @@ def build_report(
 
 def _without_unlimited(policy: Policy, paths: Sequence[str]) -> Iterator[str]:
     """Yield the paths that some model limits; lint warns of the others."""
-    unlimited = {str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)}
+    unlimited = {*map(policy.spell_path, find_unlimited(policy))}
     return (path for path in paths if path not in unlimited)
 
 
@@ -184,8 +171,8 @@ def _role_of(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) ->
     return f"quasi-identifier: {traits.quasi_identifiers.format(kind=book['kind'])}"
 
 
-def _counts(schema: Schema, counts: Counted, verdict: Verdict, empty: int) -> Counts:
-    return Counts(
+def _counts(schema: Schema, counts: Counted, verdict: Verdict, empty: int) -> parts.Counts:
+    return parts.Counts(
         records=_tally(counts.records, counts.published_records),
         empty_records=empty,
         vertices={
@@ -200,17 +187,17 @@ def _counts(schema: Schema, counts: Counted, verdict: Verdict, empty: int) -> Co
     )
 
 
-def _kept_shares(tallies: Tallies) -> KeptShares:
+def _kept_shares(tallies: Tallies) -> parts.KeptShares:
     shares = KeptWorth().shares(tallies)
-    return KeptShares(
+    return parts.KeptShares(
         total=None if shares.total is None else _kept_share(shares.total),
         vertices={path: _kept_share(share) for path, share in shares.vertices.items()},
         fields={path: _kept_share(share) for path, share in shares.fields.items()},
     )
 
 
-def _kept_share(share: Share) -> KeptShare:
-    return KeptShare(kept=Exact.of(share.kept), attainable=Exact.of(share.attainable))
+def _kept_share(share: Share) -> parts.KeptShare:
+    return parts.KeptShare(kept=parts.Exact.of(share.kept), attainable=parts.Exact.of(share.attainable))
 
 
 def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:
@@ -224,11 +211,11 @@ def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:
     return reasons
 
 
-def _tally(total: int, published: int) -> Tally:
-    return Tally(input=total, published=published, suppressed=total - published)
+def _tally(total: int, published: int) -> parts.Tally:
+    return parts.Tally(input=total, published=published, suppressed=total - published)
 
 
-def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
+def _levels(prepared: Prepared, counts: Counted) -> dict[str, parts.LevelTable]:
     """Build the table of levels of each sensitive attribute: shares, capacities in a class, breakpoints."""
     policy, size = prepared.policy, prepared.constraints.min_class_size
     degrees = memberships(policy, prepared.survey)
@@ -236,7 +223,7 @@ def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
     for keys, scale in prepared.scales.items():
         if scale is None:
             continue
-        path = str(policy.rules_by_keys[keys][0])
+        path = policy.spell_path(keys)
         capacities = [
             most
             for model, scope in policy.scoped_models
@@ -245,22 +232,22 @@ def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
         counted = counts.levels.get(path, Sums())
         total = max(sum(counted.values()), 1)
         rows = tuple(
-            LevelRow(
+            parts.LevelRow(
                 level=level,
                 count=count,
-                share=Exact.of(Fraction(count, total)),
+                share=parts.Exact.of(Fraction(count, total)),
                 capacity=min((most[level - 1] for most in capacities), default=None),
             )
             for level in range(1, scale.count + 1)
             for count in [counted.get(level, 0)]
         )
-        tables[path] = LevelTable(
+        tables[path] = parts.LevelTable(
             levels=rows,
             breakpoints=tuple(map(str, breakpoints(scale.low, scale.high)))
             if isinstance(scale, DomainScale)
             else (),
             memberships=tuple(
-                MembershipRow(at=row.label, level=row.level, degrees=row.degrees)
+                parts.MembershipRow(at=row.label, level=row.level, degrees=row.degrees)
                 for row in degrees.get(path, ())
             ),
         )

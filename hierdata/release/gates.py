@@ -80,7 +80,7 @@ def _metric_at_path(policy: Policy, gate: Gate, schema: Schema) -> Metric:
 
     keys = keys_of(policy, cast("str", gate.on))
     paths = {schema.keys(kind.index): kind.path for kind in schema.types}
-    paths |= {field: str(policy.rules_by_keys[field][0]) for field in (*policy.quasi, *policy.sensitive)}
+    paths |= {field: policy.spell_path(field) for field in (*policy.quasi, *policy.sensitive)}
     if keys not in paths:
         raise PolicyError(
             f"gate on {gate.metric}: this is neither a vertex type nor a published field that is generalized "
@@ -135,7 +135,7 @@ def attacker_risks(
 
 def _bound_to(metric: type[Risk], policy: Policy, attacker: AttackerModel) -> Risk:
     return metric(
-        tuple(str(policy.rules_by_keys[keys][0]) for keys in after(policy, attacker)),
+        tuple(policy.spell_path(keys) for keys in after(policy, attacker)),
         _keys(policy, attacker),
         attacker.partition,
         attacker.weight,
@@ -146,7 +146,7 @@ def _keys(policy: Policy, attacker: AttackerModel) -> KeyForm | tuple[str, ...]:
     """Return the keys of an attacker as the policy's fields spell them."""
     if isinstance(attacker.keys, str):
         return attacker.keys
-    return tuple(_path(policy, key) for key in attacker.keys)
+    return tuple(policy.spell_path(keys_of(policy, key)) for key in attacker.keys)
 
 
 def pass_gates(gates: Iterable[BoundGate], tallies: Tallies) -> tuple[GateVerdict, ...]:
@@ -174,11 +174,6 @@ def describe_gate(policy: Policy, gate: Gate) -> dict[str, Any]:
         "weight": None if attacker is None else attacker.weight,
         "reason": gate.reason,
     }
-
-
-def _path(policy: Policy, text: str) -> str:
-    """Return a path as the policy's fields spell it."""
-    return str(policy.rules_by_keys[keys_of(policy, text)][0])
 
 
 def _sentence(verdict: GateVerdict) -> str:

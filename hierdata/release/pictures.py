@@ -48,14 +48,14 @@ def _depths(prepared: Prepared, counts: Counted, published: ReadBack) -> Iterato
         bands[LEFT_OUT] = counts.vertices[kind] - counts.published[kind]
         bands[MISSING] = max(counts.vertices[kind] - sum(bands.values()), 0)
         if counts.vertices[kind]:
-            yield str(published.policy.rules_by_keys[keys][0]), bands
+            yield published.policy.spell_path(keys), bands
 
 
 def _type_of(prepared: Prepared, keys: tuple[str, ...]) -> int | None:
     """Return the vertex type that has a field of these keys; None for one that only ``unlisted`` keeps."""
     if keys not in prepared.policy.rules_by_keys:
         return None
-    path = str(prepared.policy.rules_by_keys[keys][0])
+    path = prepared.policy.spell_path(keys)
     for kind in prepared.schema.types:
         if any(attribute.path == path for attribute in kind.attributes):
             return kind.index

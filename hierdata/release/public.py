@@ -19,33 +19,9 @@ from hierdata.policy.plan.treatment import dropped_references, kept_references, 
 from hierdata.policy.policy import Policy
 from hierdata.release.gates import describe_gate
 from hierdata.release.labels import spell_labels
+from hierdata.release.report import parts, sentences
 from hierdata.release.report.knowledge import knowledge_sentences, read_missing
 from hierdata.release.report.models import Codebook, CodebookField, PluginUse, ReleaseFile
-from hierdata.release.report.parts import (
-    Exact,
-    GroupIds,
-    Promise,
-    PublicCounts,
-    PublicGate,
-    PublishedFile,
-    PublishedValues,
-    figures,
-)
-from hierdata.release.report.sentences import (
-    READ_RESOURCES,
-    certain_sentences,
-    count_empty,
-    describe_group_ids,
-    identifier_sentences,
-    limitations,
-    spelling_sentence,
-    state_closed,
-    state_forms,
-    state_substitutes,
-    suppression_sentences,
-    unique_sentences,
-    unlimited_sentences,
-)
 from hierdata.release.report.shape import describe_steps, limit_individuals, limit_shape
 from hierdata.release.verification import promises
 
@@ -67,7 +43,7 @@ class ReadBack:
     survey: Survey
     verdict: Verdict
     format: str
-    files: tuple[PublishedFile, ...]
+    files: tuple[parts.PublishedFile, ...]
 
 
 def build_release_file(published: ReadBack) -> ReleaseFile:
@@ -83,9 +59,9 @@ def build_release_file(published: ReadBack) -> ReleaseFile:
         tables=dict(verdict.tables),
         passed=True,
         promises=_public_promises(policy, verdict),
-        worst_guess={path: Exact.of(share) for path, share in verdict.worst_guess.items()},
-        group_ids=GroupIds.of(verdict.group_ids),
-        counts=PublicCounts(
+        worst_guess={path: parts.Exact.of(share) for path, share in verdict.worst_guess.items()},
+        group_ids=parts.GroupIds.of(verdict.group_ids),
+        counts=parts.PublicCounts(
             records=verdict.records,
             classes=verdict.classes,
             smallest_class=verdict.k,
@@ -94,8 +70,8 @@ def build_release_file(published: ReadBack) -> ReleaseFile:
             k_exempt=verdict.k_exempt,
         ),
         fineness=dict(_fineness(published)),
-        metrics=figures(_published_figures(published)),
-        gates=tuple(PublicGate(**describe_gate(policy, gate), passed=True) for gate in policy.gates),
+        metrics=parts.figures(_published_figures(published)),
+        gates=tuple(parts.PublicGate(**describe_gate(policy, gate), passed=True) for gate in policy.gates),
         limitations=describe_limitations(policy, verdict, published.survey.empty),
         labels=policy.labels,
     )
@@ -130,7 +106,7 @@ def build_codebook(published: ReadBack) -> Codebook:
                     role="derived",
                     published=True,
                     missing=rule.missing,
-                    source=str(policy.rules_by_keys[policy.derived_fields[keys].source][0]),
+                    source=policy.spell_path(policy.derived_fields[keys].source),
                     labels=spell_labels(survey.labels[keys]) if keys in survey.labels else (),
                 )
             )
@@ -148,7 +124,7 @@ def build_codebook(published: ReadBack) -> Codebook:
 def _read_absent(policy: Policy) -> dict[str, str]:
     """Return what the codebook says of what is not there instead of its usual sentences."""
     known = {} if policy.knowledge is None else read_missing(policy.knowledge)
-    return known if policy.standard is None else known | READ_RESOURCES
+    return known if policy.standard is None else known | sentences.READ_RESOURCES
 
 
 def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tuple[str, ...]:
@@ -156,19 +132,18 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
     exempt, absent = _reasons_given(policy)
     apart = policy.recoding_traits.partitions_each_type
     scopes = [path for paths in verdict.tables.values() for path in paths] if apart else []
-    suppression = suppression_sentences(
+    suppression = sentences.suppression_sentences(
         judged=any(model.per_attribute for model in policy.models),
         guarded=policy.guards_suppressed,
         each_type=apart and not (policy.steps and policy.steps[0].aligns),
     )
-    stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes)
-    stated += state_forms(
-        {str(policy.rules_by_keys[keys][0]): describe_form(policy, keys) for keys in policy.sensitive}
-    )
-    unlimited = [str(policy.rules_by_keys[keys][0]) for keys in find_unlimited(policy)]
-    stated += unlimited_sentences(unlimited, tables=bool(verdict.tables))
-    stated += count_empty(empty)
-    stated += certain_sentences(
+    forms = {policy.spell_path(keys): describe_form(policy, keys) for keys in policy.sensitive}
+    stated = sentences.limitations(policy.models, policy.recoding, exempt, scopes=scopes)
+    stated += sentences.state_forms(forms)
+    unlimited = [*map(policy.spell_path, find_unlimited(policy))]
+    stated += sentences.unlimited_sentences(unlimited, tables=bool(verdict.tables))
+    stated += sentences.count_empty(empty)
+    stated += sentences.certain_sentences(
         [path for path, share in verdict.worst_guess.items() if share == 1 and path not in unlimited]
     )
     stated += suppression
@@ -176,9 +151,9 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
         form = () if policy.standard is None else ("absent",)
         stated += tuple(knowledge_sentences(policy.knowledge, verdict.told_apart, *form))
     if policy.spelling is not None:
-        stated += (spelling_sentence(policy.spelling.keep),)
+        stated += (sentences.spelling_sentence(policy.spelling.keep),)
     stated += tuple(
-        f"{policy.rules_by_keys[keys][0]} follows from {policy.rules_by_keys[field.source][0]}: where it "
+        f"{policy.spell_path(keys)} follows from {policy.spell_path(field.source)}: where it "
         "stands next to a coarser value, each value below that occurs in the original"
         for keys, field in policy.derived_fields.items()
         if field.source in policy.quasi
@@ -186,22 +161,22 @@ def describe_limitations(policy: Policy, verdict: Verdict, empty: int = 0) -> tu
     if policy.models_of_preset:
         stated += (f"These models are {policy.models_of_preset}",)
     stated += limit_individuals(policy)
-    stated += unique_sentences(policy.accept.unique)
+    stated += sentences.unique_sentences(policy.accept.unique)
     substitutes = [keys for keys, spec in policy.pseudonyms.items() if spec.keeps_form]
     if substitutes:
-        stated += (state_substitutes([str(policy.rules_by_keys[keys][0]) for keys in substitutes]),)
+        stated += (sentences.state_substitutes([*map(policy.spell_path, substitutes)]),)
     stated += tuple(limit_shape(spec.step for spec in policy.shape))
-    stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
+    stated += sentences.describe_group_ids(verdict.group_ids, policy.accept.group_ids)
     links = closed_references(policy)
     numbered = {field.keys for field in (*links.ids, *links.references)}
-    stated += state_closed([str(policy.rules_by_keys[field.keys][0]) for field in links.references])
-    return stated + identifier_sentences(
-        [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms if keys not in numbered],
+    stated += sentences.state_closed([policy.spell_path(field.keys) for field in links.references])
+    return stated + sentences.identifier_sentences(
+        [policy.spell_path(keys) for keys in policy.pseudonyms if keys not in numbered],
         linked_domains(policy),
-        {str(policy.rules_by_keys[keys][0]): shift for keys, shift in policy.date_shifts.items()},
+        {policy.spell_path(keys): shift for keys, shift in policy.date_shifts.items()},
         absent=absent,
-        references=[str(policy.rules_by_keys[keys][0]) for keys in dropped_references(policy)],
-        kept=[str(policy.rules_by_keys[keys][0]) for keys in kept_references(policy)],
+        references=[*map(policy.spell_path, dropped_references(policy))],
+        kept=[*map(policy.spell_path, kept_references(policy))],
         per_run=policy.key == "per-run",
     )
 
@@ -214,12 +189,12 @@ def describe_form(policy: Policy, keys: tuple[str, ...]) -> str | None:
 
 def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
     """Return the policy's reasons by path: why fields are exempt, why a missing pseudonym reveals nothing."""
-    reasons = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
+    reasons = {keys: (policy.spell_path(keys), reason) for keys, reason in policy.exempt.items()}
     exempt = dict(pair for keys, pair in reasons.items() if keys not in policy.pseudonyms)
     return exempt, {path: reason for path, reason in reasons.values() if path not in exempt and reason}
 
 
-def _public_promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
+def _public_promises(policy: Policy, verdict: Verdict) -> tuple[parts.Promise, ...]:
     """Return the promises; what a model achieved is left out if it can be computed from the original only."""
     public = (
         judgement if judgement.held else replace(judgement, held=True, reason="", achieved={})
@@ -228,14 +203,14 @@ def _public_promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
     return promises(policy, replace(verdict, judgements=tuple(public)))
 
 
-def _fineness(published: ReadBack) -> Iterator[tuple[str, PublishedValues]]:
+def _fineness(published: ReadBack) -> Iterator[tuple[str, parts.PublishedValues]]:
     """Yield the path of each quasi-identifier, and how many of its published values are how fine."""
     for keys, losses in _losses(published):
         exact = sum(count for label, count, lost in losses if not lost and label != ROOT_LABEL)
         anything = sum(count for label, count, _ in losses if label == ROOT_LABEL)
         coarser = sum(count for _, count, _ in losses) - exact - anything
-        path = str(published.policy.rules_by_keys[keys][0])
-        yield path, PublishedValues(exact=exact, coarser=coarser, any=anything)
+        path = published.policy.spell_path(keys)
+        yield path, parts.PublishedValues(exact=exact, coarser=coarser, any=anything)
 
 
 def _published_figures(published: ReadBack) -> dict[str, tuple[Figure, ...]]:
@@ -284,5 +259,5 @@ def _losses(
         except Uncovered:
             raise VerificationError(
                 "a published value is not one that the policy's domain publishes",
-                path=str(published.policy.rules_by_keys[keys][0]),
+                path=published.policy.spell_path(keys),
             ) from None

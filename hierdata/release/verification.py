@@ -122,7 +122,7 @@ def freeze(
     taxonomies, known, readings = semantics(policy), references(prepared), prepared.readings
     for keys, rule in policy.sensitive.items():
         scale, taxonomy, reference = prepared.scales[keys], taxonomies[keys], known.get(keys)
-        sensitive[str(policy.rules_by_keys[keys][0])] = SensitiveFacts(
+        sensitive[policy.spell_path(keys)] = SensitiveFacts(
             scale=None if scale is None else scale.facts(),
             number=rule.reads_numbers,
             taxonomy=None if taxonomy is None else taxonomy.codebook,
@@ -139,10 +139,7 @@ def freeze(
         vertices=tuple(sorted(many_keys(prepared.schema))),
         population=_population(policy),
         tables=dict(tables or {}),
-        derived={
-            str(policy.rules_by_keys[keys][0]): _freeze_labels(pairs)
-            for keys, pairs in prepared.labels.items()
-        },
+        derived={policy.spell_path(keys): _freeze_labels(pairs) for keys, pairs in prepared.labels.items()},
     )
 
 
@@ -170,7 +167,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     readings = {}
     taxonomies = semantics(policy)
     for keys, rule in policy.sensitive.items():
-        path = str(policy.rules_by_keys[keys][0])
+        path = policy.spell_path(keys)
         try:
             frozen = facts.sensitive[path]
             scales[keys] = scale = None if frozen.scale is None else scale_from_facts(frozen.scale)
@@ -239,7 +236,7 @@ def _thaw_labels(facts: Verification, policy: Policy) -> LabelsKnown:
     """Return the frozen labels. Raises VerificationError if they are not those of the policy's fields."""
     labels = {}
     for keys in policy.derived_fields:
-        path = str(policy.rules_by_keys[keys][0])
+        path = policy.spell_path(keys)
         if path not in facts.derived:
             raise VerificationError("these are not facts of this field, or they were changed", path=path)
         labels[keys] = tuple((_thaw_value(value), _thaw_value(label)) for value, label in facts.derived[path])
@@ -356,7 +353,7 @@ def _describes(
     stated: Mapping[str, tuple[str, ...]], stated_tables: Mapping[str, tuple[str, ...]], policy: Policy
 ) -> bool:
     """Return whether the tables agree; an attribute with only missing values is not found in any table."""
-    known = Counter(str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive)
+    known = Counter(map(policy.spell_path, policy.sensitive))
     return (
         stated.keys() == stated_tables.keys()
         and all(set(stated_tables[part]) <= set(paths) for part, paths in stated.items())

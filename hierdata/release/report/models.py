@@ -14,25 +14,7 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_seri
 from hierdata.domains.bounds import ShortText
 from hierdata.ground.escaping import escape_json
 from hierdata.ground.recodings import traits_of
-from hierdata.release.report.parts import (
-    Cost,
-    Counts,
-    Exact,
-    Fingerprints,
-    GateVerdict,
-    GroupIds,
-    KeptShares,
-    LevelTable,
-    Measure,
-    Pictures,
-    Plain,
-    Promise,
-    PublicCounts,
-    PublicGate,
-    PublishedFile,
-    PublishedValues,
-    Shown,
-)
+from hierdata.release.report import parts
 from hierdata.release.report.shape import ShapeFigure
 
 Label = bool | int | str
@@ -44,7 +26,7 @@ def _leave_out(data: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name not in names or value}
 
 
-class PluginUse(Plain):
+class PluginUse(parts.Plain):
     """A plug-in that was used: its family and name, and the name and version of its distribution."""
 
     family: ShortText
@@ -53,7 +35,7 @@ class PluginUse(Plain):
     version: ShortText
 
 
-class Outcome(Plain):
+class Outcome(parts.Plain):
     """What both the recipients and the steward are told of a release.
 
     ``version`` is hierdata's; ``plugins`` are the plug-ins that the policy names. ``format`` is that of the
@@ -66,17 +48,17 @@ class Outcome(Plain):
 
     version: str
     plugins: tuple[PluginUse, ...] = ()
-    dataset: Shown
+    dataset: parts.Shown
     recoding: str
     format: str
-    files: tuple[PublishedFile, ...]
+    files: tuple[parts.PublishedFile, ...]
     tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     passed: bool
-    promises: tuple[Promise, ...]
-    worst_guess: dict[str, Exact] = Field(default={})
-    group_ids: GroupIds | None = None
-    limitations: tuple[Shown, ...]
-    labels: dict[str, Shown] = Field(default={})
+    promises: tuple[parts.Promise, ...]
+    worst_guess: dict[str, parts.Exact] = Field(default={})
+    group_ids: parts.GroupIds | None = None
+    limitations: tuple[parts.Shown, ...]
+    labels: dict[str, parts.Shown] = Field(default={})
 
     @property
     def groups_persons(self) -> bool:
@@ -100,13 +82,13 @@ class ReleaseFile(Outcome):
     ``metrics`` are over the published values, ``gates`` the policy's limits, which all passed.
     """
 
-    counts: PublicCounts
-    fineness: dict[str, PublishedValues] = Field(default={})
-    metrics: dict[str, Measure]
-    gates: tuple[PublicGate, ...] = ()
+    counts: parts.PublicCounts
+    fineness: dict[str, parts.PublishedValues] = Field(default={})
+    metrics: dict[str, parts.Measure]
+    gates: tuple[parts.PublicGate, ...] = ()
 
 
-class SafeHarborRow(Plain):
+class SafeHarborRow(parts.Plain):
     """One of the 18 identifiers of HIPAA's Safe Harbor: what the policy does with the fields that hold it.
 
     ``fields`` has what is published by path; it is empty where the policy says that there are none.
@@ -114,7 +96,7 @@ class SafeHarborRow(Plain):
 
     letter: ShortText
     what: ShortText
-    fields: dict[str, Shown]
+    fields: dict[str, parts.Shown]
 
 
 class StewardReport(Outcome):
@@ -132,24 +114,24 @@ class StewardReport(Outcome):
     """
 
     class_size: Annotated[int, Field(ge=1)]
-    counts: Counts
-    metrics: dict[str, Measure]
-    kept: KeptShares = Field(default=KeptShares())
-    attackers: dict[str, dict[str, Measure]] = Field(default={})
-    gates: tuple[GateVerdict, ...] = ()
+    counts: parts.Counts
+    metrics: dict[str, parts.Measure]
+    kept: parts.KeptShares = Field(default=parts.KeptShares())
+    attackers: dict[str, dict[str, parts.Measure]] = Field(default={})
+    gates: tuple[parts.GateVerdict, ...] = ()
     loss_exact: bool
     shape: tuple[ShapeFigure, ...] = ()
-    fields: dict[str, Shown]
-    costs: dict[str, Cost]
-    levels: dict[str, LevelTable]
+    fields: dict[str, parts.Shown]
+    costs: dict[str, parts.Cost]
+    levels: dict[str, parts.LevelTable]
     safe_harbor: tuple[SafeHarborRow, ...] = ()
-    reasons: dict[str, Shown]
-    warnings: tuple[Shown, ...]
-    fingerprints: Fingerprints | None = None
-    pictures: Pictures | None = None
+    reasons: dict[str, parts.Shown]
+    warnings: tuple[parts.Shown, ...]
+    fingerprints: parts.Fingerprints | None = None
+    pictures: parts.Pictures | None = None
 
 
-class CodebookField(Plain):
+class CodebookField(parts.Plain):
     """A field of the input.
 
     ``domain`` describes the values of a quasi-identifier (its ``kind`` and the rest); ``missing`` lists the
@@ -166,7 +148,7 @@ class CodebookField(Plain):
     published: bool
     domain: dict[str, Any] | None = None
     missing: tuple[str, ...] = ()
-    exempt: Shown | None = None
+    exempt: parts.Shown | None = None
     action: str | None = None
     same: tuple[str, ...] = ()
     source: str | None = None
@@ -178,16 +160,16 @@ class CodebookField(Plain):
         return _leave_out(handler(self), "source", "labels", "form")
 
 
-class Codebook(Plain):
+class Codebook(parts.Plain):
     """``public/codebook.json``: how to read the published values, from these values and the policy alone.
 
     ``shape`` says how the records of the input were shaped before; it is left out if they were not.
     """
 
     version: str
-    dataset: Shown
+    dataset: parts.Shown
     recoding: str
-    shape: tuple[Shown, ...] = ()
+    shape: tuple[parts.Shown, ...] = ()
     fields: tuple[CodebookField, ...]
     generalized: str = (
         "A category by the label of its node, a number or date by its interval or period; * is any value."
@@ -201,14 +183,14 @@ class Codebook(Plain):
         return _leave_out(handler(self), "shape")
 
 
-class Reference(Plain):
+class Reference(parts.Plain):
     """How often each value of an attribute occurs: texts as they are, numbers by their shortest spelling."""
 
     texts: dict[str, Annotated[int, Field(ge=0)]]
     numbers: dict[str, Annotated[int, Field(ge=0)]]
 
 
-class FrozenNumber(Plain):
+class FrozenNumber(parts.Plain):
     """A number of the original, by its shortest spelling."""
 
     number: str
@@ -218,7 +200,7 @@ Frozen = bool | str | FrozenNumber
 """A value of the original in a file of facts."""
 
 
-class SensitiveFacts(Plain):
+class SensitiveFacts(parts.Plain):
     """What fixes the judgement of a sensitive attribute.
 
     ``scale`` is what LevelScale.facts() gives, null without levels; ``number`` tells that texts are read as
@@ -235,7 +217,7 @@ class SensitiveFacts(Plain):
     within: Literal["place", "record"] = "place"
 
 
-class Verification(Plain):
+class Verification(parts.Plain):
     """``steward/verification.json``: the facts frozen at publication, by which ``verify`` judges.
 
     ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what was taken from the
@@ -248,7 +230,7 @@ class Verification(Plain):
     """
 
     version: str
-    dataset: Shown
+    dataset: parts.Shown
     policy: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     sensitive: dict[str, SensitiveFacts]
     quasi: dict[str, dict[str, Any]]

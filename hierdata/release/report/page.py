@@ -16,6 +16,7 @@ from hierdata.ground.escaping import quote
 from hierdata.ground.pages import allow_only, read_templates
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts import Chart
+from hierdata.release.report import wording
 from hierdata.release.report.drawings import describe_risk, draw_kept, list_pictures
 from hierdata.release.report.knowledge import KNOWLEDGE, MORE_MAY_FIND
 from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
@@ -24,24 +25,6 @@ from hierdata.release.report.plain import split_plain
 from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
 from hierdata.release.report.style import STYLE
 from hierdata.release.report.tables import list_sections, tabulate_fineness
-from hierdata.release.report.wording import (
-    count,
-    describe_outcome,
-    describe_standing,
-    kept_share,
-    least_kept,
-    least_that_fit,
-    list_findings,
-    list_guesses,
-    list_learnings,
-    list_unlimited,
-    parameters,
-    plural,
-    share,
-    sizes,
-    state_unlimited,
-    verdict,
-)
 
 _ALL_STYLE = STYLE + CHART_STYLE
 CONTENT_POLICY = allow_only(_ALL_STYLE)
@@ -70,11 +53,11 @@ def render_report(report: StewardReport, signature: Signature | None = None) -> 
         signature=signature,
         most_important=rank_limitations(report.limitations)[:MOST_LIMITATIONS],
         kept=draw_kept(report),
-        guesses=list_guesses(report),
+        guesses=wording.list_guesses(report),
         risk=describe_risk(report),
-        unlimited=" and ".join(list_unlimited(report)),
-        nothing=[path for path, kept in least_kept(report) if not kept],
-        least=[pair for pair in least_kept(report) if pair[1]][:MOST_FIELDS],
+        unlimited=" and ".join(wording.list_unlimited(report)),
+        nothing=[path for path, kept in wording.least_kept(report) if not kept],
+        least=[pair for pair in wording.least_kept(report) if pair[1]][:MOST_FIELDS],
         pictures=list_pictures(report),
         sections=list_sections(report),
         glossary=list(glossary(report)),
@@ -86,11 +69,11 @@ def render_summary(release: ReleaseFile) -> str:
     return _render(
         "summary.html",
         release,
-        guesses=list_guesses(release),
-        unlimited=" and ".join(list_unlimited(release)),
+        guesses=wording.list_guesses(release),
+        unlimited=" and ".join(wording.list_unlimited(release)),
         advice=advise_recipients(
             release.recoding,
-            every_record=least_that_fit(release) is not None,
+            every_record=wording.least_that_fit(release) is not None,
             coarser=any(values.coarser or values.any for values in release.fineness.values()),
             sensitive=bool(release.worst_guess),
         ),
@@ -108,6 +91,12 @@ def _draw(chart: Chart, name: str) -> Markup:
     return Markup(chart.svg(name))  # noqa: S704
 
 
+_WORDS_OF_TEMPLATES = (
+    "describe_outcome", "describe_standing", "kept_share", "list_findings", "list_learnings", "plural",
+    "share", "sizes", "state_unlimited", "verdict",
+)  # fmt: skip
+
+
 @cache
 def _environment() -> Environment:
     return read_templates(
@@ -116,19 +105,8 @@ def _environment() -> Environment:
         content_policy=CONTENT_POLICY,
         draw=_draw,
         quote=quote,
-        count=count,
-        plural=plural,
-        share=share,
-        sizes=sizes,
         split_plain=split_plain,
-        state_unlimited=state_unlimited,
-        kept_share=kept_share,
-        list_findings=list_findings,
-        list_learnings=list_learnings,
-        parameters=parameters,
-        verdict=verdict,
-        describe_outcome=describe_outcome,
-        describe_standing=describe_standing,
+        **{name: getattr(wording, name) for name in _WORDS_OF_TEMPLATES},
     )
 
 

@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING
 
 from hierdata.ground.escaping import quote
 from hierdata.privacy.base import describe_achieved, round_value
+from hierdata.release.report import wording
 from hierdata.release.report.models import StewardReport
 from hierdata.release.report.names import Names
-from hierdata.release.report.wording import (
-    attacker_rows,
-    count,
-    describe_judgement,
-    describe_standing,
-    kept_share,
-    limit,
-    of,
-    parameters,
-    percent,
-    plural,
-    risk_headings,
-    share,
-)
 
 if TYPE_CHECKING:
     from hierdata.judge.rules import Judgement, Verdict
@@ -46,7 +33,7 @@ def list_figures(report: StewardReport) -> list[str]:
     if report.group_ids is not None:
         known = {path: guess.fraction for path, guess in report.group_ids.worst_guess.items()}
         lines += _section(KNOWN_GUESS, _guesses(known, names))
-        lines.append(f"k with group ids compared too: {count(report.group_ids.k)}")
+        lines.append(f"k with group ids compared too: {wording.count(report.group_ids.k)}")
     lines += _section("Lists shaped before anything else", _shape(report, names))
     lines += _section("Published vertices", _vertices(report, names))
     lines += _section("Lost and kept", _metrics(report))
@@ -61,7 +48,11 @@ def list_figures(report: StewardReport) -> list[str]:
 
 def _shape(report: StewardReport, names: Names) -> Iterable[tuple[str, ...]]:
     for step in report.shape:
-        yield step.step, names.name(step.path), f"{count(step.used)} of {plural(step.items, 'item')} used"
+        yield (
+            step.step,
+            names.name(step.path),
+            f"{wording.count(step.used)} of {wording.plural(step.items, 'item')} used",
+        )
 
 
 def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[str, str]) -> list[str]:
@@ -73,10 +64,8 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[
     names = Names(labels, sorted({*verdict.worst_guess, *verdict.forbidden, *exempt, *judged_paths} - {""}))
     opening = "The promise holds" if verdict.passed else "The promise does NOT hold"
     kind = ("group of persons", "groups of persons") if _groups_persons(verdict) else ("class", "classes")
-    classes = plural(verdict.classes, *kind)
-    lines = [
-        f"{opening}: {plural(verdict.records, 'record')} in {classes}, the smallest of {count(verdict.k)}."
-    ]
+    records, classes = wording.plural(verdict.records, "record"), wording.plural(verdict.classes, *kind)
+    lines = [f"{opening}: {records} in {classes}, the smallest of {wording.count(verdict.k)}."]
     # What failed comes first, and all of it is shown.
     judged = sorted(verdict.judgements, key=lambda judgement: judgement.held is True)
     held = sum(judgement.held is True for judgement in judged)
@@ -89,19 +78,21 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[
     lines += _section(WORST_GUESS, [(*row, limited) for row, limited in rows])
     lines += _count_rest(len(verdict.worst_guess) - len(guesses), "that are not larger")
     if verdict.k_raw is not None:
-        lines.append(f"k over the records as written, without sensitive values: {count(verdict.k_raw)}")
+        lines.append(
+            f"k over the records as written, without sensitive values: {wording.count(verdict.k_raw)}"
+        )
     if verdict.k_exempt is not None:
         compared = " and ".join(map(names.name, exempt))
-        lines.append(f"k with the exempt fields compared too ({compared}): {count(verdict.k_exempt)}")
+        lines.append(f"k with the exempt fields compared too ({compared}): {wording.count(verdict.k_exempt)}")
     if verdict.group_ids is not None:
-        lines.append(f"k with group ids compared too: {count(verdict.group_ids.k)}")
+        lines.append(f"k with group ids compared too: {wording.count(verdict.group_ids.k)}")
         lines += _section(KNOWN_GUESS, _guesses(verdict.group_ids.worst_guess, names))
     lines += [
-        f"{names.name(path)}: must not be published and occurs {plural(times, 'time')}"
+        f"{names.name(path)}: must not be published and occurs {wording.plural(times, 'time')}"
         for path, times in verdict.forbidden.items()
     ]
     if verdict.malformed:
-        lines.append(f"{plural(verdict.malformed, 'document')} are not as the recoding writes them.")
+        lines.append(f"{wording.plural(verdict.malformed, 'document')} are not as the recoding writes them.")
     lines += [f"not judged, its facts are missing: {names.text(name)}" for name in verdict.not_judged]
     return lines
 
@@ -118,11 +109,11 @@ def _say_limit(verdict: Verdict, path: str) -> str:
 
 
 def _count_rest(number: int, which: str) -> list[str]:
-    return [f"  and {count(number)} more {which}: --json has them all"] if number > 0 else []
+    return [f"  and {wording.count(number)} more {which}: --json has them all"] if number > 0 else []
 
 
 def _judgement_row(judgement: Judgement, names: Names) -> tuple[str, str, str]:
-    held = describe_standing(judgement.held, judgement.failing_classes)
+    held = wording.describe_standing(judgement.held, judgement.failing_classes)
     where = names.name(judgement.path) if judgement.path else "whole records"
     return (judgement.model, where, _with(held, judgement, names))
 
@@ -150,21 +141,21 @@ def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 def _promises(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for promise in report.promises:
-        held = describe_standing(promise.held, promise.failing_classes)
-        reached = describe_judgement(promise)
-        yield promise.kind, parameters(promise), f"{held} ({reached})" if reached else held
+        held = wording.describe_standing(promise.held, promise.failing_classes)
+        reached = wording.describe_judgement(promise)
+        yield promise.kind, wording.parameters(promise), f"{held} ({reached})" if reached else held
 
 
 def _guesses(guesses: Mapping[str, Fraction], names: Names) -> Iterable[tuple[str, ...]]:
     for path, guess in guesses.items():
-        yield share(float(guess)), f"({guess})", names.name(path)
+        yield wording.share(float(guess)), f"({guess})", names.name(path)
 
 
 def _vertices(report: StewardReport, names: Names) -> Iterable[tuple[str, ...]]:
     for path, tally in report.counts.vertices.items():
         kept = report.kept.vertices.get(path)
-        worth = f"kept {kept_share(kept)}" if kept else ""
-        yield names.name(path), of(tally), percent(tally.published, tally.input), worth
+        worth = f"kept {wording.kept_share(kept)}" if kept else ""
+        yield names.name(path), wording.of(tally), wording.percent(tally.published, tally.input), worth
 
 
 def _metrics(report: StewardReport) -> Iterable[tuple[str, ...]]:
@@ -175,18 +166,18 @@ def _metrics(report: StewardReport) -> Iterable[tuple[str, ...]]:
 
 def _attackers(report: StewardReport) -> Iterable[tuple[str, ...]]:
     if report.attackers:
-        yield "", "", *risk_headings().values()
-    yield from attacker_rows(report.attackers)
+        yield "", "", *wording.risk_headings().values()
+    yield from wording.attacker_rows(report.attackers)
 
 
 def _gates(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for gate in report.gates:
         figure = "no figure" if gate.value is None else f"{gate.figure} {round_value(gate.value)}"
-        verdict = f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
+        verdict = f"{'passed' if gate.passed else 'FAILED'} ({wording.limit(gate)})"
         yield quote(gate.name or gate.metric), figure, verdict
 
 
 def _costs(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for cost in report.costs.values():
         if cost.count:
-            yield count(cost.count), cost.meaning
+            yield wording.count(cost.count), cost.meaning
