@@ -18,8 +18,6 @@ from hierdata.release.report.names import Names
 from hierdata.release.report.plain import split_sentences
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from hierdata.release.report.models import StewardReport
 
 MOST_LINES = 18
@@ -106,7 +104,9 @@ def _measured_guess(report: StewardReport) -> Iterator[str]:
         path: guess.fraction for path, guess in report.group_ids.worst_guess.items()
     }
     if known:
-        chance = _largest(known, report)
+        most = max(known.values())
+        worst = [path for path, guess in known.items() if guess == most]
+        chance = f"a chance of at most {wording.share(float(most))} {_at(worst, report)}"
         yield f"Someone who knows another sensitive value of the person guesses right with {chance}."
 
 
@@ -156,12 +156,6 @@ def _next_steps(report: StewardReport, out: Path) -> Iterator[str]:
     yield f"Next: read the report ({warnings}) before you give anything out."
     yield f"Report: {out / 'steward' / 'report.html'}"
     yield f"To give out: {out / 'public'}"
-
-
-def _largest(guesses: dict[str, Fraction], report: StewardReport) -> str:
-    most = max(guesses.values())
-    worst = [path for path, guess in guesses.items() if guess == most]
-    return f"a chance of at most {wording.share(float(most))} {_at(worst, report)}"
 
 
 def _at(paths: Sequence[str], report: StewardReport) -> str:

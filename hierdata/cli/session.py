@@ -87,19 +87,15 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
         if stops:
             _end(stops[0], as_json, awaited)
         if is_shortage(error):
-            _run_short(as_json, awaited)
+            if _is_done("memory ran out", awaited):
+                raise typer.Exit(0) from None
+            raise typer.Exit(explain("MemoryError", _NO_MEMORY, _NO_MEMORY_CODE, as_json)) from None
         if isinstance(error, BrokenPipeError):
             drop_output()
             error = LostOutputError(error)
         if isinstance(error, LostOutputError):
             raise typer.Exit(explain_lost(error, awaited)) from None
         _fail(error, as_json, reveal)
-
-
-def _run_short(as_json: bool, result: Path | None) -> NoReturn:
-    if _is_done("memory ran out", result):
-        raise typer.Exit(0) from None
-    raise typer.Exit(explain("MemoryError", _NO_MEMORY, _NO_MEMORY_CODE, as_json)) from None
 
 
 def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:
@@ -138,7 +134,8 @@ def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
     if isinstance(error, HierdataError):
         _refuse(error, as_json, reveal)
     if isinstance(error, OSError) and error.strerror is not None:
-        _refuse(file_error(error, error.strerror, path=_name(error.filename)), as_json, None)
+        name = None if error.filename is None else os.fsdecode(error.filename)
+        _refuse(file_error(error, error.strerror, path=name), as_json, None)
     _crash(error, as_json)
 
 
@@ -286,10 +283,6 @@ def write_private(target: Path, lines: Sequence[str], contents: str) -> None:
     except OSError as error:
         raise file_error(error, f"cannot be written ({error.strerror})", path=str(target)) from None
     tell(f"{contents} are in {target}")
-
-
-def _name(filename: Any) -> str | None:
-    return None if filename is None else os.fsdecode(filename)
 
 
 _NO_MEMORY_CODE = 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,7 @@ def build_report(
     counts: Counted = tallies[count_part]
     shared = {name: getattr(public, name) for name in Outcome.model_fields}
     rounded = (ROUNDED_LOSS,) if counts.rounded else ()
+    unlimited = {*map(policy.spell_path, find_unlimited(policy))}  # lint warns of these
     return StewardReport(
         **shared
         | {
@@ -136,15 +137,9 @@ def build_report(
                 for finding in lint(policy, prepared.survey)
                 if finding.severity == "warning"
             ),
-            *map(warn_of_certainty, _without_unlimited(policy, certain_guesses(public))),
+            *(warn_of_certainty(path) for path in certain_guesses(public) if path not in unlimited),
         ),
     )
-
-
-def _without_unlimited(policy: Policy, paths: Sequence[str]) -> Iterator[str]:
-    """Yield the paths that some model limits; lint warns of the others."""
-    unlimited = {*map(policy.spell_path, find_unlimited(policy))}
-    return (path for path in paths if path not in unlimited)
 
 
 def _treatment(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) -> str:

@@ -134,7 +134,7 @@ def describe_trees(settings: Settings) -> str:
     for sensitive in TREES:
         for l in L:  # noqa: E741
             chosen = [settings[sensitive, l, "(l,e)-diversity", e] for e in ES]
-            shares = ", ".join(_percent_text(setting.published) for setting in chosen)
+            shares = ", ".join(f"{float(100 * setting.published):.1f} %" for setting in chosen)
             distances = (f"{each.mean_distance:.2f}" if each.published else "-" for each in chosen)
             sentences.append(
                 f"{sensitive}, l = {l}: e = {', '.join(map(str, ES))} publishes {shares} of the rows "
@@ -172,7 +172,3 @@ def _nest(tree: Any) -> dict[str, Any]:
 
 def _percent(share: Fraction) -> Cell:
     return round(float(100 * share), 1)
-
-
-def _percent_text(share: Fraction) -> str:
-    return f"{float(100 * share):.1f} %"

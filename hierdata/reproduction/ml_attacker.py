@@ -93,16 +93,12 @@ def agree(known: KnownLabels, tree: PlainTree, published: PlainTree, fields: Map
     agreeing = lay((), tree, published)
     if known.counted:
         mine, theirs = count_types(tree), count_types(published)
-        agreeing += sum(mine[kind] == theirs[kind] for kind in _types(fields))
+        types = {path.rpartition(".")[0] for path in fields}
+        agreeing += sum(mine[kind] == theirs[kind] for kind in types)
     if known.absent is not None:
         path, label = known.absent
         agreeing += not any(vertex.quasi.get(path) == label for _, vertex in walk(published))
     return agreeing
-
-
-def _types(fields: Mapping[str, Any]) -> list[str]:
-    """Return the vertex types of a policy."""
-    return sorted({path.rpartition(".")[0] for path in fields})
 
 
 def count_candidates(

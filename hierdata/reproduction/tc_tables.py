@@ -165,7 +165,7 @@ def trace() -> Exhibit:
     _follow(facts()["tree"], costs)
     stated = facts()["trace"]
     columns = tuple(stated["columns"])
-    printed = tuple((row[0], *(_exact(cell) for cell in row[1:])) for row in stated["rows"])
+    printed = tuple((name, *(cell and Fraction(cell) for cell in cells)) for name, *cells in stated["rows"])
     derived: tuple[tuple[Cell, ...], ...] = tuple((node, *costs[str(node)]) for node, *_ in printed)
     total = sum((cost for *_, cost in costs.values()), Fraction(0))
     distance = _distance(_LEAVES)
@@ -215,10 +215,10 @@ def hierarchy() -> Exhibit:
     domain = disease_domain()
     assert domain.heights is not None
     assert domain.paths is not None
-    pairs = Counter(
-        Fraction(domain.heights[_last_common(domain.paths[first], domain.paths[other])], domain.heights[0])
-        for first, other in combinations(range(len(domain.values)), 2)
-    )
+    pairs: Counter[Fraction] = Counter()
+    for first, other in combinations(domain.paths, 2):
+        common = next(node for node in reversed(first) if node in other)
+        pairs[Fraction(domain.heights[common], domain.heights[0])] += 1
     return Exhibit(
         "Figure 3",
         "the tree of diseases, and how far two of them are apart",
@@ -295,14 +295,6 @@ def _distance(values: Sequence[str]) -> Fraction:
     domain = disease_domain()
     codes = Counter(domain.code_of(value) for value in values)
     return TCloseness(t=Fraction(1)).bind(domain).achieved_parameters(ClassView(len(values), codes))["t"]
-
-
-def _last_common(first: Sequence[int], other: Sequence[int]) -> int:
-    return next(node for node in reversed(first) if node in other)
-
-
-def _exact(text: str | None) -> Fraction | None:
-    return None if text is None else Fraction(text)
 
 
 _CLASSES = ((25, 25), (49, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from hierdata.domains import DOMAINS
 from hierdata.ground.errors import HierdataError, PolicyError
 from hierdata.policy.checks.models import judges_values
 from hierdata.policy.load import from_data
@@ -59,6 +60,11 @@ def rules_of(text: str) -> dict[str, dict[str, Any]]:
     return {path: dict(rule) for path, rule in stated.items() if isinstance(rule, Mapping)}
 
 
+def state_domain(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a rule that say how the field is made coarser."""
+    return {key: value for key, value in rule.items() if key in DOMAINS or key == "domain"}
+
+
 def change_rules(text: str, rules: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the text with other rules for some fields; what stands beside them stays."""
     for path, rule in rules.items():
@@ -100,16 +106,12 @@ def fit_models(text: str) -> str:
     named = {path for model in fitted for path in model.get("on", ())}
     general = any("on" not in model and judges_values(model["kind"]) for model in fitted)
     if missing := [path for path in sensitive if path not in named and not general]:
-        same = next((model for model in fitted if "on" in model and _is_share(model, _LEAST_SHARE)), None)
+        same = next((model for model in fitted if model == {**_LEAST_SHARE, "on": model.get("on")}), None)
         if same is None:
             fitted.append({**_LEAST_SHARE, "on": missing})
         else:
             same["on"] = [*same["on"], *missing]
     return text if fitted == stated else set_items(text, "models", fitted)
-
-
-def _is_share(model: Mapping[str, Any], share: Mapping[str, Any]) -> bool:
-    return {key: value for key, value in model.items() if key != "on"} == dict(share)
 
 
 _LEAST_SHARE = {"kind": "frequency-l-diversity", "l": 2}

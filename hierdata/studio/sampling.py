@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from hierdata.documents.document import Document, Value
     from hierdata.policy.policy import Policy
     from hierdata.release.release import Release
-    from hierdata.release.report.parts import KeptShare
 
 MOST_VERTICES = 4000
 """Objects of all records of a preview together: a search of as many takes some seconds."""
@@ -95,6 +94,7 @@ def _take(study: StudyFolder, progress: Progress, most_read: int | None = None) 
     """
     from hierdata.pipeline.foresee import take_sample
     from hierdata.pipeline.look_over import open_shaped
+    from hierdata.policy.checks.records import needs_key
     from hierdata.policy.load import from_data
 
     text = study.policy_text()
@@ -112,8 +112,10 @@ def _take(study: StudyFolder, progress: Progress, most_read: int | None = None) 
     # Paths of XML begin with that of the records, and use the prefixes of namespaces.
     of_paths = {"records", "namespaces"} if any(path.startswith("/") for path in exact.fields) else set()
     plain = {key: value for key, value in stated.items() if key not in _OF_INPUT - of_paths}
+    # Pseudonyms of a sample are forgotten with it.
+    keyless = {"key": "per-run"} if needs_key(exact) else {}
     step = -(-len(taken) // most)
-    policy = from_data({**plain, **_keyless(exact)}, study.folder, study.folder)
+    policy = from_data({**plain, **keyless}, study.folder, study.folder)
     return _SampledRecords(taken[::step], survey["records"], policy)
 
 
@@ -130,13 +132,6 @@ def _release_sample(sample: _SampledRecords) -> Release:
     return anonymize(sample.documents, sample.policy, seed=_SEED, resources=Resources("serial"))
 
 
-def _keyless(policy: Policy) -> dict[str, Any]:
-    """Return what a preview states of keys: pseudonyms of a sample are forgotten with it."""
-    from hierdata.policy.checks.records import needs_key
-
-    return {"key": "per-run"} if needs_key(policy) else {}
-
-
 def _describe(release: Release) -> dict[str, Any]:
     report = release.report
     kept = report.kept
@@ -144,17 +139,13 @@ def _describe(release: Release) -> dict[str, Any]:
         "published": report.counts.records.published,
         "classes": report.counts.classes,
         "smallest": report.counts.smallest_class,
-        "kept": None if kept.total is None else _share(kept.total),
-        "kept_types": {path: _share(share) for path, share in kept.vertices.items()},
-        "kept_fields": {path: _share(share) for path, share in kept.fields.items()},
+        "kept": None if kept.total is None else kept.total.kept.value,
+        "kept_types": {path: share.kept.value for path, share in kept.vertices.items()},
+        "kept_fields": {path: share.kept.value for path, share in kept.fields.items()},
         "worst_guess": {path: guess.value for path, guess in report.worst_guess.items()},
         "promises": [promise.statement for promise in report.promises],
         "warnings": list(report.warnings),
     }
-
-
-def _share(kept: KeptShare) -> float:
-    return kept.kept.value
 
 
 def _attack(release: Release, sample: _SampledRecords) -> dict[str, Any]:

@@ -134,10 +134,6 @@ class _ByForm(SiblingOrder):
         return rank, (*texts, *carried, *(text for _, inner in below for text in inner))
 
 
-def _text_label(label: Scalar) -> Scalar:
-    return None if label is None else text_of(label)
-
-
 class Published:
     """The content of published vertices: labels, spellings, and the rank of every form.
 
@@ -154,7 +150,9 @@ class Published:
         self._nodes = nodes
         self._labels = [
             [
-                _array([*map(_text_label, tree.labels)] if (kind, position) in forest.texts else tree.labels)
+                _array([label if label is None else text_of(label) for label in tree.labels])
+                if (kind, position) in forest.texts
+                else _array(tree.labels)
                 for position, tree in enumerate(trees)
             ]
             for kind, trees in enumerate(forest.hierarchies)

@@ -93,7 +93,9 @@ def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy
     """Return the hierarchy with a node for each content that has none yet, and the node of each content."""
     missing = tree.missing
     alone = {
-        Content((node,), False): node for node, label in enumerate(tree.labels) if not _reads_as_set(label)
+        Content((node,), False): node
+        for node, label in enumerate(tree.labels)
+        if not str(label).startswith("{")  # it would read as a set
     }
     alone[Content((), True)] = missing
     made = sorted(set(contents) - alone.keys())  # never in the order of the input
@@ -123,10 +125,6 @@ def _covered_nodes(tree: Hierarchy, content: Content) -> tuple[range, ...]:
     if tree.axis is None or not content.nodes:
         return tuple(range(node, node + 1) for node in (*content.nodes, *missing))
     return range(content.nodes[0], content.nodes[-1] + 1), *(range(node, node + 1) for node in missing)
-
-
-def _reads_as_set(label: Scalar) -> bool:
-    return isinstance(label, str) and label.startswith("{")
 
 
 def content_label(tree: Hierarchy, content: Content) -> str:

@@ -15,7 +15,6 @@ from markupsafe import Markup
 from hierdata.ground.escaping import quote
 from hierdata.ground.pages import allow_only, read_templates
 from hierdata.release.charts import STYLE as CHART_STYLE
-from hierdata.release.charts import Chart
 from hierdata.release.report import wording
 from hierdata.release.report.drawings import describe_risk, draw_kept, list_pictures
 from hierdata.release.report.knowledge import KNOWLEDGE, MORE_MAY_FIND
@@ -86,11 +85,6 @@ def _render(template: str, outcome: Outcome, **shown: object) -> str:
     return _environment().get_template(template).render(outcome=outcome, names=names, **shown)
 
 
-def _draw(chart: Chart, name: str) -> Markup:
-    """Return a chart; it escapes its texts itself."""
-    return Markup(chart.svg(name))  # noqa: S704
-
-
 _WORDS_OF_TEMPLATES = (
     "describe_outcome", "describe_standing", "kept_share", "list_findings", "list_learnings", "plural",
     "share", "sizes", "state_unlimited", "verdict",
@@ -103,7 +97,7 @@ def _environment() -> Environment:
         "hierdata.release.report",
         style=Markup(_ALL_STYLE),  # noqa: S704  # our own constant
         content_policy=CONTENT_POLICY,
-        draw=_draw,
+        draw=lambda chart, name: Markup(chart.svg(name)),  # noqa: S704  # it escapes its texts itself
         quote=quote,
         split_plain=split_plain,
         **{name: getattr(wording, name) for name in _WORDS_OF_TEMPLATES},

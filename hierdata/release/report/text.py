@@ -63,7 +63,8 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[
     judged_paths = (judgement.path for judgement in verdict.judgements if judgement.path)
     names = Names(labels, sorted({*verdict.worst_guess, *verdict.forbidden, *exempt, *judged_paths} - {""}))
     opening = "The promise holds" if verdict.passed else "The promise does NOT hold"
-    kind = ("group of persons", "groups of persons") if _groups_persons(verdict) else ("class", "classes")
+    groups_persons = verdict.tables and verdict.k_raw is None  # then no records are compared
+    kind = ("group of persons", "groups of persons") if groups_persons else ("class", "classes")
     records, classes = wording.plural(verdict.records, "record"), wording.plural(verdict.classes, *kind)
     lines = [f"{opening}: {records} in {classes}, the smallest of {wording.count(verdict.k)}."]
     # What failed comes first, and all of it is shown.
@@ -97,11 +98,6 @@ def describe_verdict(verdict: Verdict, exempt: Collection[str], labels: Mapping[
     return lines
 
 
-def _groups_persons(verdict: Verdict) -> bool:
-    """Return whether classes are groups of persons; then no records are compared."""
-    return bool(verdict.tables) and verdict.k_raw is None
-
-
 def _say_limit(verdict: Verdict, path: str) -> str:
     """Say of a field that nothing was promised of its guesses, empty where something was or may have been."""
     limited = any(judgement.path == path or "alpha" in judgement.achieved for judgement in verdict.judgements)
@@ -114,14 +110,11 @@ def _count_rest(number: int, which: str) -> list[str]:
 
 def _judgement_row(judgement: Judgement, names: Names) -> tuple[str, str, str]:
     held = wording.describe_standing(judgement.held, judgement.failing_classes)
-    where = names.name(judgement.path) if judgement.path else "whole records"
-    return (judgement.model, where, _with(held, judgement, names))
-
-
-def _with(held: str, judgement: Judgement, names: Names) -> str:
     if judgement.reason:
-        return f"{held}: {names.text(judgement.reason)}"
-    return f"{held} ({describe_achieved(judgement.achieved)})" if judgement.achieved else held
+        held = f"{held}: {names.text(judgement.reason)}"
+    elif judgement.achieved:
+        held = f"{held} ({describe_achieved(judgement.achieved)})"
+    return judgement.model, names.name(judgement.path) if judgement.path else "whole records", held
 
 
 def _section(title: str, rows: Iterable[tuple[str, ...]]) -> list[str]:

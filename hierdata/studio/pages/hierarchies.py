@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.datastructures import UploadFile
 
@@ -17,7 +18,7 @@ from hierdata.drafting.draft import flow
 from hierdata.ground.errors import HierdataError, InputError
 from hierdata.policy.load.yaml import fragment
 from hierdata.studio.page import Ask, Done, Page
-from hierdata.studio.policy_view import build_policy, change_policy, change_rules, rules_of
+from hierdata.studio.policy_view import build_policy, change_policy, change_rules, rules_of, state_domain
 from hierdata.studio.study import StudyFolder
 from hierdata.studio.texts import say
 
@@ -34,7 +35,7 @@ def view(ask: Ask) -> dict[str, Any]:
         return {"rows": None}
     text = study.policy_text()
     rows = [
-        {"path": path, "kind": _kind_of(rule), "written": flow(_domain_of(rule))}
+        {"path": path, "kind": _kind_of(rule), "written": flow(state_domain(rule))}
         for path, rule in rules_of(text).items()
         if rule.get("role") == "quasi" and rule.get("action") is None
     ]
@@ -49,10 +50,6 @@ def view(ask: Ask) -> dict[str, Any]:
         "files": sorted(file.name for file in (study.folder / "hierarchies").iterdir()),
         "counted": None if here is None else _count_nodes(study, text, here["path"]),
     }
-
-
-def _domain_of(rule: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in rule.items() if key in DOMAINS or key == "domain"}
 
 
 def _kind_of(rule: Mapping[str, Any]) -> str:
@@ -136,7 +133,7 @@ def _set(ask: Ask) -> Done:
         return change_rules(text, {path: {"role": "quasi", kind: changed, **rest}})
 
     change_policy(ask, say("hierarchies.did", path=path), edit)
-    return Done("hierarchies", "coarsened", _field_query(path))
+    return Done("hierarchies", "coarsened", urlencode({"field": path}))
 
 
 def _read_domain(ask: Ask, kind: str) -> Any:
@@ -186,12 +183,6 @@ def _keep_file(ask: Ask) -> str:
         target.unlink()
         raise
     return name
-
-
-def _field_query(path: str) -> str:
-    from urllib.parse import urlencode
-
-    return urlencode({"field": path})
 
 
 PAGE = Page("hierarchies", view, actions={"set": _set}, shows_data=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hierdata.domains import DOMAINS
 from hierdata.drafting.draft import flow, percent
 from hierdata.ground.errors import InputError, PolicyError
 from hierdata.policy.spec.fields import FieldRule
@@ -16,6 +15,7 @@ from hierdata.studio.policy_view import (
     fit_models,
     is_draft,
     rules_of,
+    state_domain,
     without_draft,
 )
 from hierdata.studio.study import StudyFolder
@@ -121,8 +121,7 @@ def write_rule(rule: Mapping[str, Any], role: str, domain: Mapping[str, Any], re
     """
     kept = {key: value for key, value in rule.items() if key not in _KNOWN or key in _ANY_ROLE}
     if role == "quasi":
-        stated = {key: value for key, value in rule.items() if key in DOMAINS or key == "domain"}
-        return {"role": "quasi", **(stated or domain), **kept}
+        return {"role": "quasi", **(state_domain(rule) or domain), **kept}
     if role == "as_is":
         if not reason:
             raise InputError(say("roles.reason_needed"))
