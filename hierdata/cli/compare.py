@@ -84,7 +84,6 @@ def _show(comparison: PolicyComparison, out: Path) -> None:
 
 
 def _show_risks(comparison: PolicyComparison) -> None:
-    """Print a table of the risks that policies ask for."""
     from hierdata.comparison.page import list_risks, name_risk, percent
 
     if risks := list_risks(comparison.policies):

@@ -97,7 +97,6 @@ def init(
 
 
 def _give(draft: Draft | StandardDraft, out: Path | None, as_json: bool, quiet: bool) -> None:
-    """Write a draft where it belongs."""
     from hierdata.drafting.draft import Draft
 
     if out is not None:

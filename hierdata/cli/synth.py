@@ -169,7 +169,6 @@ def _bounds(text: str) -> tuple[int, int]:
 def _count_records(
     made: Iterator[dict[str, Any]], records: int, listener: Listener
 ) -> Iterator[dict[str, Any]]:
-    """Yield the records and report their number."""
     for done, record in enumerate(made):
         if done % _EVERY == 0:
             listener("writing", done, records)

@@ -163,7 +163,6 @@ def _folder(out: str | os.PathLike[str] | None, digest: str) -> Iterator[Path]:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file whole."""
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(file)

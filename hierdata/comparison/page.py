@@ -13,18 +13,14 @@ from markupsafe import Markup
 
 from hierdata.comparison.rows import ComparedPolicy, PromiseCost
 from hierdata.ground.escaping import escape
-from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.version import __version__
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts.plots import Dot, ScatterChart
 from hierdata.release.report.names import FIGURES, METRICS, Names
-from hierdata.release.report.style import STYLE
+from hierdata.release.report.style import read_styled
 
 Policies = Sequence[ComparedPolicy]
-_STYLE = (
-    STYLE
-    + CHART_STYLE
-    + """
+_STYLE = """
 figcaption { color: var(--quiet); }
 pre { overflow-x: auto; line-height: 1.35; }
 @media print {
@@ -33,7 +29,6 @@ pre { overflow-x: auto; line-height: 1.35; }
   details:not([open])::details-content { content-visibility: hidden; }
 }
 """
-)
 
 
 def write_page(policies: Policies, costs: Sequence[PromiseCost]) -> str:
@@ -78,9 +73,6 @@ def _render(template: str, policies: Policies, costs: Sequence[PromiseCost]) -> 
             risks=list_risks(policies),
             version=__version__,
             day=date.today().isoformat(),
-            style=Markup(_STYLE),  # noqa: S704  # our own constants
-            content_policy=allow_only(_STYLE),
-            chart_style=Markup(CHART_STYLE),  # noqa: S704
         )
     )
 
@@ -200,8 +192,10 @@ def write_policy(policy: ComparedPolicy) -> str:
 
 @cache
 def _environment() -> Environment:
-    return read_templates(
+    return read_styled(
         "hierdata.comparison",
+        _STYLE,
+        chart_style=Markup(CHART_STYLE),  # noqa: S704  # our own constant
         percent=percent,
         name_risk=name_risk,
         signed=write_difference,

@@ -63,7 +63,6 @@ def _type_of(prepared: Prepared, keys: tuple[str, ...]) -> int | None:
 
 
 def _labels(published: ReadBack, keys: tuple[str, ...]) -> Iterator[tuple[Scalar, int, Fraction]]:
-    """Yield the published labels of a field, with count and LM'."""
     counted, loss = losses_of(published, keys)
     yield from ((label, count, loss(label)) for label, count in counted)
 

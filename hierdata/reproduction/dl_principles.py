@@ -324,7 +324,6 @@ def _chart_of_errors(by_size: Mapping[int, Mapping[str, int]], each: int) -> Lin
 
 
 def _claim(text: str) -> Grid:
-    """Return one of the claims of section 4."""
     printed = print_grid("DL", "section 4")
     return Grid(printed.columns, tuple(row for row in printed.rows if text in str(row[0])))
 

@@ -196,7 +196,6 @@ def _count(
 def _farthest(
     rows: Sequence[Row], keys: Sequence[str], name: str, distance: str, tree: Mapping[str, Any] | None
 ) -> Fraction:
-    """Return the greatest distance of a class from the table."""
     values: Counter[Any] = Counter(row[name] for row in rows)
     taxonomy = None if tree is None else Taxonomy(tree={"*": tree}).compile({}, Path())
     domain = SensitiveDomain.build(name, values, number=distance == "ordered", taxonomy=taxonomy)

@@ -316,7 +316,6 @@ def _engine_rows(
 
 
 def _write_document(tree: PlainTree) -> dict[str, Any]:
-    """Return the quasi-identifiers of a tree as a document."""
     document: dict[str, Any] = {path.rpartition(".")[2]: label for path, label in tree.quasi.items()}
     for child in tree.below:
         key = child.path.removesuffix("[*]").rpartition(".")[2]

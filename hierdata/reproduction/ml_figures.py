@@ -110,7 +110,6 @@ def _measure(
 
 
 def _policy(written: Policy, k: int, algorithm: Algorithm) -> Policy:
-    """Return the policy of the data set with the model of an algorithm, and its preset."""
     stated = written.model_dump(mode="json", by_alias=True, exclude_unset=True)
     stated.pop("engine", None)
     stated["models"] = [{"kind": algorithm.model, algorithm.letter: k}]
@@ -120,7 +119,6 @@ def _policy(written: Policy, k: int, algorithm: Algorithm) -> Policy:
 
 
 def _run(forest: Forest, policy: Policy, surveyed: Survey, seed: int) -> dict[str, float | None]:
-    """Search, and measure the classes."""
     prepared = prepare(policy, surveyed)
     steps = policy.steps or default_engines(policy, prepared.schema, prepared.constraints)
     partition, rng = None, np.random.default_rng(seed)
@@ -144,7 +142,6 @@ def _run(forest: Forest, policy: Policy, surveyed: Survey, seed: int) -> dict[st
 
 
 def _shares_of_levels(forest: Forest) -> list[float]:
-    """Return the shares of the levels among all sensitive values."""
     counts: Counter[int] = Counter()
     for kind, domains in enumerate(forest.domains):
         for position, domain in enumerate(domains):

@@ -87,7 +87,6 @@ def loss_of(
 
 
 def _quasi(node: Mapping[str, Any], policy: Mapping[str, Any], path: str = "$") -> Iterator[tuple[str, Any]]:
-    """Yield the quasi-identifiers of a record with their paths."""
     for key, value in node.items():
         below = f"{path}.{key}"
         if isinstance(value, list) and value and isinstance(value[0], dict):

@@ -17,22 +17,17 @@ from markupsafe import Markup
 
 from hierdata.ground.errors import TargetError, file_error
 from hierdata.ground.escaping import escape
-from hierdata.ground.pages import allow_only, read_templates
 from hierdata.ground.progress import Progress, silent
 from hierdata.ground.version import __version__
 from hierdata.pipeline.points import Points
 from hierdata.pipeline.resources import Resources
-from hierdata.release.charts import STYLE as CHART_STYLE
-from hierdata.release.report.style import STYLE
+from hierdata.release.report.style import read_styled
 from hierdata.release.report.wording import plural
 from hierdata.reproduction.exhibit import Exhibit, Grid, Paper, read_printed, write_cell
 from hierdata.reproduction.study import Adult, Effort, Study
 
 Exhibits = Sequence[Exhibit]
-_STYLE = (
-    STYLE
-    + CHART_STYLE
-    + """
+_STYLE = """
 header { border-left: .4rem solid var(--line); }
 h1 { color: inherit; }
 nav ul { columns: 18rem; column-gap: 2.4rem; padding-left: 1.2rem; }
@@ -52,7 +47,6 @@ pre { overflow-x: auto; line-height: 1.35; }
   .found { break-before: avoid; }
 }
 """
-)
 
 
 @dataclass(frozen=True)
@@ -182,17 +176,15 @@ def anchor(label: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    return read_templates(
+    return read_styled(
         "hierdata.reproduction",
+        _STYLE,
         grids=grids,
         verdict=verdict,
         anchor=anchor,
         plural=plural,
-        draw=lambda chart, name: Markup(chart.svg(name)),  # noqa: S704  # it escapes its texts itself
         write_cell=write_cell,
         newline=Markup("\n"),
-        style=Markup(_STYLE),  # noqa: S704  # our own constants
-        content_policy=allow_only(_STYLE),
     )
 
 

@@ -217,7 +217,6 @@ def _workflow(label: str, title: str, run: dict[str, Any], rows: int, t: str | N
 
 
 def _suppression(run: dict[str, Any], rows: int) -> Exhibit:
-    """Return equation 9 on a run of MSB-KACA."""
     lost = None if run["none"] else rows - run["records"]
     ratio = None if lost is None else Fraction(lost, rows)
     measured = None if run["none"] else float(run["suppressed"])

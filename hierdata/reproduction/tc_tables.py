@@ -117,7 +117,6 @@ def _halves(records: int) -> Iterator[Split]:
 
 
 def _largest_distance(split: Sequence[Sequence[int]]) -> Fraction:
-    """Return the largest distance of a class, as our model has it."""
     bound = TCloseness(t=Fraction(1)).bind(disease_domain())
     return max(bound.achieved_parameters(ClassView(len(rows), dict.fromkeys(rows, 1)))["t"] for rows in split)
 

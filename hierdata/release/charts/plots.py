@@ -240,7 +240,6 @@ class ScatterChart(Titles):
 
 
 def _link(dot: Dot, drawn: str) -> str:
-    """Return what is drawn of a dot as a link, if it leads anywhere."""
     return tag("a", drawn, href=text_of(dot.link), aria_label=text_of(dot.label)) if dot.link else drawn
 
 
@@ -262,8 +261,6 @@ def _place_labels(dots: Sequence[tuple[float, float]], labels: Sequence[str]) ->
 
 
 class _Box(NamedTuple):
-    """A part of the picture."""
-
     left: float
     top: float
     right: float

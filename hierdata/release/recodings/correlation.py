@@ -114,7 +114,6 @@ def silhouette(apart: NDArray[np.int64], clusters: Sequence[Sequence[int]]) -> F
 
 
 def _measure(forest: Forest, kind: int) -> NDArray[np.int64]:
-    """Return the distances of the sensitive attributes of a vertex type."""
     first = forest.first_sensitive[forest.type == kind]
     domains = forest.domains[kind]
     columns = [forest.sensitive[first + position] for position, _ in enumerate(domains)]

@@ -10,10 +10,9 @@ from functools import cache
 from typing import NamedTuple
 
 from jinja2 import Environment
-from markupsafe import Markup
 
 from hierdata.ground.escaping import quote
-from hierdata.ground.pages import allow_only, read_templates
+from hierdata.ground.pages import allow_only
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.report import wording
 from hierdata.release.report.drawings import describe_risk, draw_kept, list_pictures
@@ -22,11 +21,10 @@ from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
 from hierdata.release.report.names import Names
 from hierdata.release.report.plain import split_plain
 from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
-from hierdata.release.report.style import STYLE
+from hierdata.release.report.style import STYLE, read_styled
 from hierdata.release.report.tables import list_sections, tabulate_fineness
 
-_ALL_STYLE = STYLE + CHART_STYLE
-CONTENT_POLICY = allow_only(_ALL_STYLE)
+CONTENT_POLICY = allow_only(STYLE + CHART_STYLE)
 """What a page may do: apply its own style, and nothing else."""
 MOST_LIMITATIONS, MOST_FIELDS = 3, 4
 """Things that are not promised, and fields that lost most, on the first screen."""
@@ -93,11 +91,8 @@ _WORDS_OF_TEMPLATES = (
 
 @cache
 def _environment() -> Environment:
-    return read_templates(
+    return read_styled(
         "hierdata.release.report",
-        style=Markup(_ALL_STYLE),  # noqa: S704  # our own constant
-        content_policy=CONTENT_POLICY,
-        draw=lambda chart, name: Markup(chart.svg(name)),  # noqa: S704  # it escapes its texts itself
         quote=quote,
         split_plain=split_plain,
         **{name: getattr(wording, name) for name in _WORDS_OF_TEMPLATES},

@@ -97,7 +97,6 @@ def _run(ask: Ask) -> Done:
 
 
 def _take(ask: Ask) -> Done:
-    """Take the models of a compared policy."""
     compared = ask.study.figures("compare") or {"rows": []}
     number = ask.text("number", 10)
     chosen = next((row for row in compared["rows"] if str(row["number"]) == number), None)

@@ -112,7 +112,6 @@ def _plain_number(value: Any) -> Any:
 
 
 def _set(ask: Ask) -> Done:
-    """Give a field another way to be made coarser."""
     path, kind = ask.text("field"), ask.text("kind", 40)
     if kind not in DOMAINS:
         raise InputError("choose how the values are made coarser")

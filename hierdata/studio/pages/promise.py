@@ -159,7 +159,6 @@ def _describe_limit(
 
 
 def _choose(ask: Ask) -> Done:
-    """Translate the choices into models."""
     k = WHOM.get(ask.text("whom", 20)) or _whole(ask, "k", 2, 1_000_000)
     models = [_write_basic(ask, k)]
     columns = (ask.texts(name) for name in ("path", "limit", "distance"))
