@@ -9,30 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import (
-    BATCH,
-    MOST_PASSES,
-    AllMetrics,
-    AsJson,
-    Batch,
-    ColumnName,
-    ExecutorName,
-    FormatName,
-    KeyFd,
-    Master,
-    Memory,
-    Query,
-    Quiet,
-    Reveal,
-    Root,
-    TableName,
-    Workers,
-    key_for,
-    resources_of,
-    with_effort,
-    with_format,
-    with_rows,
-)
+from hierdata.cli import arguments
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import hide_user, require_absent, session
 from hierdata.cli.terminal import print_json, say, say_folded
@@ -67,45 +44,47 @@ def anonymize(
     policy: Annotated[Path, typer.Option(help=POLICY_HELP)],
     out: Annotated[Path, typer.Option(help="A new folder for the release.")],
     to: Target = None,
-    table: TableName = None,
-    query: Query = None,
-    column: ColumnName = None,
-    batch: Batch = BATCH,
+    table: arguments.TableName = None,
+    query: arguments.Query = None,
+    column: arguments.ColumnName = None,
+    batch: arguments.Batch = arguments.BATCH,
     seed_file: SeedFile = None,
-    key_fd: KeyFd = None,
+    key_fd: arguments.KeyFd = None,
     effort: Annotated[
         int | None,
         typer.Option(
-            help="Passes that improve the classes of trees; overrides the policy.", min=0, max=MOST_PASSES
+            help="Passes that improve the classes of trees; overrides the policy.",
+            min=0,
+            max=arguments.MOST_PASSES,
         ),
     ] = None,
-    executor: ExecutorName = None,
-    workers: Workers = None,
-    memory: Memory = None,
-    master: Master = None,
-    root: Root = None,
-    as_format: FormatName = None,
-    metrics: AllMetrics = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    reveal: Reveal = None,
+    executor: arguments.ExecutorName = None,
+    workers: arguments.Workers = None,
+    memory: arguments.Memory = None,
+    master: arguments.Master = None,
+    root: arguments.Root = None,
+    as_format: arguments.FormatName = None,
+    metrics: arguments.AllMetrics = False,
+    as_json: arguments.AsJson = False,
+    quiet: arguments.Quiet = False,
+    reveal: arguments.Reveal = None,
 ) -> None:
     """Publish a collection under a policy, verified, into a new folder: completely or not at all."""
     with session(as_json, reveal, out):
         _require_room(out)
-        resources = resources_of(executor, workers, memory, master)
+        resources = arguments.resources_of(executor, workers, memory, master)
         from hierdata.pipeline.anonymize import anonymize
 
-        loaded = with_effort(with_format(policy, as_format, root), effort)
+        loaded = arguments.with_effort(arguments.with_format(policy, as_format, root), effort)
         with Feedback(quiet) as feedback:
             release = anonymize(
-                with_rows(source, table, query, column),
+                arguments.with_rows(source, table, query, column),
                 loaded,
                 to=to,
                 batch=batch,
                 out=out,
                 seed=_seed(seed_file),
-                key=key_for(loaded, key_fd),
+                key=arguments.key_for(loaded, key_fd),
                 staging=out.parent,
                 resources=resources,
                 progress=feedback.listener,

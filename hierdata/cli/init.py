@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hierdata.cli.arguments import (
-    AsJson,
-    ColumnName,
-    FormatName,
-    Query,
-    Quiet,
-    Reveal,
-    TableName,
-    with_rows,
-)
+from hierdata.cli import arguments
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import require_absent, reveal_values, session
 from hierdata.cli.terminal import fold, print_json, say, show
@@ -49,7 +40,7 @@ def init(
     out: Annotated[
         Path | None, typer.Option(help="A new file for the draft; by default the draft is printed.")
     ] = None,
-    as_format: FormatName = None,
+    as_format: arguments.FormatName = None,
     records: Annotated[
         str | None, typer.Option(help="Path of the records, such as $.export.people or /people/person.")
     ] = None,
@@ -59,13 +50,13 @@ def init(
     encoding: Annotated[
         str | None, typer.Option(help="The encoding of the text, such as latin-1; by default UTF-8.")
     ] = None,
-    table: TableName = None,
-    query: Query = None,
-    column: ColumnName = None,
+    table: arguments.TableName = None,
+    query: arguments.Query = None,
+    column: arguments.ColumnName = None,
     standard: StandardName = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    reveal: Reveal = None,
+    as_json: arguments.AsJson = False,
+    quiet: arguments.Quiet = False,
+    reveal: arguments.Reveal = None,
 ) -> None:
     """Read a collection once, and write the draft of a policy for you to review and change."""
     with session(as_json, reveal, out):
@@ -83,7 +74,7 @@ def init(
             return
         with Feedback(quiet or as_json) as feedback:
             draft = drafting.init(
-                with_rows(source, table, query, column),
+                arguments.with_rows(source, table, query, column),
                 format=as_format,
                 records=records,
                 delimiter=delimiter,

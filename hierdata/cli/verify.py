@@ -7,21 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hierdata.cli.arguments import (
-    AsJson,
-    ExecutorName,
-    FormatName,
-    KeyFd,
-    Master,
-    Memory,
-    Quiet,
-    Reveal,
-    Root,
-    Workers,
-    key_for,
-    resources_of,
-    with_format,
-)
+from hierdata.cli import arguments
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, session
 from hierdata.cli.terminal import print_json, say_folded
@@ -46,25 +32,25 @@ def verify(
     witness: Annotated[
         Path | None, typer.Option(help="witness.bin, if it is not in the folder of the release.")
     ] = None,
-    key_fd: KeyFd = None,
-    executor: ExecutorName = None,
-    workers: Workers = None,
-    memory: Memory = None,
-    master: Master = None,
-    root: Root = None,
-    as_format: FormatName = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    reveal: Reveal = None,
+    key_fd: arguments.KeyFd = None,
+    executor: arguments.ExecutorName = None,
+    workers: arguments.Workers = None,
+    memory: arguments.Memory = None,
+    master: arguments.Master = None,
+    root: arguments.Root = None,
+    as_format: arguments.FormatName = None,
+    as_json: arguments.AsJson = False,
+    quiet: arguments.Quiet = False,
+    reveal: arguments.Reveal = None,
 ) -> None:
     """Judge published records by a policy, from the file alone; exit code 4 if the promise fails."""
     with session(as_json, reveal):
-        resources = resources_of(executor, workers, memory, master)
+        resources = arguments.resources_of(executor, workers, memory, master)
         from hierdata.pipeline.verify import plugins_needed, verify
 
         with plugins_needed(published):
-            loaded = with_format(policy, as_format, root)
-        key = None if original is None and key_fd is None else key_for(loaded, key_fd)
+            loaded = arguments.with_format(policy, as_format, root)
+        key = None if original is None and key_fd is None else arguments.key_for(loaded, key_fd)
         with Feedback(quiet or as_json) as feedback:
             verdict = verify(
                 published,

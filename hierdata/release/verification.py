@@ -30,16 +30,7 @@ from hierdata.policy.plan.plan import many_keys, references
 from hierdata.policy.policy import Policy
 from hierdata.privacy.base import SensitiveReading
 from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE, SUMMARY_FILE
-from hierdata.release.report.models import (
-    Codebook,
-    Frozen,
-    FrozenNumber,
-    Reference,
-    ReleaseFile,
-    SensitiveFacts,
-    Verification,
-    dump,
-)
+from hierdata.release.report import models
 from hierdata.release.report.page import render_summary
 from hierdata.release.report.parts import Promise, PublishedFile
 from hierdata.release.witness import digest_files
@@ -54,7 +45,7 @@ if TYPE_CHECKING:
 class Facts:
     """The facts that were frozen at publication, read and checked against the policy."""
 
-    file: Verification
+    file: models.Verification
     scales: Mapping[Keys, LevelScale | None]
     references: References
     readings: Readings
@@ -115,14 +106,14 @@ def fingerprint(policy: Policy) -> str:
 
 def freeze(
     prepared: Prepared, version: str, tables: Mapping[str, tuple[str, ...]] | None = None
-) -> Verification:
+) -> models.Verification:
     """Collect what verify needs besides policy and published files; ``tables`` are the publication's."""
     policy = prepared.policy
     sensitive = {}
     taxonomies, known, readings = semantics(policy), references(prepared), prepared.readings
     for keys, rule in policy.sensitive.items():
         scale, taxonomy, reference = prepared.scales[keys], taxonomies[keys], known.get(keys)
-        sensitive[policy.spell_path(keys)] = SensitiveFacts(
+        sensitive[policy.spell_path(keys)] = models.SensitiveFacts(
             scale=None if scale is None else scale.facts(),
             number=rule.reads_numbers,
             taxonomy=None if taxonomy is None else taxonomy.codebook,
@@ -130,7 +121,7 @@ def freeze(
             asks=readings[keys].asks,
             within=readings[keys].within,
         )
-    return Verification(
+    return models.Verification(
         version=version,
         dataset=policy.dataset,
         policy=fingerprint(policy),
@@ -152,7 +143,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     if file is None:
         return None
     try:
-        facts = Verification.model_validate_json(regular_bytes(file))
+        facts = models.Verification.model_validate_json(regular_bytes(file))
     except OSError as error:
         raise file_error(
             error, f"the frozen facts cannot be read ({error.strerror})", path=str(file)
@@ -189,7 +180,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     return Facts(facts, scales, counted, readings, _thaw_labels(facts, policy))
 
 
-def _check_belongs(facts: Verification, policy: Policy, file: Path) -> None:
+def _check_belongs(facts: models.Verification, policy: Policy, file: Path) -> None:
     """Raise VerificationError unless the facts were frozen under this policy and its population table."""
     if facts.policy != fingerprint(policy):
         raise VerificationError("the facts were frozen under another policy", path=str(file))
@@ -205,34 +196,34 @@ def _population(policy: Policy) -> str | None:
     return None if policy.population is None else digest_population(policy.folder / policy.population.file)
 
 
-def _freeze_reference(reference: Mapping[Scalar, int]) -> Reference:
+def _freeze_reference(reference: Mapping[Scalar, int]) -> models.Reference:
     texts = {value: count for value, count in reference.items() if isinstance(value, str)}
     numbers = {plain(exact(value)): count for value, count in reference.items() if not isinstance(value, str)}
-    return Reference(texts=texts, numbers=numbers)
+    return models.Reference(texts=texts, numbers=numbers)
 
 
-def _thaw_reference(reference: Reference) -> dict[Scalar, int]:
+def _thaw_reference(reference: models.Reference) -> dict[Scalar, int]:
     known: dict[Scalar, int] = {canonical(exact(text)): count for text, count in reference.numbers.items()}
     known.update(reference.texts)
     return known
 
 
-def _freeze_labels(pairs: Iterable[LabelPair]) -> tuple[tuple[Frozen, Frozen], ...]:
+def _freeze_labels(pairs: Iterable[LabelPair]) -> tuple[tuple[models.Frozen, models.Frozen], ...]:
     """Return pairs of a value and its label, in an order that does not depend on that of the input."""
     frozen = [(_freeze_value(value), _freeze_value(label)) for value, label in pairs]
     return tuple(sorted(frozen, key=repr))
 
 
-def _freeze_value(value: Scalar) -> Frozen:
+def _freeze_value(value: Scalar) -> models.Frozen:
     if isinstance(value, str | bool):
         return value if isinstance(value, bool) else str(value)
     try:
-        return FrozenNumber(number=plain(exact(value)))
+        return models.FrozenNumber(number=plain(exact(value)))
     except Uncovered:  # NaN, an infinity
-        return FrozenNumber(number=str(value))
+        return models.FrozenNumber(number=str(value))
 
 
-def _thaw_labels(facts: Verification, policy: Policy) -> LabelsKnown:
+def _thaw_labels(facts: models.Verification, policy: Policy) -> LabelsKnown:
     """Return the frozen labels. Raises VerificationError if they are not those of the policy's fields."""
     labels = {}
     for keys in policy.derived_fields:
@@ -243,8 +234,8 @@ def _thaw_labels(facts: Verification, policy: Policy) -> LabelsKnown:
     return labels
 
 
-def _thaw_value(value: Frozen) -> Scalar:
-    if not isinstance(value, FrozenNumber):
+def _thaw_value(value: models.Frozen) -> Scalar:
+    if not isinstance(value, models.FrozenNumber):
         return value
     with suppress(Uncovered):
         return canonical(exact(value.number))
@@ -282,7 +273,7 @@ def _count_judgements(policy: Policy, model: PrivacyModel, scope: frozenset[Keys
     return len(policy.sensitive) if scope is None else len(scope)
 
 
-def confirm(folder: Path, release: ReleaseFile, codebook: Codebook) -> None:
+def confirm(folder: Path, release: models.ReleaseFile, codebook: models.Codebook) -> None:
     """Raise VerificationError unless the public ``folder`` says what follows from its files.
 
     ``release`` and ``codebook`` are computed from the published files and the policy; the files must equal
@@ -303,8 +294,8 @@ def confirm(folder: Path, release: ReleaseFile, codebook: Codebook) -> None:
             path=file,
         )
     contents = {
-        RELEASE_FILE: dump(release),
-        CODEBOOK_FILE: dump(codebook),
+        RELEASE_FILE: models.dump(release),
+        CODEBOOK_FILE: models.dump(codebook),
         SUMMARY_FILE: render_summary(release).encode(),
     }
     for name, computed in contents.items():
@@ -316,7 +307,7 @@ def confirm(folder: Path, release: ReleaseFile, codebook: Codebook) -> None:
             )
 
 
-def _name_changed(stated: ReleaseFile, claimed: ReleaseFile) -> str:
+def _name_changed(stated: models.ReleaseFile, claimed: models.ReleaseFile) -> str:
     """Name the first file that differs, with both digests."""
     digests = [{file.name: file.sha256 for file in release.files} for release in (stated, claimed)]
     named, there = digests
@@ -335,9 +326,9 @@ def _find_difference(stated: BaseModel, computed: BaseModel) -> str:
     return ""
 
 
-def _read_release_file(file: Path) -> ReleaseFile:
+def _read_release_file(file: Path) -> models.ReleaseFile:
     try:
-        return ReleaseFile.model_validate_json(_read_bytes(file))
+        return models.ReleaseFile.model_validate_json(_read_bytes(file))
     except ValidationError:
         raise VerificationError("this is not a release.json, or it was changed", path=str(file)) from None
 

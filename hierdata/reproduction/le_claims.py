@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
 
 from hierdata.release.charts import Point
 from hierdata.reproduction.exhibit import point_of
@@ -54,26 +55,44 @@ class Contrast:
         return (semantic > plain) - (semantic < plain)
 
 
-def describe_loss(contrasts: Sequence[Contrast], axis: str) -> str:
+Describe = Callable[[Sequence[Contrast], str], str]
+"""Returns sentences on the contrasts over an axis, n or l."""
+
+
+def _compare_where_both_publish(describe: Describe) -> Describe:
+    """Let ``describe`` have the settings where both models publish a class, and name the others."""
+
+    @wraps(describe)
+    def describe_all(contrasts: Sequence[Contrast], axis: str) -> str:
+        both = [contrast for contrast in contrasts if contrast.is_comparable]
+        lost = [contrast for contrast in contrasts if not contrast.is_comparable]
+        sentences = [describe(both, axis)] if both else []
+        if lost:
+            plain = any(not contrast.plain.publishes for contrast in lost)
+            semantic = any(not contrast.semantic.publishes for contrast in lost)
+            who = " or ".join(["l-diversity"] * plain + ["(l,e)-diversity"] * semantic)
+            values = ", ".join(str(contrast.x) for contrast in lost)
+            sentences.append(f"At {axis} = {values} {who} publishes nothing; that is not compared.")
+        return " ".join(sentences)
+
+    return describe_all
+
+
+@_compare_where_both_publish
+def describe_loss(both: Sequence[Contrast], axis: str) -> str:
     """Return whether (l,e)-diversity loses more, as the paper counts and with suppressed rows at 1 (LE-6)."""
-    both = _select_comparable(contrasts)
-    if not both:
-        return _describe_nothing(contrasts, axis)
     as_counted = [contrast.compare("loss_published") for contrast in both]
     charged = [contrast.compare("loss") for contrast in both]
     return (
         f"The claim that (l,e)-diversity loses more {_verdict(as_counted)} as the paper counts, where "
-        f"suppressed rows cost nothing: {_count(as_counted, 'more', 'less')}. With 1 for each suppressed "
-        f"row it {_verdict(charged)}: {_count(charged, 'more', 'less')}. "
-        f"{_describe_suppression(both)}{_describe_nothing(contrasts, axis, ' ')}"
+        f"suppressed rows cost nothing: {_count(as_counted, 'more', 'less')}. With 1 for each suppressed row "
+        f"it {_verdict(charged)}: {_count(charged, 'more', 'less')}. {_describe_suppression(both)}"
     )
 
 
-def describe_degree(contrasts: Sequence[Contrast], axis: str) -> str:
+@_compare_where_both_publish
+def describe_degree(both: Sequence[Contrast], axis: str) -> str:
     """Return whether the diversity degree is higher, as printed and as the mean distance of a pair (LE-8)."""
-    both = _select_comparable(contrasts)
-    if not both:
-        return _describe_nothing(contrasts, axis)
     printed, mean = ([contrast.compare(name) for contrast in both] for name in ("degree", "mean_distance"))
     growth = ""
     if axis == "l" and len(both) > 1 and _rises(both, "degree") and not _rises(both, "mean_distance"):
@@ -84,41 +103,21 @@ def describe_degree(contrasts: Sequence[Contrast], axis: str) -> str:
     return (
         f"The claim that (l,e)-diversity has the higher degree {_verdict(printed)}: "
         f"{_count(printed, 'higher', 'lower')}. The mean distance of two values of a class, which does not "
-        f"grow with the class, is {_count(mean, 'higher', 'lower')}.{growth} "
-        f"{_describe_suppression(both)}{_describe_nothing(contrasts, axis, ' ')}"
+        f"grow with the class, is {_count(mean, 'higher', 'lower')}.{growth} {_describe_suppression(both)}"
     )
 
 
-def describe_time(contrasts: Sequence[Contrast], axis: str) -> str:
+@_compare_where_both_publish
+def describe_time(both: Sequence[Contrast], axis: str) -> str:
     """Return whether the search for (l,e)-diversity takes longer."""
-    both = _select_comparable(contrasts)
-    if not both:
-        return _describe_nothing(contrasts, axis)
     seconds = [(contrast.semantic.mean("seconds"), contrast.plain.mean("seconds")) for contrast in both]
     ratios = [semantic / max(plain, Fraction(1, 10**9)) for semantic, plain in seconds]
     slower = [(ratio > LONGER) - (ratio < 1 / LONGER) for ratio in ratios]
     return (
         f"The claim that (l,e)-diversity takes longer {_verdict(slower)}: its search takes "
         f"{float(min(ratios)):.2f} to {float(max(ratios)):.2f} times the CPU seconds of that for l-diversity "
-        f"(within a tenth counts as equal: {_count(slower, 'longer', 'shorter')}). Both run the same "
-        f"engine.{_describe_nothing(contrasts, axis, ' ')}"
+        f"(within a tenth counts as equal: {_count(slower, 'longer', 'shorter')}). Both run the same engine."
     )
-
-
-def _select_comparable(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    return [contrast for contrast in contrasts if contrast.is_comparable]
-
-
-def _describe_nothing(contrasts: Sequence[Contrast], axis: str, before: str = "") -> str:
-    """Return a sentence on the settings where a model publishes nothing, which are not compared."""
-    lost = [contrast for contrast in contrasts if not contrast.is_comparable]
-    if not lost:
-        return ""
-    plain = any(not contrast.plain.publishes for contrast in lost)
-    semantic = any(not contrast.semantic.publishes for contrast in lost)
-    who = " or ".join(["l-diversity"] * plain + ["(l,e)-diversity"] * semantic)
-    values = ", ".join(str(contrast.x) for contrast in lost)
-    return f"{before}At {axis} = {values} {who} publishes nothing; that is not compared."
 
 
 def _verdict(signs: Sequence[int]) -> str:

@@ -19,7 +19,14 @@ from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.release.charts import Line, LineChart
 from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, print_grid
-from hierdata.reproduction.le_claims import Contrast, Repeats, describe_degree, describe_loss, describe_time
+from hierdata.reproduction.le_claims import (
+    Contrast,
+    Describe,
+    Repeats,
+    describe_degree,
+    describe_loss,
+    describe_time,
+)
 from hierdata.reproduction.le_formulas import draw
 from hierdata.reproduction.small_data import EncodedRecords, encode_records, find_classes
 from hierdata.reproduction.study import MISSING, NUMBERS, Adult, Study
@@ -159,7 +166,7 @@ class FigurePair:
     title: str
     says: str
     quantities: tuple[Quantity, ...]
-    describe: Callable[[Sequence[Contrast], str], str]
+    describe: Describe
     errata: tuple[str, ...]
 
 

@@ -228,35 +228,34 @@ def show_definition() -> Exhibit:
     first, second, *_ = classes_of_table("table V")
     groups.append(("table V", UNION, first + second))
 
-    def name(table: str, number: int | str, values: Sequence[str]) -> str:
-        return f"{table}, {number}: {', '.join(values)}"
+    def rows(
+        count_distinct: Callable[[list[str]], int], is_diverse: Callable[[Parents, list[str]], bool]
+    ) -> tuple[tuple[Cell, ...], ...]:
+        return tuple(
+            (
+                f"{table}, {number}: {', '.join(values)}",
+                count_distinct(values),
+                *(yes_or_no(is_diverse(tree, values)) for tree in trees.values()),
+            )
+            for table, number, values in groups
+        )
 
-    derived: list[tuple[Cell, ...]] = [
-        (
-            name(*each),
-            len({*each[2]}),
-            *(yes_or_no(is_l_e_diverse(tree, each[2], L, Fraction(E))) for tree in trees.values()),
-        )
-        for each in groups
-    ]
-    ours: list[tuple[Cell, ...]] = [
-        (
-            name(*each),
-            judge_class(DistinctLDiversity(l=1), each[2], build_taxonomy(trees["A"])).achieved["l"].numerator,
-            *(
-                yes_or_no(judge_class(LEDiversity(l=L, e=E), each[2], build_taxonomy(tree)).holds)
-                for tree in trees.values()
-            ),
-        )
-        for each in groups
-    ]
+    def achieve_distinct(values: list[str]) -> int:
+        judgement = judge_class(DistinctLDiversity(l=1), values, build_taxonomy(trees["A"]))
+        return judgement.achieved["l"].numerator
+
+    derived = rows(
+        lambda values: len({*values}), lambda tree, values: is_l_e_diverse(tree, values, L, Fraction(E))
+    )
+    model = LEDiversity(l=L, e=E)
+    ours = rows(achieve_distinct, lambda tree, values: judge_class(model, values, build_taxonomy(tree)).holds)
     return Exhibit(
         "Definition 3",
         "Which tables are (3,1)-diverse",
         "The groups of table III are 3-diverse, but all values of the third are diseases of the stomach; "
         "the groups of table V are (3,1)-diverse.",
-        derived=Grid(columns, tuple(derived)),
-        ours=Grid(columns, tuple(ours)),
+        derived=Grid(columns, derived),
+        ours=Grid(columns, ours),
         differs=describe_diversity(ours),
         errata=("LE-1", "LE-9"),
     )

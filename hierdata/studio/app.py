@@ -96,14 +96,13 @@ class Studio:
 
     async def _undo(self, request: Request) -> Response:
         async with request.form() as form:
-            page = PAGES.get(str(form.get("page"))) or next(iter(PAGES.values()))
+            page = _page_of(form)
             return await self._answer_form(page, partial(_undo, page), form, request)
 
     async def _stop(self, request: Request) -> Response:
         await run_in_threadpool(self.works.stop, request.path_params["name"])
         async with request.form() as form:
-            page = PAGES.get(str(form.get("page"))) or next(iter(PAGES.values()))
-        return self._go(Done(page.name, "stopped"))
+            return self._go(Done(_page_of(form).name, "stopped"))
 
     async def _events(self, request: Request) -> Response:
         return StreamingResponse(self._tell(request.path_params["name"]), media_type="text/event-stream")
@@ -128,6 +127,11 @@ def guard_pages(pages: Sequence[BaseRoute], known: Secrets, renderer: Renderer) 
     beside = [Mount("/static", StaticFiles(directory=STATIC)), Route("/style.css", answer_style)]
     inner = Router([Mount(known.base, app=Router([*beside, *pages], default=_miss))], default=_miss)
     return RequestGuard(_Careful(inner, renderer), known, renderer.refuse)
+
+
+def _page_of(form: FormData) -> Page:
+    """Return the page that a form of the frame was sent from."""
+    return PAGES.get(str(form.get("page"))) or next(iter(PAGES.values()))
 
 
 def _undo(page: Page, ask: Ask) -> Done:
