@@ -30,8 +30,8 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 2970,
-    "comparison": 800,
+    "cli": 2797,
+    "comparison": 786,
     "documents": 6054,
     "domains": 4836,
     "drafting": 4300,
@@ -46,11 +46,11 @@ BUDGETS: dict[str, int] = {
     "policy": 7570,
     "privacy": 3335,
     "records": 8039,
-    "release": 7020,
-    "reproduction": 6460,
+    "release": 6755,
+    "reproduction": 6374,
     "sources": 5045,
     "synth": 2158,
-    "studio": 3200,
+    "studio": 2965,
     "testing": 1462,
 }
 """Lines of each room: those of the day on which they were set, and 2 %."""
