@@ -50,14 +50,7 @@ def anonymize(
     batch: arguments.Batch = arguments.BATCH,
     seed_file: SeedFile = None,
     key_fd: arguments.KeyFd = None,
-    effort: Annotated[
-        int | None,
-        typer.Option(
-            help="Passes that improve the classes of trees; overrides the policy.",
-            min=0,
-            max=arguments.MOST_PASSES,
-        ),
-    ] = None,
+    effort: arguments.Effort = None,
     executor: arguments.ExecutorName = None,
     workers: arguments.Workers = None,
     memory: arguments.Memory = None,

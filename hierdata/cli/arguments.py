@@ -65,6 +65,12 @@ BATCH = 1000
 """Same as ``hierdata.sources.stores.BATCH``, which only a run imports."""
 MOST_PASSES = 1000
 """Same as ``hierdata.domains.bounds.MOST_PASSES``."""
+Effort = Annotated[
+    int | None,
+    typer.Option(
+        help="Passes that improve the classes of trees; overrides the policy.", min=0, max=MOST_PASSES
+    ),
+]
 TableName = Annotated[str | None, typer.Option("--table", help="PostgreSQL only: the table to read.")]
 Query = Annotated[str | None, typer.Option(help="PostgreSQL only: the query to read.")]
 ColumnName = Annotated[
