@@ -71,7 +71,7 @@ def nest_bins(
     The node of a period is the bin of the finest step that holds all of it, the root if there is none. Nodes
     are as in ``line_up``, but no step is the finest for all values, so there is no axis.
     """
-    made: dict[tuple[int, int], Bin] = {}
+    bins: dict[tuple[int, int], Bin] = {}
     node_keys: dict[tuple[int, int], tuple[int, int] | None] = {}
     for low, high in periods:
         holders = [(depth, step(low)) for depth, step in enumerate(steps, 1)]
@@ -81,22 +81,22 @@ def nest_bins(
             continue
         for depth, bin in holders[: finest[0]]:
             if bin.low <= finest[1].low and finest[1].high <= bin.high:
-                made[depth, bin.low] = bin
-    numbers = {key: number for number, key in enumerate(sorted(made), 1)}
+                bins[depth, bin.low] = bin
+    numbers = {key: number for number, key in enumerate(sorted(bins), 1)}
     rows = [(0, *[-1] * len(steps))]
-    for key in sorted(made):
-        depth, bin = key[0], made[key]
+    for key in sorted(bins):
+        depth, bin = key[0], bins[key]
         wider = [(above, step(bin.low)) for above, step in enumerate(steps[: depth - 1], 1)]
         row = [
             numbers.get((above, holder.low), -1) if bin.high <= holder.high else -1 for above, holder in wider
         ]
         rows.append((0, *row, numbers[key], *[-1] * (len(steps) - depth)))
     missing, whole = len(rows), Fraction(1 if span else 0)
-    widths = [made[key].high - made[key].low - 1 for key in sorted(made)]
+    widths = [bins[key].high - bins[key].low - 1 for key in sorted(bins)]
     losses = [min(Fraction(width, span), whole) if span else whole for width in widths]
     nodes = {period: 0 if key is None else numbers[key] for period, key in node_keys.items()}
     return Hierarchy(
-        labels=(ROOT_LABEL, *[made[key].label for key in sorted(made)], None),
+        labels=(ROOT_LABEL, *[bins[key].label for key in sorted(bins)], None),
         ancestors=(*rows, (0, missing, *[-1] * (len(steps) - 1))),
         lm=(whole, *losses, Fraction(0)),
         node_of=finder(nodes, period_of, missing),

@@ -82,13 +82,14 @@ def start_context(chosen: dict[str, str]) -> Any:
             "openjdk-17-jre-headless) or set JAVA_HOME"
         )
     here = "spark.local.dir" in chosen
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     of_workers = chosen.get("spark.master", "").startswith("local-cluster")
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
     mask = os.umask(0o077)
     try:
         with (
-            _environment({"PYSPARK_PYTHON": sys.executable} if here else {}),
+            _environment(PYSPARK_PYTHON=python) if here else nullcontext(),
             _home_in(Path(chosen["spark.local.dir"])) if of_workers else nullcontext(),
             _errors_to(Path(chosen["spark.local.dir"]) / "java.log") if here else nullcontext(),
             _known_java(),
@@ -176,29 +177,23 @@ def _home_in(folder: Path) -> Iterator[None]:
     """
     from pyspark.find_spark_home import _find_spark_home
 
-    before = os.environ.get("SPARK_HOME")
     home = folder / "home"
     home.mkdir(mode=0o700)
     for path in Path(_find_spark_home()).absolute().iterdir():
         if path.name != "work":
             (home / path.name).symlink_to(path)
-    os.environ["SPARK_HOME"] = str(home)
-    try:
+    with _environment(SPARK_HOME=str(home)):
         yield
-    finally:
-        if before is None:
-            del os.environ["SPARK_HOME"]
-        else:
-            os.environ["SPARK_HOME"] = before
 
 
 @contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set the variables that are not set yet, within this context."""
-    new = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(new)
+def _environment(**variables: str) -> Iterator[None]:
+    """Set variables of the environment within this context."""
+    before = {name: os.environ.pop(name) for name in variables if name in os.environ}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in new:
-            del os.environ[name]
+        for name in variables:
+            os.environ.pop(name, None)
+        os.environ.update(before)

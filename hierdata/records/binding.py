@@ -89,12 +89,12 @@ def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Ite
 
 
 def _roots(batch: Sequence[Document], binding: Binding) -> BoundRecords:
-    made = _Batch(binding.schema)
+    bound = _Batch(binding.schema)
     documents = batch
     if not _OBJECTS.issuperset(map(type, batch)):
         documents = [_object(binding.schema.root.path, document, False) for document in batch]
-    made.objects(binding.plan, documents, [1] * len(batch))
-    return BoundRecords(made.rows)
+    bound.objects(binding.plan, documents, [1] * len(batch))
+    return BoundRecords(bound.rows)
 
 
 class _Batch:

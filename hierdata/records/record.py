@@ -77,13 +77,13 @@ class BoundRecords:
 
 def vertices(bound: BoundRecords, schema: Schema) -> list[Vertex]:
     """Return the records as trees."""
-    made: list[list[Vertex]] = [[] for _ in schema.types]
+    of_type: list[list[Vertex]] = [[] for _ in schema.types]
     for kind in reversed(schema.types):  # children come after their parents
         rows = bound.rows[kind.index]
         if rows is None:
             continue
         groups = [
-            _split_by_parent(below, made[child])
+            _split_by_parent(below, of_type[child])
             for child in kind.children
             if (below := bound.rows[child]) is not None
         ]
@@ -91,15 +91,15 @@ def vertices(bound: BoundRecords, schema: Schema) -> list[Vertex]:
         columns_by_role = [
             zip(*columns, strict=True) if columns else repeat((), rows.size) for columns in rows.values
         ]
-        made[kind.index] = list(
+        of_type[kind.index] = list(
             map(Vertex, repeat(kind.index), *columns_by_role, children if groups else repeat((), rows.size))
         )
-    return made[0]
+    return of_type[0]
 
 
-def _split_by_parent(rows: VertexRows, made: Iterable[Vertex]) -> Iterator[Sequence[Vertex]]:
+def _split_by_parent(rows: VertexRows, vertices: Iterable[Vertex]) -> Iterator[Sequence[Vertex]]:
     """Yield the vertices of each parent."""
-    stream = iter(made)
+    stream = iter(vertices)
     return (tuple(islice(stream, count)) for count in rows.counts)
 
 

@@ -144,8 +144,8 @@ class _Structs:
         _require(values, dict)
         for name in dict.fromkeys(key for value in values if isinstance(value, dict) for key in value):
             if name not in self._fields:
-                own = [value.get(name) for value in values if isinstance(value, dict)]
-                column = self._fields[name] = column_for(self._kinds.get(name), self._single, own)
+                shown = [value.get(name) for value in values if isinstance(value, dict)]
+                column = self._fields[name] = column_for(self._kinds.get(name), self._single, shown)
                 column.add([None] * len(self._missing))
         for name, column in self._fields.items():
             column.add([value.get(name) if isinstance(value, dict) else None for value in values])
@@ -156,8 +156,8 @@ class _Structs:
         import pyarrow as lib
 
         order = dict.fromkeys([*self._kinds, *self._fields])
-        made = {name: self._fields[name].whole() for name in order if name in self._fields}
-        shown = {name: _together(column) for name, column in made.items() if column is not None}
+        columns = {name: self._fields[name].whole() for name in order if name in self._fields}
+        shown = {name: _together(column) for name, column in columns.items() if column is not None}
         if not shown:
             return None
         mask = lib.array(self._missing, lib.bool_())

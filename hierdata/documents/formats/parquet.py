@@ -332,6 +332,6 @@ def _array(values: Sequence[Value], kind: Any) -> Any:
 def _write(columns: Mapping[str, ColumnToWrite], stream: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
-    made = {name: column.whole() for name, column in columns.items()}
-    table = arrow().table({name: column for name, column in made.items() if column is not None})
+    arrays = {name: column.whole() for name, column in columns.items()}
+    table = arrow().table({name: column for name, column in arrays.items() if column is not None})
     pq.write_table(table, stream, row_group_size=ROWS)
