@@ -177,36 +177,24 @@ class _IntervalLabels(Labels):
         return range(int(low), int(high) + 1)
 
     def is_range(self, label: str) -> bool:
-        ends = read_ends(label)
-        if ends is None:
-            return False
-        low, high, integral = ends
-        finest = self.steps[0]
-        last = high - finest + integral
-        return (
-            self._takes(finest, integral)
-            and low < last
-            and low % finest == last % finest == 0
-            and label == spell_range(low, high, finest, integral)
-        )
-
-    def _takes(self, step: Number, integral: bool) -> bool:
-        return integral == self.integral and (not integral or step.denominator == 1)
+        bins = self._read_bins(label, self.steps[0])
+        return bins is not None and bins[0] < bins[1]
 
     def _is_bin(self, label: Scalar, step: Number) -> bool:
-        if step == 1 and self._takes(step, True) and _is_whole_number(label):
-            return True
+        if step == 1 and self.integral:  # spelled as the number itself
+            return _is_whole_number(label)
+        bins = self._read_bins(label, step)
+        return bins is not None and bins[0] == bins[1]
+
+    def _read_bins(self, label: Scalar, step: Number) -> tuple[Number, Number] | None:
+        """Return where the first and the last bin of a step in a range begin; None for another label."""
         ends = read_ends(label)
-        if ends is None:
-            return False
+        if ends is None or ends[2] != self.integral:
+            return None
         low, high, integral = ends
-        return (
-            self._takes(step, integral)
-            and not (integral and step == 1)
-            and low % step == 0
-            and high - low + integral == step
-            and label == spell_range(low, high, step, integral)
-        )
+        last = high - step + integral
+        is_spelled = low % step == last % step == 0 and label == spell_range(low, high, step, integral)
+        return (low, last) if is_spelled else None
 
 
 def _is_whole_number(label: Scalar) -> bool:

@@ -58,6 +58,12 @@ class Chart:
         shown = name if isinstance(name, str) else f"Dr. {name[0]['given'][0]} {name[0]['family']}"
         return {**self.refer(resource), "display": shown}
 
+    def _during(self, encounter: Resource) -> Resource:
+        return {"subject": self._subject, "encounter": self.refer(encounter)}
+
+    def _because_of(self, reason: Resource | None) -> Resource:
+        return {} if reason is None else {"reasonReference": [self.refer(reason)]}
+
     def _add(self, kind: str, content: Resource, profile: str = "") -> Resource:
         head: Resource = {"resourceType": kind, "id": self._ids.new()}
         if profile:
@@ -110,8 +116,7 @@ class Chart:
                 "verificationStatus": _hl7("condition-ver-status", "confirmed"),
                 "category": [_hl7("condition-category", "encounter-diagnosis")],
                 "code": concept(SNOMED, code),
-                "subject": self._subject,
-                "encounter": self.refer(encounter),
+                **self._during(encounter),
                 "onsetDateTime": timestamp(onset),
                 **ended,
                 "recordedDate": timestamp(onset),
@@ -129,8 +134,7 @@ class Chart:
                 "status": "final",
                 "category": [_hl7("observation-category", category)],
                 "code": concept(LOINC, code),
-                "subject": self._subject,
-                "encounter": self.refer(encounter),
+                **self._during(encounter),
                 "effectiveDateTime": timestamp(when),
                 "issued": when.strftime("%Y-%m-%dT%H:%M:%S.247-05:00"),
                 **value,
@@ -148,8 +152,7 @@ class Chart:
                 "status": "final",
                 "category": [_hl7("v2-0074", "LAB")],
                 "code": concept(LOINC, code),
-                "subject": self._subject,
-                "encounter": self.refer(encounter),
+                **self._during(encounter),
                 "effectiveDateTime": timestamp(when),
                 "issued": when.strftime("%Y-%m-%dT%H:%M:%S.247-05:00"),
                 "performer": [encounter["serviceProvider"]],
@@ -162,17 +165,15 @@ class Chart:
         self, code: StandardCode, encounter: Resource, when: datetime, reason: Resource | None
     ) -> Resource:
         """Add a completed procedure of a quarter of an hour."""
-        because = {} if reason is None else {"reasonReference": [self.refer(reason)]}
         end = when + timedelta(minutes=15)
         return self._add(
             "Procedure",
             {
                 "status": "completed",
                 "code": concept(SNOMED, code),
-                "subject": self._subject,
-                "encounter": self.refer(encounter),
+                **self._during(encounter),
                 "performedPeriod": {"start": timestamp(when), "end": timestamp(end)},
-                **because,
+                **self._because_of(reason),
             },
             "procedure",
         )
@@ -181,7 +182,6 @@ class Chart:
         self, code: StandardCode, encounter: Resource, when: datetime, active: bool, reason: Resource | None
     ) -> Resource:
         """Add an order of a medicine, once a day."""
-        because = {} if reason is None else {"reasonReference": [self.refer(reason)]}
         timing = {"repeat": {"frequency": 1, "period": 1, "periodUnit": "d"}}
         return self._add(
             "MedicationRequest",
@@ -189,11 +189,10 @@ class Chart:
                 "status": "active" if active else "stopped",
                 "intent": "order",
                 "medicationCodeableConcept": concept(RXNORM, code),
-                "subject": self._subject,
-                "encounter": self.refer(encounter),
+                **self._during(encounter),
                 "authoredOn": timestamp(when),
                 "requester": encounter["participant"][0]["individual"],
-                **because,
+                **self._because_of(reason),
                 "dosageInstruction": [{"sequence": 1, "timing": timing, "asNeededBoolean": False}],
             },
             "medicationrequest",
@@ -251,8 +250,7 @@ class Chart:
                 "status": "active",
                 "intent": "order",
                 "category": [concept(SNOMED, code)],
-                "subject": self._subject,
-                "encounter": self.refer(encounter),
+                **self._during(encounter),
                 "period": {"start": timestamp(when)},
                 "addresses": [self.refer(reason)],
                 "activity": [
