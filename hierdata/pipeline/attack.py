@@ -188,8 +188,12 @@ def _attack_read(
     """Attack a release, alone and together with another, and the original with its identifiers dropped."""
     from hierdata.measurement.adversary.attack import Adversary
     from hierdata.measurement.adversary.forms import Forms
+    from hierdata.pipeline.other_release import read_other, require_tied
 
-    second = None if other is None else _read_second(other, read, progress)
+    second = None
+    if other is not None:
+        require_tied(read.prepared.policy)
+        second = read_other(other, read.prepared, read.original, progress)
     findings = attack_release(read, plan, resources, progress)
     whose = None if read.persons is None else read.persons.original
     others = read.is_control
@@ -213,13 +217,6 @@ def _attack_read(
         findings.measured.not_measured,
         None if second is None else _attack_both(read, second, findings),
     )
-
-
-def _read_second(other: object, read: ReadRelease, progress: Progress) -> Rebuilt:
-    from hierdata.pipeline.other_release import read_other, require_tied
-
-    require_tied(read.prepared.policy)
-    return read_other(other, read.prepared, read.original, progress)
 
 
 def _attack_both(read: ReadRelease, second: Rebuilt, findings: AttackFindings) -> tuple[Candidates, ...]:

@@ -24,7 +24,7 @@ from hierdata.policy.policy import Policy
 from hierdata.records.shape.individuals import digest_individual
 from hierdata.records.survey import Keys
 from hierdata.sources import InputSplit
-from hierdata.sources.splits import HeldOutSplit
+from hierdata.sources.splits import HeldOutSplit, documents_of
 
 CONTROL_FILE = Path("steward") / "control.json"
 """Who is held out: the number of ``records``, and of those who are ``ordinals`` from 0 and ``digests``."""
@@ -52,15 +52,12 @@ class Draw(NamedTuple):
             return None
         if secret is None:
             raise VerificationError(NOT_DRAWN_AGAIN)
-        individual = policy.individual_rule
-        identity = None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
         key = hmac.digest(secret, b"hierdata control", "sha256")
-        return cls(float(policy.control.share), key, identity)
+        return cls(float(policy.control.share), key, _find_identity(policy))
 
     def digest(self, document: Document) -> bytes:
         """Return the keyed digest of an individual; the value cannot be told from it."""
-        whose = None if self.identity is None else digest_individual(document, self.identity)
-        return hmac.digest(self.key, digest_record(document) if whose is None else whose, "sha256")
+        return hmac.digest(self.key, _digest(document, self.identity), "sha256")
 
     def is_held_out(self, document: Document) -> bool:
         """Return whether the individual is held out."""
@@ -135,10 +132,9 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
     Without identifiers records of two persons may be equal: then a control is refused if more than half of
     it is in the input.
     """
-    individual = policy.individual_rule
-    identity = None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
+    identity = _find_identity(policy)
     known, shape, always = set[bytes](), set[Keys](), None
-    for document in _documents_of(splits):
+    for document in documents_of(splits):
         paths = frozenset(_list_paths(document))
         shape |= paths
         always = paths if always is None else always & paths
@@ -168,17 +164,19 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
 def _read_control(control: Iterable[InputSplit]) -> Iterator[Document]:
     """Yield the records of a control; an error says that it is of the control, not of the input."""
     try:
-        yield from _documents_of(control)
+        yield from documents_of(control)
     except InputError as error:
         raise InputError(f"the control: {error}", revealed=error.revealed) from None
 
 
-def _documents_of(splits: Iterable[InputSplit]) -> Iterator[Document]:
-    for split in splits:
-        yield from split.documents()
+def _find_identity(policy: Policy) -> tuple[Keys, ...] | None:
+    """Return the fields that say whose a record is, None without ``individual``."""
+    individual = policy.individual_rule
+    return None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
 
 
 def _digest(document: Document, identity: tuple[Keys, ...] | None) -> bytes:
+    """Return the digest of whose record it is, or else of its content."""
     whose = None if identity is None else digest_individual(document, identity)
     return digest_record(document) if whose is None else whose
 

@@ -30,7 +30,7 @@ from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.sources import Collection, collect
 from hierdata.sources.columns import format_of, input_format
-from hierdata.sources.stores import store_of
+from hierdata.sources.stores import open_store
 from hierdata.sources.stores.base import Store
 
 _TABLES = tuple(suffix for kind in FORMATS.values() if kind.is_tabular for suffix in kind.table_suffixes)
@@ -62,10 +62,9 @@ def init(
     be determined.
     """
     stated = input_keys(format, records, delimiter, encoding)
-    store = store_of(source)
-    if store is None:
-        return _of_files(source, stated, safe_harbor, progress or silent)
-    try:
+    with open_store(source) as store:
+        if store is None:
+            return _of_files(source, stated, safe_harbor, progress or silent)
         if stated:
             raise PolicyError(f"{', '.join(stated)}: applies to files only, but the records are on a server")
         documents = count_items(store.documents(), "reading", None, progress or silent)
@@ -76,9 +75,6 @@ def init(
                 draft = build_draft(united, Notation(), stated, store.structure(), draft.persons)
         draft = to_safe_harbor(draft, this_year()) if safe_harbor else draft
         return _weigh_models(draft, lambda policy: _open_store(store, policy))
-    finally:
-        if store is not source:
-            store.close()
 
 
 def _of_files(source: object, stated: dict[str, Any], safe_harbor: bool, progress: Progress) -> Draft:

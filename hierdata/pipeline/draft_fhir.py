@@ -16,7 +16,7 @@ from hierdata.ground.errors import PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.foresee import foresee_promises
 from hierdata.sources.bundles import holds_resources, read_documents
-from hierdata.sources.stores import store_of
+from hierdata.sources.stores import open_store
 
 
 def is_fhir(source: object) -> bool:
@@ -73,14 +73,10 @@ def find_patients(
 
 
 def _documents(source: object, stated: dict[str, Any]) -> Iterator[Document]:
-    store = store_of(source)
-    if store is None:
-        if not isinstance(source, str | os.PathLike):
+    with open_store(source) as store:
+        if store is not None:
+            yield from store.rows(is_resource)
+        elif isinstance(source, str | os.PathLike):
+            yield from read_documents(Path(source), ruleless_policy(stated))
+        else:
             raise PolicyError("FHIR resources are drafted from a file, a folder or a store")
-        yield from read_documents(Path(source), ruleless_policy(stated))
-        return
-    try:
-        yield from store.rows(is_resource)
-    finally:
-        if store is not source:
-            store.close()

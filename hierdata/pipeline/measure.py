@@ -60,7 +60,7 @@ def measure(
     >>> round(found.entropy, 3), round(float(found.keys[0].rate), 3), found.keys[0].values["v1"].refinement
     (0.811, 0.384, Fraction(1, 1))
     """
-    from hierdata.measurement.table import check_names, measure_table
+    from hierdata.measurement.table import check_names, load_goal, measure_table
     from hierdata.sources.flat_tables import open_table
 
     check_names(keys, sensitive, originals or {})
@@ -69,7 +69,8 @@ def measure(
         if originals:
             raise PolicyError("an original of a key belongs to flat tables: name columns, not paths")
         stated = None if policy is None else read_policy(policy)
-        return _measure_trees(source, keys, sensitive, _load(partition, root), stated, format, progress)
+        goal = None if partition is None else load_goal(partition, root)
+        return _measure_trees(source, keys, sensitive, goal, stated, format, progress)
     with open_table(source, format) as table:
         return measure_table(
             table,
@@ -80,12 +81,6 @@ def measure(
             originals=originals,
             progress=progress,
         )
-
-
-def _load(partition: Any, root: str | Path | None) -> tuple[Goal, Path] | None:
-    from hierdata.measurement.table import load_goal
-
-    return None if partition is None else load_goal(partition, root)
 
 
 def _measure_trees(

@@ -97,7 +97,9 @@ def read_back(
             _drop_groups(survey.shape, names)
         policy = add_unlisted(policy, survey.shape, least=0)
         survey = survey_published(splits, Wanted.by(policy), spread)  # with the values of the kept fields
-    repeated = frozenset(_find_repeated(survey.shape, (), _lists(policy)))
+    # A class has a list of values there, which is no vertex type.
+    lists = frozenset(policy.sensitive if policy.recoding_traits.publishes_classes else ())
+    repeated = frozenset(_find_repeated(survey.shape, (), lists))
     verdict = judged.public_verdict(policy, policy.vertices | repeated, resolve_readings(policy, repeated))
     return ReadBack(policy, survey, verdict, format, published_files(folder))
 
@@ -108,11 +110,6 @@ def _drop_groups(shape: PathSurvey, names: Sequence[str]) -> None:
         shape.children.pop(name, None)
     for below in shape.children.values():
         _drop_groups(below, names)
-
-
-def _lists(policy: Policy) -> frozenset[Keys]:
-    """Return the paths at which a class has a list of values, which is no vertex type."""
-    return frozenset(policy.sensitive) if policy.recoding_traits.publishes_classes else frozenset()
 
 
 def _find_repeated(shape: PathSurvey, keys: Keys, lists: frozenset[Keys]) -> Iterator[Keys]:

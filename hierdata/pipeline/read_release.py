@@ -24,6 +24,7 @@ from hierdata.release.verification import read_facts
 from hierdata.release.witness import ROOT_WORDS, read_witness
 from hierdata.sources import collect
 from hierdata.sources.open import fetch_source
+from hierdata.sources.splits import documents_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,8 +122,7 @@ def _read_data(published: object, prepared: Prepared, original: Forest, progress
     from hierdata.measurement.release.data import read_data
 
     with fetch_source(published, prepared.policy, published=True) as hand:
-        splits = collect(hand.source, hand.policy).splits()
-        documents = chain.from_iterable(split.documents() for split in splits)
+        documents = documents_of(collect(hand.source, hand.policy).splits())
         counted = count_items(documents, "reading the data", None, progress or silent)
         return read_data(counted, prepared, original)
 

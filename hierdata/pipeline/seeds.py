@@ -118,18 +118,3 @@ def digest_record(document: Document) -> bytes:
     pickler.fast = True
     pickler.dump(document)
     return hashlib.blake2b(stream.getbuffer(), digest_size=RECORD_BYTES).digest()
-
-
-class ContentDigest:
-    """The SHA-256 over the digests of all records, in order; it does not depend on how they are split."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-
-    def add(self, digests: bytes | bytearray) -> None:
-        """Add the digests of the next records."""
-        self._hash.update(digests)
-
-    def digest(self) -> bytes:
-        """Return the digest of the records so far, 32 bytes."""
-        return self._hash.digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from hierdata.executors import EXECUTORS, Held
 from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items, silent
 from hierdata.pipeline.resources import RunContext
-from hierdata.pipeline.seeds import ContentDigest, watch_content
+from hierdata.pipeline.seeds import watch_content
 from hierdata.policy.checks.persons import watch_persons
 from hierdata.policy.load import add_unlisted
 from hierdata.policy.plan.stages import may_be_cut
@@ -147,8 +148,8 @@ _SAMPLE = 40_000
 class Overview:
     """What the survey found: the collection's statistics, and the splits, each with its sample.
 
-    ``content`` is the digest of all records as they were decoded and shaped (see ContentDigest), ``shaped``
-    what the steps of the shape met.
+    ``content`` is the SHA-256 over the digests of all records as they were decoded and shaped, in order; it
+    does not depend on how they are split. ``shaped`` is what the steps of the shape met.
     """
 
     policy: Policy
@@ -240,7 +241,7 @@ def fit_form(collection: Collection, overview: Overview) -> Form:
     return form.fit(policy, order)
 
 
-class _Found(NamedTuple):
+class _Totals(NamedTuple):
     """The survey of all splits, their sizes, the content's digest, what the shape met, the held results."""
 
     survey: Survey
@@ -257,7 +258,7 @@ def _survey_splits(
     most: int,
     treatment: Treatment,
     watch: PersonWatch | None,
-) -> _Found:
+) -> _Totals:
     """Survey all splits. Raises InputError for the first error of a record, or of the shape."""
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
@@ -270,7 +271,7 @@ def _survey_splits(
     sizes: list[int] = []
     marks: defaultdict[str, bytearray] = defaultdict(bytearray)
     persons: defaultdict[PersonField, bytearray] = defaultdict(bytearray)
-    content = ContentDigest()
+    content = hashlib.sha256()
     shaped = ShapeTally()
     for split in held.map(_without_sample).collect():
         surveyed = split.survey
@@ -280,7 +281,7 @@ def _survey_splits(
             persons[watched] += some
         if split.error is not None:
             raise _renumber_error(split.error, sum(sizes)) if split.within else split.error
-        content.add(split.content)
+        content.update(split.content)
         shaped.merge(split.shaped)
         sizes.append(surveyed.records)
         if total is None:
@@ -292,7 +293,7 @@ def _survey_splits(
     _check_own(policy, total)
     total.repeated = find_repeated(marks, policy)
     total.persons = count_repeats(persons)
-    return _Found(total, sizes, content.digest(), shaped, held)
+    return _Totals(total, sizes, content.digest(), shaped, held)
 
 
 def _check_own(policy: Policy, surveyed: Survey) -> None:

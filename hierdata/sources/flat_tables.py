@@ -16,7 +16,7 @@ from hierdata.documents.formats.parquet import documents, table_layout
 from hierdata.documents.formats.source import PathSource
 from hierdata.ground.errors import PolicyError
 from hierdata.sources.form import FileForm, open_input
-from hierdata.sources.stores import store_of
+from hierdata.sources.stores import open_store
 
 FLAT = tuple(name for name, kind in FORMATS.items() if not kind.has_elements)
 """The formats that hold tables; JSON as arrays of flat records."""
@@ -31,15 +31,8 @@ def open_table(
     Yields the columns, None without a header, and the documents, each with the number of its copies. Raises
     PolicyError for a source that is not a table, TargetError for a file that cannot be read.
     """
-    store = store_of(source)
-    if store is None:
-        yield _open_source(source, format)
-        return
-    try:
-        yield _open_source(store.documents(), format)
-    finally:
-        if store is not source:
-            store.close()
+    with open_store(source) as store:
+        yield _open_source(source if store is None else store.documents(), format)
 
 
 def _open_source(

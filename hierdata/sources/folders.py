@@ -29,12 +29,13 @@ from hierdata.sources.form import (
     Collection,
     FileForm,
     Form,
+    make_folder,
     open_input,
     open_layout,
     shorten_place,
     state_layout,
 )
-from hierdata.sources.splits import SIZE, InputSplit, open_source, read_file
+from hierdata.sources.splits import SIZE, InputSplit, documents_of, open_source, read_file
 
 RECORDS = "records"
 """The part of a release that is a folder with a file for each record."""
@@ -108,10 +109,7 @@ class FilesForm(Form):
         if path.name != RECORDS:
             self._beside_form.write(documents, path, element)
             return
-        try:
-            path.mkdir()
-        except OSError as error:
-            raise file_error(error, f"cannot write {path}: {error.strerror}") from None
+        make_folder(path)
         for number, document in enumerate(documents, 1):
             with write_stream(path / self._numbered_name(number)) as stream:
                 self.format.write([document], stream, self.layout)
@@ -121,8 +119,7 @@ class FilesForm(Form):
         if not path.is_dir():
             yield from self._beside_form.read(path, element, alone=alone)
             return
-        for split in self.splits(path, alone=alone):
-            yield from split.documents()
+        yield from documents_of(self.splits(path, alone=alone))
 
     def splits(
         self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
@@ -160,18 +157,18 @@ def many_files(pattern: Path, policy: Policy) -> Collection:
     files, format = _decode_all([PathSource(path) for path in _find_files(pattern)], policy)
     try:
         with open_source(files[0]) as stream:
-            whole = None if policy.place else format.layout_of_record(stream)
-        if whole is not None:
+            layout = None if policy.place else format.layout_of_record(stream)
+        one_a_file = layout is not None or policy.depth == 1
+        if layout is not None:
             form: Form = FileForm(format, Layout(), format.extension)
-            cut = partial(split_files, files, format, whole, True)
-            return Collection(form, partial(_all, cut), cut)
-        layout = state_layout(open_input(files[0], format, policy.place), policy)
+        else:
+            layout = state_layout(open_input(files[0], format, policy.place), policy)
+            form = files_form(format, layout, policy)
     except InputError as error:
         message = f"file 1 in the order of names: {error.message}"
     else:
-        form = files_form(format, layout, policy)
-        cut = partial(split_files, files, format, layout, policy.depth == 1)
-        return Collection(form, partial(_all, cut), cut)
+        cut = partial(split_files, files, format, layout, one_a_file)
+        return Collection(form, lambda: documents_of(cut()), cut)
     raise InputError(message)
 
 
@@ -267,8 +264,3 @@ def split_files(
             splits.append(FilesSplit(files[start:end], format, layout, start, earlier))
             start, weight = end, 0
     return tuple(splits)
-
-
-def _all(cut: partial[tuple[FilesSplit, ...]]) -> Iterator[Document]:
-    for split in cut():
-        yield from split.documents()

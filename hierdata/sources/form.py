@@ -15,7 +15,7 @@ from hierdata.documents.document import COMMENT, INSTRUCTION, Document
 from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.source import PathSource, Source, write_stream
-from hierdata.ground.errors import InputError
+from hierdata.ground.errors import InputError, file_error
 from hierdata.policy.policy import Policy
 from hierdata.sources.splits import (
     SIZE,
@@ -143,6 +143,14 @@ class Collection:
     def splits(self, size: int = SIZE) -> Sequence[InputSplit]:
         """Return the parts of the collection, of about ``size`` bytes each; one if it cannot be cut."""
         return (WholeSplit(self.documents),) if self.cut is None else self.cut(size)
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder of a part of a release. Raises TargetError."""
+    try:
+        path.mkdir()
+    except OSError as error:
+        raise file_error(error, f"cannot write {path}: {error.strerror}") from None
 
 
 def file_in(source: Source, format: Format, layout: Layout, form: Form) -> Collection:

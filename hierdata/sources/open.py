@@ -11,7 +11,7 @@ from hierdata.ground.errors import PolicyError
 from hierdata.ground.private_folder import PrivateFolder
 from hierdata.policy.policy import Policy
 from hierdata.sources.files import SECOND_READING
-from hierdata.sources.stores import BATCH, Store, store_of
+from hierdata.sources.stores import BATCH, Store, open_store
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,12 @@ def fetch_source(
     when the context ends. ``published`` means that a release is read, not an original. Raises TargetError
     before anything is read if its release must not be written to ``target``.
     """
-    store = store_of(source, batch=batch)
-    if store is None:
-        if target is not None:
-            target.refuse(None)
-        yield AtHand(source, policy)
-        return
-    try:
+    with open_store(source, batch=batch) as store:
         if target is not None:
             target.refuse(store)
+        if store is None:
+            yield AtHand(source, policy)
+            return
         if policy.format is not None:
             raise PolicyError("`format` is for files, but the records are on a server: remove it")
         if policy.encoding is not None:
@@ -66,6 +63,3 @@ def fetch_source(
                 folder, tables=tables, lookups=lookups, published=published, listed=listed
             )
             yield AtHand(exported.path, policy, store, exported.limitations)
-    finally:
-        if store is not source:
-            store.close()

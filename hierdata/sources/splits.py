@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,6 +54,11 @@ class InputSplit(ABC):
         None where the bytes of the part cannot be told from those of the others.
         """
         yield None
+
+
+def documents_of(splits: Iterable[InputSplit]) -> Iterator[Document]:
+    """Return the documents of all splits, in order."""
+    return chain.from_iterable(split.documents() for split in splits)
 
 
 class Rewriting:

@@ -18,14 +18,7 @@ from hierdata.documents.formats.base import BESIDE
 from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, Source, write_stream
-from hierdata.ground.errors import (
-    HierdataError,
-    InputError,
-    PolicyError,
-    TargetError,
-    VerificationError,
-    file_error,
-)
+from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.policy.shaped_tables import find_joined, shaped_tables
 from hierdata.records.flatten import joined, split
@@ -34,7 +27,7 @@ from hierdata.records.keyed import Lookup, Table, all_places, find_at, places
 from hierdata.records.shape.tables import ShapedTables
 from hierdata.records.survey import Keys
 from hierdata.sources.columns import TableForm, check_columns, decode_source, format_of, published_form
-from hierdata.sources.form import Collection, FileForm, Form, file_in, open_input
+from hierdata.sources.form import Collection, FileForm, Form, file_in, make_folder, open_input
 from hierdata.sources.objects import table_collection
 from hierdata.sources.resources import ResourceSpelling
 from hierdata.sources.rows import KeyedRows, RowPart, RowReading
@@ -64,10 +57,7 @@ class TablesForm(Form):
         if path.name != RECORDS:
             replace(self._root, fixed=False).write(joined(documents), path, element or "value")
             return
-        try:
-            path.mkdir()
-        except OSError as error:
-            raise file_error(error, f"cannot write {path}: {error.strerror}") from None
+        make_folder(path)
         nested = {name for name, form in self.forms.items() if not form.format.is_tabular}
         if self.resources is None:
             rows = split(self.tables, documents, nested)
@@ -144,10 +134,25 @@ def given_tables(tables: Mapping[Any, object], policy: Policy) -> Collection:
     strangers = tables.keys() - {table.name for table in policy.joined_tables}
     if strangers:
         raise PolicyError(f"{len(strangers)} of the tables given are not among the policy's `tables`")
-    return _combine_tables(
-        policy,
-        {table.name: _open_given(tables.get(table.name), table, policy) for table in policy.joined_tables},
-    )
+    parts = {table.name: _open_given(tables.get(table.name), table, policy) for table in policy.joined_tables}
+    forms = {name: part.form for name, part in parts.items() if isinstance(part.form, TableForm)}
+    release_tables = shaped_tables(policy)
+
+    def documents() -> Iterator[Document]:
+        return nest(
+            policy.joined_tables, {name: _name_errors(name, part.documents()) for name, part in parts.items()}
+        )
+
+    def kinds() -> Kinds:
+        whole = Kinds()
+        bases = _places_of(release_tables)
+        for shaped in release_tables:
+            noted = parts[shaped.origin].kinds
+            if noted is not None:
+                reduce(Kinds.child, bases[shaped.table.name], whole).below.update(noted().below)
+        return whole
+
+    return Collection(_shape_form(forms, release_tables, policy), documents, kinds=kinds)
 
 
 def tables_form(folder: Path, policy: Policy) -> Form:
@@ -183,28 +188,6 @@ def nest_rows(collection: Collection, policy: Policy) -> Collection:
     for path, reason in find_joined(policy):
         raise PolicyError(reason, path=path)
     return replace(collection, form=_shape_form({"": collection.form}, tables, policy))
-
-
-def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collection:
-    forms = {name: part.form for name, part in parts.items() if isinstance(part.form, TableForm)}
-
-    def documents() -> Iterator[Document]:
-        return nest(
-            policy.joined_tables, {name: _name_errors(name, part.documents()) for name, part in parts.items()}
-        )
-
-    tables = shaped_tables(policy)
-
-    def kinds() -> Kinds:
-        whole = Kinds()
-        bases = _places_of(tables)
-        for shaped in tables:
-            noted = parts[shaped.origin].kinds
-            if noted is not None:
-                reduce(Kinds.child, bases[shaped.table.name], whole).below.update(noted().below)
-        return whole
-
-    return Collection(_shape_form(forms, tables, policy), documents, kinds=kinds)
 
 
 def _shape_form(forms: Mapping[str, TableForm], tables: ShapedTables, policy: Policy) -> TablesForm:

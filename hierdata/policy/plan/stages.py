@@ -31,15 +31,11 @@ from hierdata.records.survey import Keys
 
 @dataclass(frozen=True)
 class Stage:
-    """Engine steps that partition one vertex type in sequence; ``kind`` is 0 for whole records.
-
-    ``of_tables``: they group the records once for each sensitive table, by the values of that table alone.
-    """
+    """Engine steps that partition one vertex type in sequence; ``kind`` is 0 for whole records."""
 
     kind: int
     steps: tuple[Engine, ...]
     constraints: Constraints
-    of_tables: bool = False
 
     def work(self) -> Iterator[tuple[Engine, Constraints]]:
         """Yield each step with the constraints that it must keep: all but those that a later step mends."""
@@ -126,7 +122,7 @@ def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> It
                 path=attribute.path,
             )
     classes = constraints.on_attributes(0, ())
-    yield Stage(0, policy.sensitive_steps, replace(constraints, on_records=()), of_tables=True)
+    yield Stage(0, policy.sensitive_steps, replace(constraints, on_records=()))
     steps = policy.steps or default_engines(policy, schema, classes)
     # A mixture of groups that are close is close, however few records of them are in the class.
     sizes = (constraint.min_class_size for constraint in constraints.all() if constraint.closeness is None)

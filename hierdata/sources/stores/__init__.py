@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from hierdata.ground.errors import PolicyError
 from hierdata.sources.stores.base import BATCH, Exported, Staged, Store
 from hierdata.sources.stores.mongodb import MongoStore
 from hierdata.sources.stores.postgresql import PostgresStore, Rows
 
-__all__ = ["BATCH", "STORES", "Exported", "Rows", "Staged", "Store", "store_at", "store_of"]
+__all__ = ["BATCH", "STORES", "Exported", "Rows", "Staged", "Store", "open_store", "store_at", "store_of"]
 
 STORES: dict[str, type[Store]] = {
     "mongodb": MongoStore,
@@ -48,9 +49,20 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
     return None
 
 
-def store_at(target: object, *, batch: int = BATCH, options: Mapping[str, str] | None = None) -> Store:
+@contextmanager
+def open_store(source: object, *, batch: int = BATCH) -> Iterator[Store | None]:
+    """Yield what ``store_of`` returns, and close it in the end, unless the source is a store itself."""
+    store = store_of(source, batch=batch)
+    try:
+        yield store
+    finally:
+        if store is not None and store is not source:
+            store.close()
+
+
+def store_at(target: object, *, batch: int = BATCH) -> Store:
     """Return the store of a target. Raises PolicyError if it is not an address or a live object."""
-    store = store_of(target, batch=batch, options=options)
+    store = store_of(target, batch=batch)
     if store is None:
         raise PolicyError(
             "the target must be an address or a live object of a server, such as a pymongo collection; for "
