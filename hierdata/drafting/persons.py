@@ -49,8 +49,13 @@ class Persons:
 
 
 def choose_related(profile: Profile) -> Related:
-    """Return the fields of a first batch that may say whose a record is, alone or together."""
-    return _choose_keys(profile), _choose_joint(profile)
+    """Return the fields of a first batch that may say whose a record is, alone or together.
+
+    The latter are the parts of names, with what tells persons of one name apart.
+    """
+    parts = [part for part in find_person_fields(_single(profile)) if len(part.fields) > 1]
+    joint = [(*part.fields, *part.beside) for part in parts if part.whose == "subject"]
+    return _choose_keys(profile), joint
 
 
 def _choose_keys(profile: Profile) -> list[Keys]:
@@ -58,12 +63,6 @@ def _choose_keys(profile: Profile) -> list[Keys]:
     single = _single(profile)
     ranked = sorted((_rank(keys, profile, single), position) for position, keys in enumerate(single))
     return [single[position] for rank, position in ranked if rank < _UNLIKELY][:_MOST_KEYS]
-
-
-def _choose_joint(profile: Profile) -> list[tuple[Keys, ...]]:
-    """Return the parts of names that together say whose a record is, with what tells persons of one name."""
-    parts = [part for part in find_person_fields(_single(profile)) if len(part.fields) > 1]
-    return [(*part.fields, *part.beside) for part in parts if part.whose == "subject"]
 
 
 def find_persons(profile: Profile, notation: Notation) -> Persons | None:

@@ -315,13 +315,10 @@ def steps(spread: float, whole: bool) -> list[Decimal]:
 def prefix(looks: Looks) -> dict[str, Any]:
     """Return a domain of first characters of codes: all but the last, and fewer, by the longest code."""
     length = min(looks.longest, 12) if looks.texts else _POSTAL_DIGITS
-    keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in _choose_lengths(length)]
+    # A long code does not get a step for every length.
+    lengths = {length - 1, length - 2, length // 2, length // 4 or 1}
+    keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in lengths]
     return {"prefix": {"keep": keep or [1]}}
-
-
-def _choose_lengths(length: int) -> set[int]:
-    """Return the prefix lengths for a long code, which does not get a step for every length."""
-    return {length - 1, length - 2, length // 2, length // 4 or 1}
 
 
 def _plain(step: Decimal) -> Decimal:

@@ -39,7 +39,7 @@ class StandardDraft(ABC):
     """A policy proposed by what a standard says. ``str`` returns the file, which has no value of a person.
 
     ``kept`` has the share of the information that a sample keeps, by the name of the promise; None where it
-    could not be told.
+    is not known.
     """
 
     kept: Mapping[str, float | None]

@@ -159,7 +159,8 @@ def cluster_blocks(
     )
     clustered = pieces.map(cluster, watch)
     if prepared.constraints.knowledge is not None:
-        if not alone and not _stand_apart(clustered, prepared, heaviest):
+        find_forms = partial(find_root_forms, prepared.frame, heaviest)
+        if not alone and not stand_apart(ask_all(clustered, find_forms)):
             clustered.release()
             return cluster_blocks(_join_blocks(blocks), prepared, recoding, seed, spread, notice)
         pieces.release()
@@ -176,11 +177,6 @@ def cluster_blocks(
             clustered = _unite_blocks(mended, firsts, prepared, heaviest)
     clustered = drop_dangling(clustered, prepared, heaviest)
     return ClusteredBlocks(clustered, heaviest, spread)
-
-
-def _stand_apart(clustered: Held[Block], prepared: Prepared, heaviest: Heaviest) -> bool:
-    """Return whether each block has root classes, and no root vector is published by two blocks."""
-    return stand_apart(ask_all(clustered, partial(find_root_forms, prepared.frame, heaviest)))
 
 
 def send_to_first(pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:

@@ -56,7 +56,7 @@ class Draw(NamedTuple):
         return cls(float(policy.control.share), key, _find_identity(policy))
 
     def digest(self, document: Document) -> bytes:
-        """Return the keyed digest of an individual; the value cannot be told from it."""
+        """Return the keyed digest of an individual; it does not reveal the value."""
         return hmac.digest(self.key, _digest(document, self.identity), "sha256")
 
     def is_held_out(self, document: Document) -> bool:

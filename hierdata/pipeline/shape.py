@@ -44,7 +44,7 @@ NOT_DRAWN_AGAIN = (
 
 
 def derive_secret(seed: bytes) -> bytes:
-    """Derive the key of what a shape draws at random; the seed cannot be told from it."""
+    """Derive the key of what a shape draws at random; it does not reveal the seed."""
     return hmac.digest(seed, b"hierdata shape", "sha256")
 
 

@@ -343,7 +343,7 @@ class Policy(PolicyPart):
         return {"".join(above[-1:]) for *above, last in shown if last == self._key_of_standard}
 
     def rules(self) -> tuple[Rule, ...]:
-        """Return the rules that binding needs. What filters compare is told by vertex types."""
+        """Return the rules that binding needs. Vertex types say what filters compare."""
         stated = tuple(
             rule.bound_to(path, respelled=self.spelling is not None)
             for path, rule in zip(self.paths, self.fields.values(), strict=True)

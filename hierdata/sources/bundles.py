@@ -240,7 +240,7 @@ def _find_parts(
 
 
 def _open_named(path: Path, called: str, policy: Policy) -> tuple[PathSource, Format]:
-    """Open a file; an error in its beginning, such as gzip that is cut off, is told with its name."""
+    """Open a file; an error in its beginning, such as gzip that is cut off, has its name."""
     try:
         file, format = input_format(PathSource(path.absolute()), policy)
     except InputError as error:

@@ -64,7 +64,7 @@ class RowPart:
         return replace(self, split=replace(self.split, split=WHOLE))
 
     def documents(self) -> Iterator[Document]:
-        """Yield the documents; errors are told with the name of the file."""
+        """Yield the documents; errors have the name of the file."""
         try:
             yield from self.split.documents()
         except HierdataError as error:
@@ -127,7 +127,7 @@ class RowReading:
                 yield self._read_row(part, table, (number, index), ordinal, document, looked_up)
 
     def _take_apart_again(self, part: RowPart) -> Iterator[tuple[int, str, Document]]:
-        """Yield as ``_take_apart``; an error in a later part of a file is told by its number in the file."""
+        """Yield as ``_take_apart``; errors in a later part of a file have the number in the file."""
         try:
             yield from self._take_apart(part)
         except InputError:

@@ -51,7 +51,7 @@ class InputSplit(ABC):
     def open_rewriting(self) -> Iterator[Rewriting | None]:
         """Open a comparison of the part's bytes with those that are written for its documents.
 
-        None where the bytes of the part cannot be told from those of the others.
+        None where the bytes of the part cannot be separated from those of the others.
         """
         yield None
 

@@ -268,7 +268,7 @@ def _from_files(files: Sequence[Path], table: Table, policy: Policy) -> tuple[Co
 
 
 def _cut_file(name: str, file: Path, collection: Collection, *, alone: bool) -> list[RowPart]:
-    """Return the parts of a file of a table; its name is told where the table has several."""
+    """Return the parts of a file of a table; errors name the file where the table has several."""
     called = f"the table {name}" if alone else f"the table {name}, {file.name}"
     return [RowPart(name, called, split, measure_split(split, file)) for split in collection.splits()]
 

@@ -147,7 +147,7 @@ class CdaDraft(StandardDraft):
         return {steps[:end] for steps in self.paths if judge_path(steps)[1] for end in range(len(steps))}
 
     def _fields(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        # Bounded knowledge needs to be told which elements repeat.
+        # Bounded knowledge needs to know which elements repeat.
         for steps in sorted(self.repeated & self._above):
             yield _spell(steps), {"vertex": True}
         for steps in self.paths:

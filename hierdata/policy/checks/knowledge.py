@@ -78,7 +78,7 @@ def _check_references(policy: Policy, kind: str) -> Iterator[Problem]:
     identified = {spec.domain for spec in policy.pseudonyms.values() if spec.is_identity}
     for keys, spec in policy.pseudonyms.items():
         if policy.standard is not None and keys[-1] == REFERENCE:
-            continue  # told with the tables
+            continue  # reported with the tables
         if not spec.is_identity and spec.domain in identified and not spec.keeps_references:
             path = policy.spell_path(keys)
             reason = (

@@ -93,7 +93,7 @@ def require_individual(policy: Policy, survey: Survey) -> None:
 
 
 def show_path(policy: Policy, keys: Keys) -> str:
-    """Return the path of a field; the name of one that no rule names is not told."""
+    """Return the path of a field; that of one without a rule is not shown."""
     known = policy.rules_by_keys.get(keys)
     return name_field(keys, policy.paths) if known is None else str(known[0])
 

@@ -41,7 +41,7 @@ class _ElementPlace(NamedTuple):
 
     @property
     def is_coded(self) -> bool:
-        """Whether this is the code of a coding, whose group can be told by its display."""
+        """Whether this is the code of a coding, whose group its display tells."""
         return (self.owner, self.key) == ("Coding", "code")
 
     @property

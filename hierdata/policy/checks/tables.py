@@ -36,7 +36,7 @@ def check_tables(policy: Policy) -> Iterator[Problem]:
     if stated is not None and not format_named(stated).table_suffixes:
         yield ("format",), "tables must be CSV, Parquet or JSON Lines"
     if not wrong:
-        with suppress(PolicyError):  # what is wrong with the shape is told where it is checked
+        with suppress(PolicyError):  # mistakes of the shape are reported where it is checked
             yield from ((("fields", path), reason) for path, reason in find_joined(policy))
         if policy.standard is not None:
             yield from _check_standard(policy)
@@ -110,7 +110,7 @@ def _check_standard(policy: Policy) -> Iterator[Problem]:
     from hierdata.policy.checks.references import check_references
     from hierdata.policy.checks.standard import check_types
 
-    with suppress(PolicyError):  # paths that cannot be read are told elsewhere
+    with suppress(PolicyError):  # paths that cannot be read are reported elsewhere
         yield from check_types(policy)
         yield from check_references(policy)
     if isinstance(policy.unlisted, Keep):

@@ -233,7 +233,7 @@ _MOST = 200
 def count_dependences(
     documents: Iterable[Document], policy: Policy, dependences: Dependences
 ) -> Iterator[Document]:
-    """Yield the documents; count in ``found`` which values of fields of one object occur together."""
+    """Yield the documents; count in ``dependences`` which values of fields of one object occur together."""
     k = max(class_size(policy), 2)
     for quasi, sensitive in islice(_pairs(policy), _MOST):
         missing = (frozenset(policy.rules_by_keys[keys][1].missing) for keys in (quasi, sensitive))

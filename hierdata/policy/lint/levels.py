@@ -195,7 +195,7 @@ def capacities(policy: Policy, least: int) -> dict[str, Capacities]:
 def propose_alphas(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
     """Yield, for each attribute with a level that has too little room, the least alphas with enough.
 
-    A level without any room is told elsewhere, with the size of classes that it needs.
+    A level without any room is reported elsewhere, with the size of classes that it needs.
     Spread evenly, a level with a share s of the values takes at most ceil(k s) places of a class of k. So
     alphas of ceil(k s) / k publish every value in classes of k, and an alpha below s none can keep.
     """
@@ -208,7 +208,7 @@ def propose_alphas(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]
             domain = domain_of(policy, keys, survey.values.get(keys, {}))
             alphas: tuple[Fraction, ...] = getattr(model, "alpha", ())
             if domain.levels is None or domain.reference is None:
-                continue  # the field's levels are a mistake that is told elsewhere
+                continue  # the mistake in the field's levels is reported elsewhere
             least = least_alphas(domain.levels, domain.reference, size, len(alphas))
             alphas_by_level = enumerate(zip(alphas, least, strict=True), 1)
             low = [level for level, (alpha, due) in alphas_by_level if alpha * size >= 1 and alpha < due]

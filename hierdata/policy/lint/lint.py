@@ -127,10 +127,6 @@ def _find_doubts(policy: Policy, survey: Survey) -> Iterator[Finding]:
         yield Finding("warning", path, message)
 
 
-def _text(policy: Policy, keys: Keys) -> str:
-    return policy.spell_path(keys)
-
-
 def _files(policy: Policy) -> Iterator[Finding]:
     if policy.record_schema is None:
         return

@@ -161,8 +161,8 @@ def _is_name(keys: Keys, known: Observed) -> bool:
 
 _FEW_VALUES = 10
 """Below so many different values nothing is said."""
-_TOLD, _ENOUGH_LEFT = Fraction(1, 100), Fraction(1, 200)
-"""Shares of singled-out values: from the first on they are told; a form that leaves the second is advised."""
+_REPORTED, _ENOUGH_LEFT = Fraction(1, 100), Fraction(1, 200)
+"""Shares of singled-out values: from the first on they are reported; a form that leaves the second is advised."""
 
 
 def find_singled_out(
@@ -177,7 +177,7 @@ def find_singled_out(
     for keys in policy.sensitive:
         observed = {value: times for value, times in survey.values.get(keys, {}).items() if value is not None}
         alone, total = sum(times == 1 for times in observed.values()), sum(observed.values())
-        if keys in known or len(observed) < _FEW_VALUES or alone < total * _TOLD:
+        if keys in known or len(observed) < _FEW_VALUES or alone < total * _REPORTED:
             continue
         share = f"{float(Fraction(100 * alone, total)):.1f} %"
         message = (

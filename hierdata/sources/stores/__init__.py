@@ -42,7 +42,7 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
         return source
     if isinstance(source, str):
         address = _ADDRESS.match(source)
-        return None if address is None else _kind(address[1]).at(source, batch, options or {})
+        return None if address is None else _kind(address[1]).from_address(source, batch, options or {})
     for kind in dict.fromkeys(STORES.values()):
         if kind.recognizes(source):
             return kind(source, batch, options or {})

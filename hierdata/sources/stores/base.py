@@ -95,7 +95,7 @@ class Store(ABC):
         """
 
     @classmethod
-    def at(cls, address: str, batch: int, options: Mapping[str, str]) -> Store:
+    def from_address(cls, address: str, batch: int, options: Mapping[str, str]) -> Store:
         """Return the store of an address. Raises PolicyError as the constructor does."""
         return cls(address, batch, options)
 

@@ -31,8 +31,8 @@ class MongoStore(Store):
     format: ClassVar[str | None] = "bson"
 
     @classmethod
-    def at(cls, address: str, batch: int, options: Mapping[str, str]) -> Store:
-        """Return the store of an address, which may name a database alone (see Store.at)."""
+    def from_address(cls, address: str, batch: int, options: Mapping[str, str]) -> Store:
+        """Return the store of an address, which may name a database alone (see Store.from_address)."""
         from hierdata.sources.stores.mongodb_server import read_address
 
         if read_address(address).collection:

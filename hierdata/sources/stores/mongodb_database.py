@@ -112,7 +112,7 @@ class MongoDatabase(Store):
 
     @contextmanager
     def _read(self, name: str, *, keeps_id: bool = False) -> Iterator[tuple[Iterator[Document], str]]:
-        """Open a collection; yield its documents, of which a broken one is told with the place."""
+        """Open a collection; yield its documents, and their place for errors."""
         from hierdata.documents.formats.bson_codec import decode_all
         from hierdata.sources.stores.mongodb_reading import Ids, read_collection, single
 
