@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Protocol, TypeAlias
 
 from hierdata.documents.document import Document, Scalar
@@ -53,10 +54,12 @@ class RowPart:
         """Whether other parts of the file come before it."""
         return isinstance(self.split, FileSplit) and self.split.split.start > 0
 
-    def before(self) -> RowPart:
-        """Return all that comes before it in the file."""
-        assert isinstance(self.split, FileSplit)
-        return replace(self, split=replace(self.split, split=Split(0, self.split.split.start)))
+    def count_before(self) -> int:
+        """Return the number of documents before it in the file."""
+        if not isinstance(self.split, FileSplit) or not self.split.split.start:
+            return 0
+        earlier = replace(self, split=replace(self.split, split=Split(0, self.split.split.start)))
+        return sum(1 for _ in earlier.documents())
 
     def whole(self) -> RowPart:
         """Return all of the file."""
@@ -102,12 +105,8 @@ class RowReading:
         """Return the rows of lookups in some parts. Raises InputError for two rows with one key."""
         names = {lookup.name: lookup for lookup in self.lookups}
         looked_up: dict[str, dict[Scalar, Document]] = {name: {} for name in names}
-        for part in parts:
-            if part.table is not None and part.table not in names:
-                continue
-            for number, table, row in self._take_apart(part):
-                if (lookup := names.get(table)) is not None:
-                    add_looked_up(looked_up, lookup, number, row)
+        for _, number, name, row in _rows_of(parts, names, self._take_apart):
+            add_looked_up(looked_up, names[name], number, row)
         return looked_up
 
     def read(self, number: int, parts: Sequence[RowPart], looked_up: LookedUp) -> Iterator[KeyedRow]:
@@ -116,15 +115,9 @@ class RowReading:
         Raises InputError for the first broken row, with its number in its file.
         """
         tables = {table.name: table for table in self.tables}
-        index = 0
-        for part in parts:
-            if part.table is not None and part.table not in tables:
-                continue
-            for ordinal, name, document in self._take_apart_again(part):
-                if (table := tables.get(name)) is None:
-                    continue
-                index += 1
-                yield self._read_row(part, table, (number, index), ordinal, document, looked_up)
+        rows = _rows_of(parts, tables, self._take_apart_again)
+        for index, (part, ordinal, name, document) in enumerate(rows, 1):
+            yield self._read_row(part, tables[name], (number, index), ordinal, document, looked_up)
 
     def _take_apart_again(self, part: RowPart) -> Iterator[tuple[int, str, Document]]:
         """Yield as ``_take_apart``; errors in a later part of a file have the number in the file."""
@@ -146,8 +139,7 @@ class RowReading:
                 self.standard.finish(document)
             return read_row(table, place, ordinal, document)
         except InputError:
-            if part.is_later:
-                ordinal += sum(1 for _ in part.before().documents())
+            ordinal += part.count_before()
             with suppress(StopIteration):  # the same error, by the number of the row in its file
                 for lookup in self.lookups:
                     copy_looked_up(document, lookup, table, ordinal, looked_up[lookup.name])
@@ -156,17 +148,10 @@ class RowReading:
 
     def locate(self, splits: Sequence[RowSplit], place: Place, looked_up: LookedUp) -> str:
         """Return where the row of a place is: its number in its file, and the file's name."""
-        remaining = place[1]
         names = {table.name for table in self.tables}
-        for part in splits[place[0]].parts:
-            if part.table is not None and part.table not in names:
-                continue
-            for number, name, _ in self._take_apart(part):
-                remaining -= name in names
-                if remaining == 0:
-                    before = sum(1 for _ in part.before().documents()) if part.is_later else 0
-                    return f"row {before + number} of {part.name}"
-        raise AssertionError("a row is in the split that it was read from")
+        rows = _rows_of(splits[place[0]].parts, names, self._take_apart)
+        part, number, *_ = next(islice(rows, place[1] - 1, None))
+        return f"row {part.count_before() + number} of {part.name}"
 
     def join(self, splits: Sequence[RowSplit]) -> Iterator[Document]:
         """Join all rows in memory; return the documents of the root's rows, in order."""
@@ -184,6 +169,19 @@ class RowReading:
         tally.check(self.tables, lambda _, place: self.locate(splits, place, looked_up))
         if not tally.rows.get(self.tables[0].name):
             refuse(self.tables[0].name, "it has no rows, so that there are no records")
+
+
+def _rows_of(
+    parts: Sequence[RowPart],
+    tables: Collection[str],
+    take_apart: Callable[[RowPart], Iterator[tuple[int, str, Document]]],
+) -> Iterator[tuple[RowPart, int, str, Document]]:
+    """Yield the rows of some tables: (part, number of the document in it, table, row)."""
+    for part in parts:
+        if part.table is None or part.table in tables:
+            for number, table, row in take_apart(part):
+                if table in tables:
+                    yield part, number, table, row
 
 
 def add_looked_up(
