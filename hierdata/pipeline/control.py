@@ -53,7 +53,7 @@ class Draw(NamedTuple):
         if secret is None:
             raise VerificationError(NOT_DRAWN_AGAIN)
         key = hmac.digest(secret, b"hierdata control", "sha256")
-        return cls(float(policy.control.share), key, _find_identity(policy))
+        return cls(float(policy.control.share), key, policy.identity)
 
     def digest(self, document: Document) -> bytes:
         """Return the keyed digest of an individual; it does not reveal the value."""
@@ -132,13 +132,12 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
     Without identifiers records of two persons may be equal: then a control is refused if more than half of
     it is in the input.
     """
-    identity = _find_identity(policy)
     known, shape, always = set[bytes](), set[Keys](), None
     for document in documents_of(splits):
         paths = frozenset(_list_paths(document))
         shape |= paths
         always = paths if always is None else always & paths
-        known.add(_digest(document, identity))
+        known.add(_digest(document, policy.identity))
     total = repeated = 0
     other, of_control = set[Keys](), set[Keys]()
     for document in _read_control(control):
@@ -146,7 +145,7 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
         other |= paths - shape
         of_control |= paths
         total += 1
-        repeated += _digest(document, identity) in known
+        repeated += _digest(document, policy.identity) in known
     if not total:
         raise InputError(
             "the control has no records: give the file of individuals who are not in the release"
@@ -156,7 +155,7 @@ def check_control(splits: Sequence[InputSplit], control: Sequence[InputSplit], p
         how, count = ("unknown there", len(other)) if other else ("missing", len(lacking))
         fields = "1 field is" if count == 1 else f"{count} fields are"
         raise InputError(OTHER_SHAPE.format(fields=fields, how=how))
-    named = identity is not None or any(rule.role == "identifier" for rule in policy.fields.values())
+    named = policy.identity is not None or any(rule.role == "identifier" for rule in policy.fields.values())
     if repeated and (named or 2 * repeated > total):
         raise InputError(OVERLAP.format(count=repeated))
 
@@ -167,12 +166,6 @@ def _read_control(control: Iterable[InputSplit]) -> Iterator[Document]:
         yield from documents_of(control)
     except InputError as error:
         raise InputError(f"the control: {error}", revealed=error.revealed) from None
-
-
-def _find_identity(policy: Policy) -> tuple[Keys, ...] | None:
-    """Return the fields that say whose a record is, None without ``individual``."""
-    individual = policy.individual_rule
-    return None if individual is None else tuple(policy.path(text).keys for text in individual.fields)
 
 
 def _digest(document: Document, identity: tuple[Keys, ...] | None) -> bytes:

@@ -176,15 +176,15 @@ def _gather_individuals(
     hints: frozenset[Keys],
 ) -> Sequence[InputSplit]:
     """Return splits with one document for each individual, where the first of its documents was."""
-    individual = policy.individual_rule
+    individual, identity = policy.individual_rule, policy.identity
     assert individual is not None
-    identity = tuple(policy.path(text).keys for text in individual.fields)
+    assert identity is not None
     repeated = policy.vertices | hints
     nesting = None
     if individual.nest is not None:
         nest = policy.path(individual.nest).keys
-        kept = frozenset(policy.path(text).keys[0] for text in (*individual.fields, *individual.own))
-        nesting = Nesting(kept, nest[0], notation)
+        own_fields = (policy.path(text).keys for text in individual.own)
+        nesting = Nesting(frozenset(keys[0] for keys in (*identity, *own_fields)), nest[0], notation)
         repeated |= {nest}
     if notation.elements:
         repeated = repeated.union(*spread.executor.hold(splits).map(_find_repeated).collect())

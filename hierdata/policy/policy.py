@@ -300,6 +300,12 @@ class Policy(PolicyPart):
         return read_individual(self.individual)
 
     @cached_property
+    def identity(self) -> tuple[Keys, ...] | None:
+        """The fields that say whose a record is, None without ``individual``."""
+        individual = self.individual_rule
+        return None if individual is None else tuple(self.path(text).keys for text in individual.fields)
+
+    @cached_property
     def labels(self) -> dict[str, str]:
         """What people call the fields that have a label, by path."""
         rules = self.rules_by_keys.values()

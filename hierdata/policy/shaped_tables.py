@@ -51,8 +51,7 @@ def find_joined(policy: Policy) -> Iterator[tuple[str, str]]:
     as ``shaped_tables`` does.
     """
     tables = [shaped.table for shaped in shaped_tables(policy)]
-    individual = policy.individual_rule
-    dropped = () if individual is None else [policy.path(text).keys for text in individual.fields]
+    dropped = policy.identity or ()
     places_of = all_places(tables)
     for table in tables:
         columns = [(*column.split("."),) for column in table.joins]
