@@ -162,7 +162,7 @@ def _is_name(keys: Keys, known: Observed) -> bool:
 _FEW_VALUES = 10
 """Below so many different values nothing is said."""
 _REPORTED, _ENOUGH_LEFT = Fraction(1, 100), Fraction(1, 200)
-"""Shares of singled-out values: from the first on they are reported; a form that leaves the second is advised."""
+"""Shares of singled-out values: from the first on they are reported; a form leaving the second is advised."""
 
 
 def find_singled_out(

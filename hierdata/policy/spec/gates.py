@@ -57,7 +57,7 @@ MetricName = Annotated[str, _MetricName]
 
 
 def _other(name: str) -> str:
-    """Check the name of a metric that is measured if asked; import it, so that errors are reported at once."""
+    """Check the name of a metric that is measured if asked; import it, so that errors show at once."""
     from hierdata.metrics import ATTACKS, METRICS, metric_named
 
     if name in ATTACKS:
