@@ -12,7 +12,6 @@ from hierdata.documents.document import Document, Value
 from hierdata.documents.fhir.elements import is_resource
 from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.documents.formats.base import BESIDE
-from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource
 from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
@@ -24,6 +23,7 @@ from hierdata.sources.columns import TableForm, input_format
 from hierdata.sources.files import file_form
 from hierdata.sources.folders import split_files
 from hierdata.sources.form import Collection, FileForm, Form, open_input, open_layout
+from hierdata.sources.objects import read_objects
 from hierdata.sources.resources import BUNDLE, CAPABILITIES, TYPE, ResourceSpelling, ResourceTypes
 from hierdata.sources.rows import KeyedRows, RowPart, RowReading
 from hierdata.sources.splits import (
@@ -252,14 +252,10 @@ def _open_named(path: Path, called: str, policy: Policy) -> tuple[PathSource, Fo
 def given_resources(items: Iterable[object], policy: Policy) -> Collection:
     """Return the collection in resources or Bundles as Python objects."""
     held = list(items)
-    part = RowPart(None, "the resources given", WholeSplit(partial(_read_objects, held)))
+    part = RowPart(None, "the resources given", WholeSplit(partial(read_objects, held)))
     kind = next((item.get(TYPE) for item in held if isinstance(item, dict)), None)
     format = FORMATS["jsonl"]()
     return _collect_parts([part], (kind if isinstance(kind, str) else None, format, ".ndjson"), policy)
-
-
-def _read_objects(held: list[object]) -> Iterator[Document]:
-    return (from_python(item, record=number) for number, item in enumerate(held, 1))
 
 
 def _collect_parts(

@@ -11,11 +11,11 @@ from pathlib import Path
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, detect
 from hierdata.documents.formats.arrow_tables import is_table, to_table
-from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.parquet import documents, table_layout
 from hierdata.documents.formats.source import PathSource
 from hierdata.ground.errors import PolicyError
 from hierdata.sources.form import FileForm, open_input
+from hierdata.sources.objects import read_objects
 from hierdata.sources.stores import open_store
 
 FLAT = tuple(name for name, kind in FORMATS.items() if not kind.has_elements)
@@ -46,7 +46,7 @@ def _open_source(
         layout = table_layout(table.schema, {})
         return layout.columns, zip(documents(table.to_batches()), repeat(1))
     if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
-        return None, ((from_python(item, record=ordinal), 1) for ordinal, item in enumerate(source, 1))
+        return None, zip(read_objects(source), repeat(1))
     raise PolicyError(
         "the table must be a path, a table in memory, or an iterable of dicts; "
         f"it has the type {type(source).__name__}"

@@ -72,6 +72,11 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
     return replace(spill_documents(once, format, together, form, beside), kinds=lambda: kinds)
 
 
+def read_objects(items: Iterable[object]) -> Iterator[Document]:
+    """Return the documents of Python objects. Raises InputError, with its number, for one that is none."""
+    return (from_python(item, record=ordinal) for ordinal, item in enumerate(items, 1))
+
+
 def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> Collection:
     """Return a table in memory as a collection. Its release is Parquet, which keeps column types.
 

@@ -16,7 +16,6 @@ from hierdata.documents.formats import FORMATS, Format, Layout, Order, Rowwise
 from hierdata.documents.formats.arrow_tables import is_table
 from hierdata.documents.formats.base import BESIDE
 from hierdata.documents.formats.kinds import Kinds
-from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, Source, write_stream
 from hierdata.ground.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
@@ -28,7 +27,7 @@ from hierdata.records.shape.tables import ShapedTables
 from hierdata.records.survey import Keys
 from hierdata.sources.columns import TableForm, check_columns, decode_source, format_of, published_form
 from hierdata.sources.form import Collection, FileForm, Form, file_in, make_folder, open_input
-from hierdata.sources.objects import table_collection
+from hierdata.sources.objects import read_objects, table_collection
 from hierdata.sources.resources import ResourceSpelling
 from hierdata.sources.rows import KeyedRows, RowPart, RowReading
 from hierdata.sources.splits import measure_split
@@ -318,7 +317,7 @@ def _open_given(source: object, table: Table, policy: Policy) -> Collection:
     form = TableForm(format, Layout(), format.extension)
     return Collection(
         form,
-        lambda: (from_python(item, record=ordinal) for ordinal, item in enumerate(items, 1)),
+        partial(read_objects, items),
         kinds=partial(Kinds.of, items),
     )
 
