@@ -144,7 +144,7 @@ def test_addresses_and_options(mongo: Store, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_a_server_answers(mongo: Store, tmp_path: Path) -> None:
     sql = store_at(f"{SQL}/students")
-    server = SimpleNamespace(place="a server")
+    server = SimpleNamespace(location="a server")
 
     def inspect(*columns: tuple[str, str], column: str | None = None) -> Act:
         answers = {"postgresql_reading._columns": given([*columns])}
@@ -162,7 +162,7 @@ def test_what_a_server_answers(mongo: Store, tmp_path: Path) -> None:
     nobody = {"mongodb_reading.read_collection": given(nullcontext(SimpleNamespace(snapshot=True)))}
     nobody["mongodb_reading.copy"] = given(0)
     none = {"postgresql_reading.snapshot": given(nullcontext()), "postgresql_reading.copy": given(0)}
-    none["postgresql_reading.relation"] = given(SimpleNamespace(place="the table"))
+    none["postgresql_reading.relation"] = given(SimpleNamespace(location="the table"))
     connection = SimpleNamespace(execute=given(nullcontext([("{}",), (None,)])))
     lines = tmp_path / "lines.jsonl"
     provoke(
