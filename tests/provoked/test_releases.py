@@ -143,7 +143,8 @@ def test_judges_that_do_not_confirm() -> None:
         form: Any = SimpleNamespace(splits=lambda *_, **__: [], name=str, read_for_store=print)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("hierdata.pipeline.delivery.judge_files", lambda *_: refusing)
-            prepared: Any = SimpleNamespace(policy=None, rules=None)
+            patched.setattr("hierdata.pipeline.delivery.rules_of", lambda *_: None)
+            prepared: Any = SimpleNamespace(policy=None)
             spread: Any = SimpleNamespace(folder=None)
             written = Written({"records": Path("records")}, {"records": None})
             return Delivery(target, None, form, prepared, spread).deliver(written, refusing, None)  # type: ignore[arg-type]
