@@ -144,8 +144,7 @@ def _show(attack: Attack) -> None:
     known += ["as many values that the person lacks"] if attack.negative else []
     whose = "" if attack.persons is None else f"{plural(attack.persons, 'person')} with "
     say(f"{plural(attack.victims, 'victim')} of {whose}{plural(attack.records, 'record')}; known of each:")
-    for line in known:
-        say(f"- {line}")
+    say(*(f"- {line}" for line in known))
     for title, candidates in (
         ("Candidates in the release", attack.release.candidates),
         ("Candidates in both releases", attack.both or ()),
@@ -159,8 +158,7 @@ def _show(attack: Attack) -> None:
         if rows:
             headings = ["attribute", "prior", "right", "surest", "dropped", "surest"]
             show(f"Best guesses with {plural(count, 'fact')}", headings, rows)
-    for line in _LEGEND:
-        say(line)
+    say(*_LEGEND)
     if attack.both is not None:
         say("in both: candidates that are linked to one in the other release, where they are fewer")
     if attack.persons is not None:
@@ -186,8 +184,7 @@ def _show_risks(attack: Attack) -> None:
         )
     for title, risks in tables.items():
         show(title, _RISK_HEADINGS, [_risk_row(risk) for risk in risks])
-    for line in _RISK_LEGEND:
-        say(line)
+    say(*_RISK_LEGEND)
     if attack.isolation is not None:
         c, chance = attack.isolation
         say(f"yardstick: a guess isolates one of the smallest class, {c}, in {_percent(chance)}")

@@ -185,8 +185,7 @@ def _show_degrees(title: str, head: str, rows: list[Degrees]) -> None:
 
 
 def _position(finding: Finding) -> str:
-    found = finding.position or ()
-    return ":".join(str(number) for number in found if number is not None)
+    return ":".join(str(number) for number in finding.position or () if number is not None)
 
 
 _MOST_PLACES = 4
@@ -208,10 +207,10 @@ def show_forecast(forecast: Forecast, *, tried: bool) -> None:
         say(*fold(f"Foreseen: {would}: {forecast.refusal}", "", "  "))
     how = f"by a search of {forecast.searched:,} of {forecast.records:,} records"
     say(f"Foreseen: {_percent(forecast.kept)} kept, {how}")
-    for place in forecast.places[:_MOST_PLACES]:
-        say(*fold(_describe(place), "  ", "  "))
-        if place.helps:
-            helps = (f"{_percent(one.kept)} with {one.text}" for one in place.helps[:_MOST_HELPS])
+    for foreseen in forecast.places[:_MOST_PLACES]:
+        say(*fold(_describe(foreseen), "  ", "  "))
+        if foreseen.helps:
+            helps = (f"{_percent(remedy.kept)} with {remedy.text}" for remedy in foreseen.helps[:_MOST_HELPS])
             say(*fold(f"kept {', '.join(helps)}", "    ", "  "))
     if len(forecast.places) > _MOST_PLACES:
         more = plural(len(forecast.places) - _MOST_PLACES, "more place")
@@ -222,14 +221,14 @@ def show_forecast(forecast: Forecast, *, tried: bool) -> None:
 
 def _describe(foreseen: ForeseenPlace) -> str:
     """Return what is kept at a place, and how many vertices records have there."""
-    told = [f"{_percent(foreseen.kept)} kept"]
+    parts = [f"{_percent(foreseen.kept)} kept"]
     if foreseen.published is not None:
-        told.insert(0, f"{_percent(foreseen.published)} published")
+        parts.insert(0, f"{_percent(foreseen.published)} published")
     if foreseen.numbers is not None:
-        told.append(
+        parts.append(
             f"{foreseen.numbers.median} or fewer in half of the records, up to {foreseen.numbers.most}"
         )
-    return f"{quote(foreseen.path)}: {', '.join(told)}"
+    return f"{quote(foreseen.path)}: {', '.join(parts)}"
 
 
 def _percent(share: float | None) -> str:

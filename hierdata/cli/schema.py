@@ -13,15 +13,8 @@ from hierdata.cli.session import require_absent, session
 from hierdata.cli.terminal import say
 from hierdata.ground.errors import file_error
 
-
-class SchemaName(StrEnum):
-    """What has a JSON Schema."""
-
-    POLICY = "policy"
-    RELEASE = "release"
-    CODEBOOK = "codebook"
-    REPORT = "report"
-    VERIFICATION = "verification"
+SchemaName = StrEnum("SchemaName", ("POLICY", "RELEASE", "CODEBOOK", "REPORT", "VERIFICATION"))
+"""What has a JSON Schema."""
 
 
 def schema(

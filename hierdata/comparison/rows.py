@@ -69,17 +69,10 @@ class ComparedPolicy:
         """Return whether the figures are at least as good in everything, and better in something."""
         if self.refused is not None or other.refused is not None:
             return False
-        paths = {*self.worst_guess, *other.worst_guess}
-        none = Fraction(0)
-        ours = (
-            self.kept or none,
-            Fraction(self.smallest),
-            *(-self.worst_guess.get(path, none) for path in paths),
-        )
-        theirs = (
-            other.kept or none,
-            Fraction(other.smallest),
-            *(-other.worst_guess.get(path, none) for path in paths),
+        paths, none = [*self.worst_guess, *other.worst_guess], Fraction(0)
+        ours, theirs = (
+            (row.kept or none, Fraction(row.smallest), *(-row.worst_guess.get(path, none) for path in paths))
+            for row in (self, other)
         )
         return ours != theirs and all(a >= b for a, b in zip(ours, theirs, strict=True))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from json.encoder import encode_basestring
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -21,9 +21,14 @@ Label = bool | int | str
 """A published value in a file about a release; numbers that are no integers are spelled as texts."""
 
 
-def _leave_out(data: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Leave out what is empty in most releases."""
-    return {name: value for name, value in data.items() if name not in names or value}
+class _Sparse(parts.Plain):
+    """A model of which the fields of ``_optional`` are left out where they are empty, as in most releases."""
+
+    _optional: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
+        return {name: value for name, value in handler(self).items() if name not in self._optional or value}
 
 
 class PluginUse(parts.Plain):
@@ -35,7 +40,7 @@ class PluginUse(parts.Plain):
     version: ShortText
 
 
-class Outcome(parts.Plain):
+class Outcome(_Sparse):
     """What both the recipients and the steward are told of a release.
 
     ``version`` is hierdata's; ``plugins`` are the plug-ins that the policy names. ``format`` is that of the
@@ -45,6 +50,8 @@ class Outcome(parts.Plain):
     record tell, where each table has groups of its own, else left out. ``limitations`` say what is not
     promised. ``labels`` are the names that the policy gives fields for people, by path, left out without any.
     """
+
+    _optional = ("plugins", "group_ids", "labels", "shape", "safe_harbor")
 
     version: str
     plugins: tuple[PluginUse, ...] = ()
@@ -67,11 +74,6 @@ class Outcome(parts.Plain):
             return traits_of(self.recoding).partitions_each_type
         except KeyError:
             return False
-
-    @model_serializer(mode="wrap")
-    def _without_plugins(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
-        """Leave out what there is none of."""
-        return _leave_out(handler(self), "plugins", "group_ids", "labels", "shape", "safe_harbor")
 
 
 class ReleaseFile(Outcome):
@@ -131,7 +133,7 @@ class StewardReport(Outcome):
     pictures: parts.Pictures | None = None
 
 
-class CodebookField(parts.Plain):
+class CodebookField(_Sparse):
     """A field of the input.
 
     ``domain`` describes the values of a quasi-identifier (its ``kind`` and the rest); ``missing`` lists the
@@ -142,6 +144,8 @@ class CodebookField(parts.Plain):
     field, left out where these are published as they are. ``form`` says how a sensitive field was
     made coarser.
     """
+
+    _optional = ("source", "labels", "form")
 
     path: str
     role: str
@@ -155,16 +159,14 @@ class CodebookField(parts.Plain):
     labels: tuple[tuple[Label, Label], ...] = ()
     form: str | None = None
 
-    @model_serializer(mode="wrap")
-    def _without_source(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
-        return _leave_out(handler(self), "source", "labels", "form")
 
-
-class Codebook(parts.Plain):
+class Codebook(_Sparse):
     """``public/codebook.json``: how to read the published values, from these values and the policy alone.
 
     ``shape`` says how the records of the input were shaped before; it is left out if they were not.
     """
+
+    _optional = ("shape",)
 
     version: str
     dataset: parts.Shown
@@ -177,10 +179,6 @@ class Codebook(parts.Plain):
     groups: str | None = None
     missing: str = "A missing value is absent."
     suppressed: str = "A suppressed record or vertex is absent, with everything below it."
-
-    @model_serializer(mode="wrap")
-    def _without_shape(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
-        return _leave_out(handler(self), "shape")
 
 
 class Reference(parts.Plain):
@@ -217,7 +215,7 @@ class SensitiveFacts(parts.Plain):
     within: Literal["place", "record"] = "place"
 
 
-class Verification(parts.Plain):
+class Verification(_Sparse):
     """``steward/verification.json``: the facts frozen at publication, by which ``verify`` judges.
 
     ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what was taken from the
@@ -228,6 +226,8 @@ class Verification(parts.Plain):
     left out without such fields. ``public`` is the digest of the names and SHA-256 of the published files,
     left out where there are none, as on a server.
     """
+
+    _optional = ("drawn_by", "derived", "public")
 
     version: str
     dataset: parts.Shown
@@ -240,10 +240,6 @@ class Verification(parts.Plain):
     drawn_by: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     derived: dict[str, tuple[tuple[Frozen, Frozen], ...]] = Field(default_factory=dict)
     public: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_key(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
-        return _leave_out(handler(self), "drawn_by", "derived", "public")
 
 
 FILES: dict[str, type[BaseModel]] = {
