@@ -287,15 +287,9 @@ def _tell_rest(number: int, noun: str) -> None:
 
 
 def _row(rates: KeyRates) -> list[str]:
-    figures = (
-        len(rates.values),
-        rates.rate,
-        rates.resistance,
-        rates.entropy,
-        rates.distance,
-        rates.divergence,
-    )
-    return [", ".join(rates.keys), *map(_number, (*figures, rates.identity, rates.skewness))]
+    figures = (rates.rate, rates.resistance, rates.entropy, rates.distance, rates.divergence)
+    others = (rates.identity, rates.skewness)
+    return [", ".join(rates.keys), *map(_number, (len(rates.values), *figures, *others))]
 
 
 def _value_row(label: str, rate: ValueRate) -> list[str]:

@@ -61,19 +61,16 @@ def write_json(policies: Policies, costs: Sequence[PromiseCost]) -> str:
 
 def _render(template: str, policies: Policies, costs: Sequence[PromiseCost]) -> str:
     names = _names(policies)
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            found=policies,
-            costs=costs,
-            charts=list(_charts(policies, names)),
-            paths=_paths(policies),
-            name_of=lambda path: break_path(names.show(path)),
-            risks=list_risks(policies),
-            version=__version__,
-            day=date.today().isoformat(),
-        )
+    page = _environment().get_template(template)
+    return page.render(
+        found=policies,
+        costs=costs,
+        charts=list(_charts(policies, names)),
+        paths=_paths(policies),
+        name_of=lambda path: break_path(names.show(path)),
+        risks=list_risks(policies),
+        version=__version__,
+        day=date.today().isoformat(),
     )
 
 

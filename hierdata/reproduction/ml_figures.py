@@ -164,6 +164,8 @@ POPULATIONS: dict[str, tuple[float, ...]] = {
 RECORDS = 1000
 _LEAST = 60
 
+Runs = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+"""The settings of the runs, each with what was measured."""
 Figures = Mapping[tuple[str, int, str], tuple[float, ...]]
 """The values of the repeats by population, k and algorithm."""
 
@@ -250,13 +252,7 @@ def exhibits(study: Study) -> list[Exhibit]:
     ]
 
 
-def _exhibit(
-    figure: _Figure,
-    part: str,
-    data_set: str,
-    records: int,
-    runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
-) -> Exhibit:
+def _exhibit(figure: _Figure, part: str, data_set: str, records: int, runs: Runs) -> Exhibit:
     values = _collect(figure.key, runs)
     repeats = len({point["seed"] for point, _ in runs})
     return Exhibit(
@@ -270,7 +266,7 @@ def _exhibit(
     )
 
 
-def _collect(key: str, runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Figures:
+def _collect(key: str, runs: Runs) -> Figures:
     values: dict[tuple[str, int, str], tuple[float, ...]] = {}
     for (point, measured), name in product(runs, ALGORITHMS):
         value = measured[name][key]
@@ -279,9 +275,7 @@ def _collect(key: str, runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]
     return values
 
 
-def _describe_data(
-    data_set: str, records: int, repeats: int, runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
-) -> str:
+def _describe_data(data_set: str, records: int, repeats: int, runs: Runs) -> str:
     """Say what data the figure is over: they are not the paper's, which are not public."""
     taken = f"{records:,} records" if records == RECORDS else f"{records:,} records instead of {RECORDS:,}"
     levels = {point["population"]: measured["levels"] for point, measured in runs if point["seed"] == 1}
@@ -296,9 +290,7 @@ def _describe_data(
     )
 
 
-def _grid(
-    figure: _Figure, values: Figures, runs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
-) -> Grid:
+def _grid(figure: _Figure, values: Figures, runs: Runs) -> Grid:
     """Tabulate the means by population and k; with the loss the share of suppressed records, a part of it."""
     columns = ["levels", "k", *ALGORITHMS]
     shown = [values]

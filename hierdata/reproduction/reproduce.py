@@ -111,29 +111,16 @@ def _intro(papers: Mapping[Paper, Exhibits], facts: RunFacts) -> Iterator[str]:
 
 
 def _exhibit_lines(exhibit: Exhibit) -> Iterator[str]:
-    yield f"### {_plain(exhibit.label)}: {_plain(exhibit.title)}"
-    yield ""
-    yield _plain(exhibit.says)
+    yield from (f"### {_plain(exhibit.label)}: {_plain(exhibit.title)}", "", _plain(exhibit.says))
     for heading, grid in grids(exhibit):
-        yield ""
-        yield f"{heading}:"
-        yield ""
-        yield from _grid_lines(grid)
+        yield from ("", f"{heading}:", "", _row(grid.columns), "|" + " --- |" * len(grid.columns))
+        yield from (_row([write_cell(cell) for cell in row]) for row in grid.rows)
     if exhibit.drawing:
-        yield ""
-        yield from ("    " + escape(line) for line in exhibit.drawing.splitlines())
+        yield from ("", *("    " + escape(line) for line in exhibit.drawing.splitlines()))
     if verdict(exhibit):
-        yield ""
-        yield _plain(verdict(exhibit))
+        yield from ("", _plain(verdict(exhibit)))
     if exhibit.errata:
         yield f"Errata: {', '.join(exhibit.errata)}."
-
-
-def _grid_lines(grid: Grid) -> Iterator[str]:
-    yield _row(grid.columns)
-    yield "|" + " --- |" * len(grid.columns)
-    for row in grid.rows:
-        yield _row([write_cell(cell) for cell in row])
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -91,12 +91,11 @@ def _count_nodes(study: StudyFolder, text: str, path: str) -> dict[str, Any] | N
             total[0] += 1
             total[1] += times
     top = sorted(totals, key=lambda node: (-totals[node][1], node))[:_MOST_NODES]
-    depth = {node: sum(1 for above in hierarchy.ancestors[node] if above >= 0) - 1 for node in top}
-    order = sorted(top, key=lambda node: [above for above in hierarchy.ancestors[node] if above >= 0])
+    paths = {node: [above for above in hierarchy.ancestors[node] if above >= 0] for node in top}
     nodes = [
-        {"label": str(hierarchy.labels[node]), "depth": min(depth[node], 6),
+        {"label": str(hierarchy.labels[node]), "depth": min(len(paths[node]) - 1, 6),
          "values": totals[node][0], "times": totals[node][1]}
-        for node in order
+        for node in sorted(top, key=paths.__getitem__)
     ]  # fmt: skip
     return {
         "problem": "",
