@@ -30,8 +30,8 @@ LEAST_LINES = 60
 BUDGETS: dict[str, int] = {
     "__init__": 165,
     "__main__": 20,
-    "cli": 2797,
-    "comparison": 786,
+    "cli": 2780,
+    "comparison": 777,
     "documents": 6054,
     "domains": 4836,
     "drafting": 4270,
@@ -46,11 +46,11 @@ BUDGETS: dict[str, int] = {
     "policy": 7562,
     "privacy": 3335,
     "records": 8039,
-    "release": 6755,
-    "reproduction": 6374,
+    "release": 6753,
+    "reproduction": 6354,
     "sources": 5028,
     "synth": 2158,
-    "studio": 2965,
+    "studio": 2966,
     "testing": 1462,
 }
 """Lines of each room: those of the day on which they were set, and 2 %."""
