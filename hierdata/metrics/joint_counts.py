@@ -122,11 +122,15 @@ class JointTally:
             )
         return JointTally(self.layout + other.layout, self.cells + cells, self.total + other.total, own)
 
+    @property
+    def by_key(self) -> Split:
+        """How the values split by key."""
+        return self._decoded_counts[0]
+
     @cached_property
     def rate(self) -> Fraction | float:
         """The discrimination rate of the values, given the keys."""
-        given, _, weights = self._decoded_counts
-        return rate(given, split(weights))
+        return rate(self.by_key, split(self._decoded_counts[2]))
 
     @cached_property
     def values(self) -> Mapping[int, float]:

@@ -10,9 +10,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 Split: TypeAlias = Mapping[tuple[float, float], int]
 """How wholes split into parts: the number of parts by (size of the whole, size of the part)."""
 
@@ -26,18 +23,6 @@ def split(counts: Iterable[float]) -> Split:
     parts = [count for count in counts if count]
     whole = sum(parts)
     return Counter((whole, part) for part in parts)
-
-
-def split_cells(wholes: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
-    """Split wholes into parts, given as arrays with one entry per part.
-
-    >>> split_cells(np.array([2, 4, 2]), np.array([1, 4, 1]))
-    {(2, 1): 2, (4, 4): 1}
-    """
-    # As complex numbers, since numpy sorts these several times as fast as pairs.
-    sizes, times = np.unique(wholes + 1j * parts, return_counts=True)
-    pairs = zip(sizes.real.astype(np.int64).tolist(), sizes.imag.astype(np.int64).tolist(), strict=True)
-    return dict(zip(pairs, times.tolist(), strict=True))
 
 
 def uncertainty(parts: Split) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -14,10 +15,23 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, silent
-from hierdata.measurement.key_values import label_values, order_values, plain_number, plain_values
+from hierdata.measurement.key_values import (
+    label_values,
+    order_values,
+    plain_number,
+    plain_values,
+    rate_values,
+)
 from hierdata.measurement.table.goal import Goal, load_goal
-from hierdata.measurement.table.rows import ContingencyTable, OpenTable, TableColumn, TableRows, read_rows
-from hierdata.metrics.rates import Prior, ValueRate, entropy, rate, split, uncertainty
+from hierdata.measurement.table.rows import (
+    OpenTable,
+    TableColumn,
+    TableRows,
+    number_combinations,
+    read_rows,
+)
+from hierdata.metrics.cells import rank_cells
+from hierdata.metrics.rates import ValueRate, entropy, uncertainty
 
 _Partition: TypeAlias = str | Path | Mapping[str, Any] | SemanticPartition
 _Stated: TypeAlias = tuple[Goal, Path]
@@ -41,23 +55,22 @@ def measure_table(
     check_names(keys, sensitive, originals)
     columns = list(dict.fromkeys([sensitive, *keys, *originals.values()]))
     everything = read_rows(table, columns, progress)
-    of = everything.columns[sensitive]
-    found = everything.of(np.array([value is not None for value in of.values])[of.codes])
-    if not found.total():
+    column = everything.columns[sensitive]
+    rows = everything.of(np.array([value is not None for value in column.values])[column.codes])
+    if not rows.total():
         raise InputError("no row has a value of the sensitive attribute", path=sensitive)
-    asked = _TableQuestion.of(
-        found, sensitive, keys, None if partition is None else load_goal(partition, root)
-    )
+    stated = None if partition is None else load_goal(partition, root)
+    asked = _TableQuestion.of(rows, sensitive, keys, stated)
     measured = [asked.rates((key,), originals.get(key)) for key in keys]
     if len(keys) > 1:
         measured.append(asked.rates(tuple(keys), None))
     return Measurement(
         sensitive,
-        found.total(),
+        rows.total(),
         len(asked.values),
         entropy(asked.values.values()),
         tuple(measured),
-        tuple(notes(len(asked.values), everything.total() - found.total(), "row")),
+        tuple(notes(len(asked.values), everything.total() - rows.total(), "row")),
         asked.names(),
     )
 
@@ -88,75 +101,62 @@ def _recode_to_blocks(
 def _order_column(column: TableColumn, kept: Collection[Scalar]) -> TableColumn:
     """Sort the values of a column as they are labelled."""
     values = tuple(order_values(kept))
-    return column.recode_values(values, {value: place for place, value in enumerate(values)})
+    return column.recode_values(values, {value: code for code, value in enumerate(values)})
 
 
 @dataclass(frozen=True)
 class _TableQuestion:
-    """The rows; the sensitive column and the counts of its codes; the keys, with their values in order."""
+    """The rows; the sensitive column; the keys, with their values in order."""
 
-    found: TableRows
+    rows: TableRows
     sensitive: TableColumn
     keys: Mapping[str, TableColumn]
-    values: Mapping[int, int]
-    prior: Prior
 
     @classmethod
     def of(
-        cls, found: TableRows, sensitive: str, keys: Sequence[str], partition: _Stated | None
+        cls, rows: TableRows, sensitive: str, keys: Sequence[str], partition: _Stated | None
     ) -> _TableQuestion:
-        column = found.columns[sensitive]
+        column = rows.columns[sensitive]
         if partition is not None:
-            column = _recode_to_blocks(column, found.values(sensitive), sensitive, partition)
-        counts = _counts(found, column)
-        ordered = {key: _order_column(found.columns[key], found.values(key)) for key in keys}
-        return cls(found, column, ordered, counts, Prior(split(counts.values())))
+            column = _recode_to_blocks(column, rows.values(sensitive), sensitive, partition)
+        return cls(rows, column, {key: _order_column(rows.columns[key], rows.values(key)) for key in keys})
+
+    @cached_property
+    def values(self) -> dict[int, int]:
+        """The count of each code of the sensitive column that occurs."""
+        return {code: count for code, count in enumerate(self.rows.sums(self.sensitive).tolist()) if count}
 
     def names(self) -> dict[str, dict[str, Scalar]]:
         """Return the value behind each label, by key."""
         return {
-            key: dict(zip(label_values(own.values), own.values, strict=True))
-            for key, own in self.keys.items()
+            key: dict(zip(label_values(column.values), column.values, strict=True))
+            for key, column in self.keys.items()
         }
 
     def rates(self, keys: tuple[str, ...], original: str | None) -> KeyRates:
-        by = [self.keys[key] for key in keys]
-        table = self.found.table(self.sensitive, by)
-        left = table.split()
-        rate = 1 - self.prior.left_by(left)
+        columns = [self.keys[key] for key in keys]
+        tally = self.rows.tally(self.sensitive, columns)
         identity: Fraction | float | None = None
         skewness: Fraction | float | None = None
         if original is not None:
-            of = self.found.columns[original]
-            identity = _rate(self.found, of, by)
-            skewness = _rate(self.found, self.sensitive, [of]) - rate
-        entropy = uncertainty(left) / self.found.total()
-        return KeyRates(keys, rate, entropy, identity, skewness, self._by_value(by, table))
-
-    def _by_value(self, keys: Sequence[TableColumn], table: ContingencyTable) -> dict[str, ValueRate]:
-        """Return the figures of each value by label; rows that are equal are computed once."""
-        known: dict[bytes, ValueRate] = {}
-        shown, total = [], self.found.total()
-        for key, codes in zip(keys, table.shown, strict=True):
-            labels = label_values(key.values)
-            shown.append([labels[code] for code in codes.tolist()])
-        found: dict[str, ValueRate] = {}
-        for label, row in zip(map(", ".join, zip(*shown, strict=True)), table.rows(), strict=True):
-            if row not in known:
-                known[row] = self.prior.value_rate(table.cells(row), self.values, total)
-            found[label] = known[row]
-        return found
+            before = self.rows.columns[original]
+            identity = self.rows.tally(before, columns).rate
+            skewness = self.rows.tally(self.sensitive, [before]).rate - tally.rate
+        entropy = uncertainty(tally.by_key) / self.rows.total()
+        values = rate_values(tally, _label_combinations(columns), self.values)
+        return KeyRates(keys, tally.rate, entropy, identity, skewness, values)
 
 
-def _counts(rows: TableRows, column: TableColumn) -> dict[int, int]:
-    """Count each code of a column that occurs."""
-    counts = rows.sums(column).tolist()
-    return {code: count for code, count in enumerate(counts) if count}
-
-
-def _rate(rows: TableRows, of: TableColumn, by: Sequence[TableColumn]) -> Fraction | float:
-    """Return DR of one column, given others."""
-    return rate(rows.table(of, by).split(), split(_counts(rows, of).values()))
+def _label_combinations(columns: Sequence[TableColumn]) -> dict[tuple[int, ...], str]:
+    """Return the label of each combination of values that occurs, by the lanes of its number."""
+    lanes = number_combinations(columns).lanes
+    first, _ = rank_cells(lanes)
+    labels = []
+    for column in columns:
+        of_values = label_values(column.values)
+        labels.append([of_values[code] for code in column.codes[first].tolist()])
+    numbers = zip(*(lane[first].tolist() for lane in lanes), strict=True)
+    return dict(zip(numbers, map(", ".join, zip(*labels, strict=True)), strict=True))
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class Measurement:
             "categories": self.categories,
             "entropy": self.entropy,
             "notes": list(self.notes),
-            "keys": [own.as_dict() for own in self.keys],
+            "keys": [rates.as_dict() for rates in self.keys],
         }
 
 

@@ -16,14 +16,11 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.number import canonical, identity
 from hierdata.ground.errors import InputError, PolicyError
 from hierdata.ground.progress import Progress, count_items
-from hierdata.metrics.rates import Split, split_cells
+from hierdata.metrics.cells import pack_columns
+from hierdata.metrics.joint_counts import JointTally
+from hierdata.metrics.numbering import Numbers
 
 _Array = NDArray[np.int64]
-
-_DENSE = 4
-"""Numbers are counted in a dense array as long as it has at most this many entries per row."""
-_LARGEST = 2**62
-
 
 OpenTable: TypeAlias = tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]
 """The columns of a table, None without a header, and its documents, each with the number of its copies."""
@@ -51,7 +48,8 @@ class TableRows:
 
     def of(self, mask: NDArray[np.bool_]) -> TableRows:
         """Select rows by a mask."""
-        kept = {name: TableColumn(own.values, own.codes[mask]) for name, own in self.columns.items()}
+        columns = self.columns.items()
+        kept = {name: TableColumn(column.values, column.codes[mask]) for name, column in columns}
         return TableRows(kept, self.counts[mask])
 
     def total(self) -> int:
@@ -60,7 +58,9 @@ class TableRows:
 
     def sums(self, column: TableColumn) -> _Array:
         """Count each value of a column."""
-        return _sums(column.codes, len(column.values), self.counts)
+        # Exact up to 2^53 rows.
+        sums = np.bincount(column.codes, weights=self.counts, minlength=len(column.values))
+        return sums.astype(np.int64)
 
     def values(self, name: str) -> dict[Scalar, int]:
         """Count each value of a column that occurs."""
@@ -68,79 +68,17 @@ class TableRows:
         counts = zip(column.values, self.sums(column).tolist(), strict=True)
         return {value: count for value, count in counts if count}
 
-    def table(self, of: TableColumn, by: Sequence[TableColumn]) -> ContingencyTable:
+    def tally(self, of: TableColumn, by: Sequence[TableColumn]) -> JointTally:
         """Count each value of one column with each combination of values of the others."""
-        shown, row_of, place = _number_combinations(by)
-        width = len(of.values)
-        cells, counts = _totals(place * width + of.codes, len(row_of) * width, self.counts)
-        return ContingencyTable(shown, cells // width, cells % width, counts)
+        values = Numbers((of.codes,), len(of.values))
+        ones = np.ones(len(self.counts), np.int64)
+        return JointTally.of(number_combinations(by), values, self.counts, ones, self.total())
 
 
-@dataclass(frozen=True)
-class ContingencyTable:
-    """The non-empty cells of a contingency table, row by row.
-
-    ``shown`` has for each row y its codes at the columns that distinguish rows; rows ascend by them. A cell
-    is in the row ``place``, in the column ``code``, and has the count ``counts``.
-    """
-
-    shown: tuple[_Array, ...]
-    place: _Array
-    code: _Array
-    counts: _Array
-
-    def split(self) -> Split:
-        """Return how the rows split into cells."""
-        return split_cells(_sums(self.place, len(self.shown[0]), self.counts)[self.place], self.counts)
-
-    def rows(self) -> Iterator[bytes]:
-        """Yield the cells of each row as bytes, so that equal rows are equal."""
-        cells = np.stack([self.code, self.counts], axis=1)
-        ends = np.cumsum(np.bincount(self.place, minlength=len(self.shown[0]))).tolist()
-        for start, end in zip([0, *ends], ends, strict=False):
-            yield cells[start:end].tobytes()
-
-    @staticmethod
-    def cells(row: bytes) -> dict[int, int]:
-        """Return the counts of a row, by column."""
-        cells = np.frombuffer(row, np.int64).tolist()
-        return dict(zip(cells[::2], cells[1::2], strict=True))
-
-
-def _number_combinations(columns: Sequence[TableColumn]) -> tuple[tuple[_Array, ...], _Array, _Array]:
-    """Number the combinations of values of columns: their codes, one row of each, and each row's number."""
-    joint = np.zeros(len(columns[0].codes), np.int64)
-    width = 1
-    for column in columns:
-        if width * len(column.values) > _LARGEST:
-            _, joint = _rank_numbers(joint, width)
-            width = len(joint)
-        joint = joint * len(column.values) + column.codes
-        width *= len(column.values)
-    row_of, place = _rank_numbers(joint, width)
-    return tuple(column.codes[row_of] for column in columns), row_of, place
-
-
-def _rank_numbers(numbers: _Array, width: int) -> tuple[_Array, _Array]:
-    """Return one index of each distinct number below ``width``, in their order, and the rank of all."""
-    if width > _DENSE * len(numbers):
-        _, first, rank = np.unique(numbers, return_index=True, return_inverse=True)
-        return first, rank.reshape(-1)
-    last = np.full(width, -1)
-    last[numbers] = np.arange(len(numbers))
-    there = last >= 0
-    return last[there], (np.cumsum(there) - 1)[numbers]
-
-
-def _totals(numbers: _Array, width: int, counts: _Array) -> tuple[_Array, _Array]:
-    """Return the distinct numbers below ``width``, ascending, and the sum of the counts of each."""
-    place_of, rank = _rank_numbers(numbers, width)
-    return numbers[place_of], _sums(rank, len(place_of), counts)
-
-
-def _sums(places: _Array, size: int, counts: _Array) -> _Array:
-    """Sum the counts by place; exact up to 2^53 rows."""
-    return np.bincount(places, weights=counts, minlength=size).astype(np.int64)
+def number_combinations(columns: Sequence[TableColumn]) -> Numbers:
+    """Number the combinations of values of columns, row by row, in the order of their codes."""
+    lanes, span = pack_columns([(column.codes, len(column.values)) for column in columns])
+    return Numbers(tuple(lanes), span if len(lanes) == 1 else None)
 
 
 _BATCH = 1 << 12
@@ -164,7 +102,7 @@ def read_rows(table: OpenTable, columns: Sequence[str], progress: Progress) -> T
     """
     header, documents = table
     _require(columns, columns if header is None else header)
-    unseen = set(columns if header is None else ())
+    unmet = set(columns if header is None else ())
     known: dict[tuple[type, Scalar], Scalar] = {}
     values = [_Codes() for _ in columns]
     codes = [array("q") for _ in columns]
@@ -176,17 +114,18 @@ def read_rows(table: OpenTable, columns: Sequence[str], progress: Progress) -> T
             for ordinal, row in enumerate(cells, len(counts) + 1):
                 row[:] = map(_single, row, repeat(known), repeat(ordinal), columns)
         counts.extend([times for _, times in batch])
-        for own, code_of, column in zip(codes, values, zip(*cells, strict=True), strict=True):
-            own.extend(map(code_of.__getitem__, cast("tuple[Scalar, ...]", column)))
-        if unseen:
-            unseen.difference_update(*[document for document, _ in batch])
+        for column_codes, code_of, column in zip(codes, values, zip(*cells, strict=True), strict=True):
+            column_codes.extend(map(code_of.__getitem__, cast("tuple[Scalar, ...]", column)))
+        if unmet:
+            unmet.difference_update(*[document for document, _ in batch])
     if not counts:
         raise InputError("the table has no rows")
-    _require(columns, [column for column in columns if column not in unseen])
-    found = [
-        TableColumn(tuple(own), np.array(code, np.int64)) for own, code in zip(values, codes, strict=True)
-    ]
-    return TableRows(dict(zip(columns, found, strict=True)), np.array(counts, np.int64))
+    _require(columns, [column for column in columns if column not in unmet])
+    read = {
+        name: TableColumn(tuple(code_of), np.array(column_codes, np.int64))
+        for name, code_of, column_codes in zip(columns, values, codes, strict=True)
+    }
+    return TableRows(read, np.array(counts, np.int64))
 
 
 def _require(columns: Iterable[str], there: Sequence[str]) -> None:
@@ -206,11 +145,11 @@ def _single(value: Value, known: dict[tuple[type, Scalar], Scalar], ordinal: int
             record=ordinal,
             path=column,
         )
-    place = (value.__class__, value)  # True equals 1
-    if place not in known:
+    typed = (value.__class__, value)  # True equals 1
+    if typed not in known:
         try:
             key = identity(value)
         except Uncovered:
             raise InputError("the number has too many digits", record=ordinal, path=column) from None
-        known[place] = key if isinstance(key, str) else canonical(key)
-    return known[place]
+        known[typed] = key if isinstance(key, str) else canonical(key)
+    return known[typed]
