@@ -19,7 +19,7 @@ from hierdata.documents.document import Numeral, Scalar
 from hierdata.documents.scalars import Decimal128, Double
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.forest import MISSING, Forest, concatenate_ranges
 from hierdata.forest.worth import NOTHING, Heaviest, Worth
 from hierdata.records.schema import Schema
 
@@ -105,9 +105,10 @@ class Frame:
         if not encoded.record_count:
             return NOTHING
         starts = np.cumsum(encoded.size) - encoded.size
-        quasi = np.array([len(own) for own in self.hierarchies], np.int64)
+        quasi = np.array(list(map(len, self.hierarchies)), np.int64)
         weights = quasi if self.sought is None else self.sought.by_type
-        most, heaviest = (int(np.add.reduceat(own[encoded.type], starts).max()) for own in (quasi, weights))
+        sums = (np.add.reduceat(by_type[encoded.type], starts) for by_type in (quasi, weights))
+        most, heaviest = (int(of_record.max()) for of_record in sums)
         return Heaviest(most, heaviest, int(encoded.child_count.max()))
 
 
@@ -123,26 +124,19 @@ def part(forest: Forest, ordinals: NDArray[np.int64], records: NDArray[np.int64]
     ``ordinals`` are the positions in the collection of all records of the forest.
     """
     size = np.diff(forest.roots)[records]
-    vertices = _ranges(forest.roots[records], size)
+    vertices = concatenate_ranges(forest.roots[records], size)
     types = forest.type[vertices]
     nodes, sensitive = (
-        _ranges(first[vertices], np.array(list(map(len, own)), np.int64)[types])
-        for first, own in (
+        concatenate_ranges(first[vertices], np.array(list(map(len, attributes)), np.int64)[types])
+        for first, attributes in (
             (forest.first_node, forest.hierarchies),
             (forest.first_sensitive, forest.domains),
         )
     )
     used, spelling = np.unique(forest.spelling[sensitive], return_inverse=True)
     missing = int(used[:1].sum() == MISSING) if len(used) else 0
-    carried = (
-        {
-            place: forest.carried[vertex]
-            for place, vertex in enumerate(vertices.tolist())
-            if vertex in forest.carried
-        }
-        if forest.carried
-        else {}
-    )
+    listed = enumerate(vertices.tolist()) if forest.carried else ()
+    carried = {position: forest.carried[vertex] for position, vertex in listed if vertex in forest.carried}
     return Encoded(
         ordinals=ordinals[records],
         size=size,
@@ -151,15 +145,9 @@ def part(forest: Forest, ordinals: NDArray[np.int64], records: NDArray[np.int64]
         nodes=forest.nodes[nodes],
         sensitive=forest.sensitive[sensitive],
         spelling=(spelling.reshape(-1) - missing).astype(np.int32),
-        spellings=tuple(forest.spellings[one] for one in used[missing:].tolist()),
+        spellings=tuple(forest.spellings[number] for number in used[missing:].tolist()),
         carried=carried,
     )
-
-
-def _ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Concatenate ranges, given by start and length."""
-    ends = np.cumsum(count)
-    return np.repeat(first - (ends - count), count) + np.arange(ends[-1] if len(ends) else 0)
 
 
 def join_encoded(parts: Sequence[Encoded]) -> Encoded:
@@ -171,18 +159,18 @@ def join_encoded(parts: Sequence[Encoded]) -> Encoded:
     spelled = [np.zeros(0, np.int32)]
     carried: dict[int, tuple[Scalar, ...]] = {}
     vertices = 0
-    for one in parts:
+    for encoded in parts:
         numbers = []
-        for key, value in zip(spelling_keys(one.spellings), one.spellings, strict=True):
+        for key, value in zip(spelling_keys(encoded.spellings), encoded.spellings, strict=True):
             numbers.append(places.setdefault(key, len(spellings)))
             if numbers[-1] == len(spellings):
                 spellings.append(value)
-        spelled.append(np.array([*numbers, MISSING], np.int32)[one.spelling])
-        carried.update((vertices + vertex, values) for vertex, values in one.carried.items())
-        vertices += len(one.type)
+        spelled.append(np.array([*numbers, MISSING], np.int32)[encoded.spelling])
+        carried.update((vertices + vertex, values) for vertex, values in encoded.carried.items())
+        vertices += len(encoded.type)
 
     def all_of(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(one, name) for one in parts])
+        return np.concatenate([getattr(encoded, name) for encoded in parts])
 
     return Encoded(
         spelling=np.concatenate(spelled),

@@ -83,8 +83,9 @@ class RecordEncoder:
         self._refused: list[Scalar] = []
         self._spellings = _Lookup(self._spelling_code, self._refused)
         self._spellings[None] = MISSING
-        self._nodes = [[_Lookup(tree.node_of, self._refused) for tree in own] for own in frame.hierarchies]
-        self._codes = [[self._codes_of(domain) for domain in own] for own in frame.domains]
+        refused = self._refused
+        self._nodes = [[_Lookup(tree.node_of, refused) for tree in trees] for trees in frame.hierarchies]
+        self._codes = [[self._codes_of(domain) for domain in domains] for domains in frame.domains]
         self.records = self._first = before
         self._begin()
 
@@ -98,7 +99,7 @@ class RecordEncoder:
         self._first = self._ordered = self.records
         self._vertices = 0
         self._carried: dict[int, tuple[Scalar, ...]] = {}
-        self._found: dict[str, list[NDArray[Any]]] = {
+        self._pieces: dict[str, list[NDArray[Any]]] = {
             name: [np.zeros(0, kind)] for name, kind in _ARRAYS.items()
         }
         self._wait()
@@ -118,7 +119,7 @@ class RecordEncoder:
     def take_encoded(self) -> Encoded:
         """Return everything that was added since the last call."""
         self.put_in_order()
-        arrays = {name: np.concatenate(found) for name, found in self._found.items()}
+        arrays = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
         ordinals = np.arange(self._first, self.records)
         encoded = Encoded(ordinals=ordinals, spellings=tuple(self._values), carried=self._carried, **arrays)
         self._begin()
@@ -139,10 +140,10 @@ class RecordEncoder:
         """Turn the values of one type into nodes and spellings."""
         quasi, sensitive, carried = rows.values
         waiting = self._waiting[kind]
-        for found, lookup, column in zip(waiting.nodes, self._nodes[kind], quasi, strict=True):
-            found.extend(map(lookup.__getitem__, spelling_keys(column)))
-        for found, column in zip(waiting.spellings, sensitive, strict=True):
-            found.extend(map(self._spellings.__getitem__, spelling_keys(column)))
+        for collected, lookup, column in zip(waiting.nodes, self._nodes[kind], quasi, strict=True):
+            collected.extend(map(lookup.__getitem__, spelling_keys(column)))
+        for collected, column in zip(waiting.spellings, sensitive, strict=True):
+            collected.extend(map(self._spellings.__getitem__, spelling_keys(column)))
         waiting.counts.extend(rows.counts)
         if carried:
             waiting.carried += zip(*carried, strict=True)
@@ -168,7 +169,7 @@ class RecordEncoder:
         for waiting, places in zip(self._waiting, order.places, strict=True):
             if waiting.carried:
                 self._carried.update(zip((places + self._vertices).tolist(), waiting.carried, strict=True))
-        found: dict[str, NDArray[Any]] = {
+        arrays: dict[str, NDArray[Any]] = {
             "size": order.sizes,
             "type": kinds,
             "child_count": child_count,
@@ -176,8 +177,8 @@ class RecordEncoder:
             "sensitive": codes,
             "spelling": spellings,
         }
-        for name, own in found.items():
-            self._found[name].append(own)
+        for name, entries in arrays.items():
+            self._pieces[name].append(entries)
         self._vertices += total
         self._wait()
 
@@ -190,17 +191,17 @@ class RecordEncoder:
         """Raise InputError for the first value outside its domain; the message does not contain the value."""
         if min(nodes.min(initial=0), codes.min(initial=0)) >= MISSING:
             return
-        found = []
-        for role, own, trees in ((Role.QUASI, nodes, self._nodes), (Role.SENSITIVE, codes, self._codes)):
-            ends = np.cumsum(np.array([len(one) for one in trees])[kinds])
-            for at in np.flatnonzero(own < MISSING)[:1].tolist():
-                vertex = int(np.searchsorted(ends, at, side="right"))
+        refused = []
+        by_role = ((Role.QUASI, nodes, self._nodes), (Role.SENSITIVE, codes, self._codes))
+        for role, collected, lookups in by_role:
+            ends = np.cumsum(np.array(list(map(len, lookups)))[kinds])
+            for entry in np.flatnonzero(collected < MISSING)[:1].tolist():
+                vertex = int(np.searchsorted(ends, entry, side="right"))
                 kind = self._schema.types[kinds[vertex]]
-                position = at - int(ends[vertex]) + len(trees[kind.index])
-                found.append(
-                    (vertex, kind.of_role(role)[position].path, self._refused[MISSING - 1 - own[at]])
-                )
-        vertex, path, value = min(found, key=itemgetter(0))
+                position = entry - int(ends[vertex]) + len(lookups[kind.index])
+                value = self._refused[MISSING - 1 - collected[entry]]
+                refused.append((vertex, kind.of_role(role)[position].path, value))
+        vertex, path, value = min(refused, key=itemgetter(0))
         raise InputError(
             "the value is outside the domain that the policy gives this field",
             record=self._ordered + int(np.repeat(np.arange(len(order.sizes)), order.sizes)[vertex]) + 1,
@@ -213,12 +214,12 @@ def _flat(
     kinds: Codes, places: Sequence[Ints], columns: Sequence[Sequence[Sequence[int]]]
 ) -> NDArray[np.int32]:
     """Interleave the columns of all types in one array, vertex by vertex."""
-    widths = np.array([len(own) for own in columns], np.int64)[kinds]
+    widths = np.array(list(map(len, columns)), np.int64)[kinds]
     first = np.cumsum(widths) - widths
     flat = np.empty(int(widths.sum()), np.int32)
-    for own, at in zip(columns, places, strict=True):
-        for position, column in enumerate(own):
-            flat[first[at] + position] = column
+    for of_type, vertices in zip(columns, places, strict=True):
+        for position, column in enumerate(of_type):
+            flat[first[vertices] + position] = column
     return flat
 
 
@@ -235,18 +236,18 @@ def _breadth_first(schema: Schema, counts: Sequence[Ints], records: int) -> _Ord
     none = np.zeros(0, np.int64)
     record, rank, key = ([none] * len(schema.types) for _ in range(3))
     record[0] = rank[0] = np.arange(records)
-    most = sum(int(own.sum()) for own in counts) + 1
+    most = sum(int(below.sum()) for below in counts) + 1
     level, depth = [schema.root], 0
     while level:
-        groups = [(parent, at, child) for parent in level for at, child in enumerate(parent.children)]
+        groups = [(parent, number, child) for parent in level for number, child in enumerate(parent.children)]
         places = []
         for parent in level:
             key[parent.index] = (record[parent.index] * len(schema.types) + depth) * most + rank[parent.index]
-        for parent, at, child in groups:
+        for parent, number, child in groups:
             record[child] = np.repeat(record[parent.index], counts[child])
-            places.append(np.repeat(rank[parent.index] * len(schema.types) + at, counts[child]))
-        for (_, _, child), own in zip(groups, _rank_numbers(places), strict=True):
-            rank[child] = own
+            places.append(np.repeat(rank[parent.index] * len(schema.types) + number, counts[child]))
+        for (_, _, child), ranks in zip(groups, _rank_numbers(places), strict=True):
+            rank[child] = ranks
         level, depth = [schema.types[child] for _, _, child in groups], depth + 1
     sizes = np.bincount(np.concatenate(record), minlength=records)
     return _Order(_rank_numbers(key), sizes)
@@ -257,9 +258,9 @@ def _rank_numbers(parts: Sequence[Ints]) -> list[Ints]:
     if not parts:
         return []
     whole = np.concatenate(parts)
-    place = np.empty(len(whole), np.int64)
-    place[np.argsort(whole, kind="stable")] = np.arange(len(whole))
-    return np.split(place, np.cumsum([len(own) for own in parts])[:-1])
+    rank = np.empty(len(whole), np.int64)
+    rank[np.argsort(whole, kind="stable")] = np.arange(len(whole))
+    return np.split(rank, np.cumsum([len(part) for part in parts])[:-1])
 
 
 def encode_records(
@@ -273,9 +274,9 @@ def encode_records(
     encoder = RecordEncoder(frame, before)
     waiting = 0
     stream = iter(batches)
-    while own := _next(stream, encoder):
-        encoder.add(own)
-        waiting += own.size
+    while bound := _next(stream, encoder):
+        encoder.add(bound)
+        waiting += bound.size
         if batch is not None and waiting >= batch:
             yield encoder.take_encoded()
             waiting = 0

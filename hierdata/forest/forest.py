@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class Forest:
     weight in ``sought``, times ``scale``; ``weight[v]`` times ``scale`` is the loss of suppressing the
     subtree of v. ``sought`` None are the weights of LM. ``worth`` are the weights of the policy, None where
     it states none. ``facts`` are by vertex type the sensitive attributes that are among its quasi-identifiers
-    too, as the last ones. ``given`` are the ``sensitive`` codes of the input, if some were left out since.
+    too, as the last ones. ``input_sensitive`` are the codes of the input, if some were left out since.
     For a part of a collection ``heaviest`` is that of the whole, so that all parts have one
     scale. ``texts`` are the quasi-identifiers, by vertex type and position, whose labels are written as text.
     """
@@ -65,7 +66,7 @@ class Forest:
     worth: Worth | None = None
     sought: Worth | None = None
     facts: tuple[tuple[int, ...], ...] = ()
-    given: NDArray[np.int32] | None = None
+    input_sensitive: NDArray[np.int32] | None = None
     texts: frozenset[tuple[int, int]] = frozenset()
 
     @property
@@ -82,7 +83,7 @@ class Forest:
     def own_widths(self) -> tuple[int, ...]:
         """By vertex type the number of quasi-identifiers that are no sensitive values."""
         added = self.facts or ((),) * len(self.hierarchies)
-        return tuple(len(own) - len(more) for own, more in zip(self.hierarchies, added, strict=True))
+        return tuple(len(trees) - len(more) for trees, more in zip(self.hierarchies, added, strict=True))
 
     def find_fact(self, kind: int, position: int) -> int | None:
         """Return which quasi-identifier of a type a sensitive attribute is too; None if it is none."""
@@ -92,12 +93,16 @@ class Forest:
     @property
     def input_values(self) -> NDArray[np.int32]:
         """The codes of the sensitive values of the input, also of those that were left out."""
-        return self.sensitive if self.given is None else self.given
+        return self.sensitive if self.input_sensitive is None else self.input_sensitive
 
     @property
     def as_given(self) -> Forest:
         """The forest with the sensitive values of the input."""
-        return self if self.given is None else replace(self, sensitive=self.given, given=None)
+        return (
+            self
+            if self.input_sensitive is None
+            else replace(self, sensitive=self.input_sensitive, input_sensitive=None)
+        )
 
     @property
     def root_hierarchies(self) -> tuple[Hierarchy, ...]:
@@ -112,8 +117,7 @@ class Forest:
     @cached_property
     def quasi_count(self) -> NDArray[np.int64]:
         """Number of quasi-identifiers of each vertex."""
-        per_type = np.array([len(own) for own in self.hierarchies], np.int64)
-        return per_type[self.type]
+        return np.array(list(map(len, self.hierarchies)), np.int64)[self.type]
 
     @cached_property
     def weight_by_type(self) -> NDArray[np.int64]:
@@ -137,13 +141,14 @@ class Forest:
     @cached_property
     def constants(self) -> dict[int, int]:
         """The weight of vertices apart from their quasi-identifiers, by vertex type where it is not 0."""
-        found = () if self.sought is None else self.sought.constants
-        return {kind: constant for kind, constant in enumerate(found) if constant}
+        constants = () if self.sought is None else self.sought.constants
+        return {kind: constant for kind, constant in enumerate(constants) if constant}
 
     @cached_property
     def _common_scale(self) -> int:
         """The least factor that makes every LM' an integer."""
-        return math.lcm(*{loss.denominator for own in self.hierarchies for tree in own for loss in tree.lm})
+        trees = chain.from_iterable(self.hierarchies)
+        return math.lcm(*{loss.denominator for tree in trees for loss in tree.lm})
 
     @cached_property
     def _scale(self) -> tuple[int, bool]:
@@ -167,7 +172,8 @@ class Forest:
     @cached_property
     def lm(self) -> tuple[tuple[NDArray[np.int64], ...], ...]:
         """LM' of every node times ``lm_scale``, by vertex type and quasi-identifier."""
-        return tuple(tuple(_scale_losses(tree.lm, self.lm_scale) for tree in own) for own in self.hierarchies)
+        scale = self.lm_scale
+        return tuple(tuple(_scale_losses(tree.lm, scale) for tree in trees) for trees in self.hierarchies)
 
     @cached_property
     def scale(self) -> int:
@@ -195,17 +201,17 @@ class Forest:
         """The loss of publishing every node, times ``scale``, by vertex type and quasi-identifier."""
         if self.sought is None:
             return self.lm
+        by_type = zip(self.sought.quasi, self.hierarchies, strict=True)
         return tuple(
-            tuple(
-                _scale_losses(tree.lm, weight * self.scale) for weight, tree in zip(weights, own, strict=True)
-            )
-            for weights, own in zip(self.sought.quasi, self.hierarchies, strict=True)
+            tuple(_scale_losses(tree.lm, weight * self.scale) for weight, tree in zip(*pair, strict=True))
+            for pair in by_type
         )
 
 
 def _scale_losses(losses: Sequence[Fraction], scale: int) -> NDArray[np.int64]:
     # Nodes with as many leaves share one object; to look each fraction up by its value would take long.
-    scaled = {own: round(loss * scale) for own, loss in {id(loss): loss for loss in losses}.items()}
+    different = {id(loss): loss for loss in losses}
+    scaled = {identity: round(loss * scale) for identity, loss in different.items()}
     return np.array([scaled[id(loss)] for loss in losses], np.int64)
 
 
@@ -241,3 +247,9 @@ class Scope:
 def look_up(table: Sequence[int], codes: NDArray[np.int32]) -> NDArray[np.int32]:
     """Look up each code in a table; MISSING for a missing value."""
     return np.array([*table, MISSING], np.int32)[codes]  # MISSING is -1: the last entry
+
+
+def concatenate_ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Concatenate ranges, given by start and length."""
+    ends = np.cumsum(count)
+    return np.repeat(first - (ends - count), count) + np.arange(ends[-1] if len(ends) else 0)

@@ -27,7 +27,7 @@ def exempt_types(schema: Schema) -> frozenset[int]:
     return frozenset(
         kind.index
         for kind in schema.types
-        if any(one.role is Role.CARRIED and not one.steps for one in kind.attributes)
+        if any(attribute.role is Role.CARRIED and not attribute.steps for attribute in kind.attributes)
     )
 
 
@@ -39,11 +39,11 @@ def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -
     """
     rank = ranks(forest, shown, nodes, exempt_types(forest.schema))
     place = np.full(forest.vertex_count, SUPPRESSED, np.int64)
-    own = np.flatnonzero(shown == np.arange(forest.vertex_count))
-    parent = forest.parent[own]
+    representatives = np.flatnonzero(shown == np.arange(forest.vertex_count))
+    parent = forest.parent[representatives]
     for kind in forest.schema.types:  # children have a later type than their parents
-        among = forest.type[own] == kind.index
-        vertices = own[among]
+        among = forest.type[representatives] == kind.index
+        vertices = representatives[among]
         above = np.where(parent[among] >= 0, place[parent[among]], SUPPRESSED)
         form = rank[vertices] - kind.index * forest.vertex_count
         keys = (above - SUPPRESSED) * forest.vertex_count + form
@@ -66,8 +66,9 @@ def align_alike(
     first: dict[tuple[int, int, int], int] = {}
     before: Counter[tuple[int, int]] = Counter()
     aligned = np.full(forest.vertex_count, SUPPRESSED, np.int64)
-    own = np.flatnonzero(representative == np.arange(forest.vertex_count))
-    for v, parent, form in zip(own.tolist(), forest.parent[own].tolist(), place[own].tolist(), strict=True):
+    representatives = np.flatnonzero(representative == np.arange(forest.vertex_count))
+    arrays = representatives, forest.parent[representatives], place[representatives]
+    for v, parent, form in zip(*(array.tolist() for array in arrays), strict=True):
         above = int(aligned[parent]) if parent >= 0 else SUPPRESSED
         siblings = (parent if parent >= 0 else ~v, form)
         aligned[v] = first.setdefault((above, form, before[siblings]), v)
@@ -87,21 +88,21 @@ def ranks(
     nodes, never the order in the input: labels first, then the children's ranks in ascending order. Vertices
     of the types ``beside`` do not count in the forms above them.
     """
-    found = np.full(forest.vertex_count, SUPPRESSED, np.int64)
-    own = shown == np.arange(forest.vertex_count)
-    counted = own & ~np.isin(forest.type, sorted(beside)) & (forest.parent >= 0)
+    rank = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    is_representative = shown == np.arange(forest.vertex_count)
+    counted = is_representative & ~np.isin(forest.type, sorted(beside)) & (forest.parent >= 0)
     for kind in reversed(forest.schema.types):  # children have a later type than their parents
-        vertices = np.flatnonzero(own & (forest.type == kind.index))
+        vertices = np.flatnonzero(is_representative & (forest.type == kind.index))
         form = np.zeros(len(vertices), np.int64)
         for position, tree in enumerate(forest.hierarchies[kind.index]):
             same = np.array(first_alike(tree.labels), np.int64)
             form = _number(form, same[nodes[forest.first_node[vertices] + position]])
         above = forest.parent
-        children = np.flatnonzero(counted & own[above] & (forest.type[above] == kind.index))
+        children = np.flatnonzero(counted & is_representative[above] & (forest.type[above] == kind.index))
         of = np.searchsorted(vertices, above[children])
-        form = _number(form, _rank_lists(of, found[children], len(vertices)))
-        found[vertices] = kind.index * forest.vertex_count + form
-    return found
+        form = _number(form, _rank_lists(of, rank[children], len(vertices)))
+        rank[vertices] = kind.index * forest.vertex_count + form
+    return rank
 
 
 def _number(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -121,10 +122,10 @@ def _rank_lists(of: NDArray[np.int64], values: NDArray[np.int64], lists: int) ->
     order = np.lexsort((dense, of))
     of, dense = of[order], dense[order]
     begins = np.searchsorted(of, np.arange(lists))
-    place = np.arange(len(of)) - begins[of]
+    position = np.arange(len(of)) - begins[of]
     # From the last place up: rank[l] is that of what list l has from the place on, 0 if that is nothing.
-    by_place = np.argsort(place, kind="stable")
-    for here in np.split(by_place, np.cumsum(np.bincount(place))[:-1])[::-1]:
+    by_place = np.argsort(position, kind="stable")
+    for here in np.split(by_place, np.cumsum(np.bincount(position))[:-1])[::-1]:
         rank[of[here]] = 1 + _number(dense[here], rank[of[here]])
     return rank
 
@@ -137,11 +138,11 @@ def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) 
     """
     beside = exempt_types(forest.schema)
     below: defaultdict[int, list[bytes]] = defaultdict(list)
-    own = np.flatnonzero(shown == np.arange(forest.vertex_count))
-    found: dict[int, bytes] = {}
+    representatives = np.flatnonzero(shown == np.arange(forest.vertex_count))
+    of_root: dict[int, bytes] = {}
     for kind in reversed(forest.schema.types):  # children have a later type than their parents
         alike = [np.array(first_alike(tree.labels), np.int32) for tree in forest.hierarchies[kind.index]]
-        vertices = own[forest.type[own] == kind.index]
+        vertices = representatives[forest.type[representatives] == kind.index]
         first = forest.first_node[vertices]
         labels = np.empty((len(vertices), len(alike) + 1), np.int32)
         labels[:, 0] = kind.index
@@ -149,16 +150,16 @@ def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) 
             labels[:, position + 1] = same[nodes[first + position]]
         rows = labels.tobytes()
         width = labels.itemsize * labels.shape[1]
-        for place, (v, parent) in enumerate(
+        for row, (v, parent) in enumerate(
             zip(vertices.tolist(), forest.parent[vertices].tolist(), strict=True)
         ):
-            content = rows[place * width : (place + 1) * width] + b"".join(sorted(below.pop(v, ())))
+            content = rows[row * width : (row + 1) * width] + b"".join(sorted(below.pop(v, ())))
             digest = blake2b(content, digest_size=16).digest()
             if parent < 0:
-                found[v] = digest
+                of_root[v] = digest
             elif kind.index not in beside:
                 below[parent].append(digest)
-    return found
+    return of_root
 
 
 def first_alike(labels: Sequence[Scalar]) -> list[int]:

@@ -39,13 +39,13 @@ class NodeNesting:
 
         A missing value lies below the root alone.
         """
-        at = np.flatnonzero(np.bincount(nodes, minlength=1))
-        if not len(at) or self.missing in at:
+        met = np.flatnonzero(np.bincount(nodes, minlength=1))
+        if not len(met) or self.missing in met:
             return 0
-        while len(at) > 1:
-            depths = self.depths[at]
-            at = np.unique(np.where(depths == depths.max(), self.parents[at], at))
-        node = int(at[0])
+        while len(met) > 1:
+            depths = self.depths[met]
+            met = np.unique(np.where(depths == depths.max(), self.parents[met], met))
+        node = int(met[0])
         while not self.published[node]:
             node = int(self.parents[node])
         return node
@@ -58,14 +58,16 @@ def nest_nodes(tree: Hierarchy) -> NodeNesting:
     of as many the finer ones.
     """
     rows = np.array(tree.ancestors, np.int64)
-    own = np.array([max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors])
+    own_depth = np.array(
+        [max(depth for depth, node in enumerate(row) if node >= 0) for row in tree.ancestors]
+    )
     kept = _longest_chain(rows, tree)
     parents = np.zeros(len(rows), np.int64)
     for depth in sorted(kept):
-        above = (rows[:, depth] >= 0) & (depth < own)
+        above = (rows[:, depth] >= 0) & (depth < own_depth)
         parents[above] = rows[above, depth]
     parents[0] = -1
-    return NodeNesting(parents, np.isin(own, [0, *kept]), tree.missing)
+    return NodeNesting(parents, np.isin(own_depth, [0, *kept]), tree.missing)
 
 
 def _longest_chain(rows: NDArray[np.int64], tree: Hierarchy) -> list[int]:

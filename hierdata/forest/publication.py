@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -116,22 +116,25 @@ def publish_generalized(forest: Forest, partition: Partition, part: PublishedPar
         of_record = group_by_root(forest, partition.nodes)
         classes = np.where(shown >= 0, of_record[forest.record_of], SUPPRESSED)
         measured = _keep_missing(forest, partition.nodes)
+    return replace(_publish(partition, place, classes), parts=(part,), measured=measured)
+
+
+def _publish(partition: Partition, place: NDArray[np.int64], classes: NDArray[np.int64]) -> Publication:
+    """Publish vertices by the nodes of their representatives, without parts."""
+    shown, costs = partition.representative, partition.costs
     reasons = _reasons((partition,))
-    return Publication(
-        (part,), shown, partition.nodes, place, classes, partition.costs, reasons,
-        representative=shown, measured=measured,
-    )  # fmt: skip
+    return Publication((), shown, partition.nodes, place, classes, costs, reasons, representative=shown)
 
 
 def _keep_missing(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return published nodes, with values that the input lacks as missing."""
     measured = nodes.copy()
-    for kind, own in enumerate(forest.hierarchies):
+    for kind, trees in enumerate(forest.hierarchies):
         vertices = np.flatnonzero(forest.type == kind)
-        for position, tree in enumerate(own):
+        for position, tree in enumerate(trees):
             if tree.missing >= 0:
-                at = forest.first_node[vertices] + position
-                lacking = at[forest.nodes[at] == tree.missing]
+                entries = forest.first_node[vertices] + position
+                lacking = entries[forest.nodes[entries] == tree.missing]
                 measured[lacking] = tree.missing
     return measured
 
@@ -146,8 +149,8 @@ def group_by_root(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.int64]
     if not columns:
         return np.zeros(forest.record_count, np.int64)
     _, number = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
-    found: NDArray[np.int64] = number.reshape(-1)
-    return found
+    group: NDArray[np.int64] = number.reshape(-1)
+    return group
 
 
 def group_by_form(
@@ -168,10 +171,7 @@ def publish_sliced(forest: Forest, partition: Partition) -> Publication:
     """
     shown = partition.representative
     classes = np.where(shown >= 0, partition.equivalence_class[forest.record_of], SUPPRESSED)
-    reasons = _reasons((partition,))
-    return Publication(
-        (), shown, partition.nodes, shown, classes, partition.costs, reasons, representative=shown
-    )
+    return _publish(partition, shown, classes)
 
 
 def publish_by_table(forest: Forest, partition: Partition, groups: Mapping[str, Partition]) -> Publication:
@@ -179,14 +179,9 @@ def publish_by_table(forest: Forest, partition: Partition, groups: Mapping[str, 
 
     ``groups`` has, by part, the partition into the groups of that table. Records have one vertex each.
     """
-    shown = partition.representative
-    place, classes = group_by_form(forest, shown, partition.nodes)
-    positions = {name: own.representative for name, own in groups.items()}
-    reasons = _reasons((partition,))
-    return Publication(
-        (), shown, partition.nodes, place, classes, partition.costs, reasons,
-        representative=shown, table_positions=positions,
-    )  # fmt: skip
+    place, classes = group_by_form(forest, partition.representative, partition.nodes)
+    positions = {name: of_table.representative for name, of_table in groups.items()}
+    return replace(_publish(partition, place, classes), table_positions=positions)
 
 
 def publish_grouped(
@@ -207,16 +202,14 @@ def publish_grouped(
     for partition in partitions:
         # A partition of whole records places every vertex, one of a vertex type only its vertices.
         whole = partition.kind == 0
-        own = every if whole else np.flatnonzero(forest.type == partition.kind)
-        of_own = partition.equivalence_class[forest.record_of] if whole else partition.equivalence_class
-        place[own] = partition.representative[own]
-        classes[own] = np.where(of_own >= 0, of_own + first, SUPPRESSED)
+        vertices = every if whole else np.flatnonzero(forest.type == partition.kind)
+        class_of = partition.equivalence_class[forest.record_of] if whole else partition.equivalence_class
+        place[vertices] = partition.representative[vertices]
+        classes[vertices] = np.where(class_of >= 0, class_of + first, SUPPRESSED)
         first += partition.class_count
         costs += partition.costs
     shown = np.where(kept, every, SUPPRESSED)
-    gone = ~kept
-    place[gone] = SUPPRESSED
-    classes[gone] = SUPPRESSED
+    place[~kept] = classes[~kept] = SUPPRESSED
     return Publication(
         parts, shown, forest.nodes, place, classes, costs, _reasons(partitions), representative=place
     )

@@ -105,11 +105,11 @@ def _own(member: int, members: int, kind: VertexType, vertex: Value) -> Value:
         listed = values if isinstance(values, list) else [] if values is None else [values]
         if len(listed) > members:
             raise VerificationError("a class shows more values than it has records", path=attribute.path)
-        own = listed[member] if member < len(listed) else None
+        value = listed[member] if member < len(listed) else None
         if scalar:
-            return own
-        if own is not None and isinstance(vertex, dict):
-            _put_value(vertex, attribute.steps, own)
+            return value
+        if value is not None and isinstance(vertex, dict):
+            _put_value(vertex, attribute.steps, value)
     return vertex
 
 
@@ -158,14 +158,14 @@ class ReleaseGroups:
             if number is None or not count:
                 raise VerificationError(f"a row of {part} has no valid group or count")
             values = {
-                one: value
-                for one in kind.sensitive
-                if (value := _value(row, one.steps or (LIST_IN_ITEM,))) is not None
+                attribute: value
+                for attribute in kind.sensitive
+                if (value := _value(row, attribute.steps or (LIST_IN_ITEM,))) is not None
             }
-            there.update(one.path for one in values)
-            held: dict[Keys, Value] = {one.steps: value for one, value in values.items()}
+            there.update(attribute.path for attribute in values)
+            held: dict[Keys, Value] = {attribute.steps: value for attribute, value in values.items()}
             self._rows[kind.index, name, number].setdefault(part, []).extend([held] * count)
-        return tuple(one.path for one in kind.sensitive if one.path in there)
+        return tuple(attribute.path for attribute in kind.sensitive if attribute.path in there)
 
     def _kind(self, part: str) -> VertexType:
         for kind in self._schema.types:
@@ -191,11 +191,11 @@ class ReleaseGroups:
         if not kind.sensitive:
             self.groups_of.append((0,) * len(self.names))
             return vertex
-        own: Document = vertex if isinstance(vertex, dict) else {}
+        fields: Document = vertex if isinstance(vertex, dict) else {}
         groups: list[int] = []
         values: dict[Keys, Value] = {}
         for name in self.names:
-            number = whole(single(own.pop(name, None)))
+            number = whole(single(fields.pop(name, None)))
             if not number:
                 raise VerificationError("a vertex has no valid group", path=kind.path)
             groups.append(number)
@@ -207,7 +207,7 @@ class ReleaseGroups:
         if _is_scalar(kind):
             return values.get(())
         for steps, value in values.items():
-            _put_value(own, steps, value)
+            _put_value(fields, steps, value)
         return vertex
 
 
@@ -251,9 +251,9 @@ def _put_value(vertex: Document, steps: Keys, value: Value) -> None:
 
 def _value(row: Document, steps: Keys) -> Value:
     """Return the value under the keys; an element with nothing but text is that text."""
-    found: Value = row
+    value: Value = row
     for step in steps:
-        if step == TEXT and not isinstance(found, dict):
-            return found
-        found = single(found.get(step)) if isinstance(found, dict) else None
-    return found
+        if step == TEXT and not isinstance(value, dict):
+            return value
+        value = single(value.get(step)) if isinstance(value, dict) else None
+    return value

@@ -24,13 +24,13 @@ MARK = 16
 
 
 class LinkField(NamedTuple):
-    """A field with pseudonyms of a ``domain``: its vertex type, and its place among the carried attributes.
+    """A field with pseudonyms of a ``domain``: its type, and its position among the carried attributes.
 
     ``is_item``: the vertex is an item of an array and nothing else, and is dropped with its value.
     """
 
     kind: int
-    at: int
+    position: int
     domain: str
     is_item: bool
 
@@ -57,7 +57,7 @@ def published_marks(forest: Forest, shown: NDArray[np.int64], fields: Collection
 def _marks(forest: Forest, shown: NDArray[np.int64], field: LinkField) -> Iterator[tuple[int, bytes]]:
     """Yield each published vertex that has a pseudonym at a field, with its mark."""
     for vertex in np.flatnonzero((forest.type == field.kind) & (shown >= 0)).tolist():
-        value = forest.carried[vertex][field.at]
+        value = forest.carried[vertex][field.position]
         if value is not None:
             yield vertex, mark_of(field.domain, value)
 
@@ -75,16 +75,16 @@ def drop_references(
     place = places(forest, shown, partition.nodes)
     carried, costs = dict(forest.carried), partition.costs.copy()
     for field in fields:
-        found = dict(_marks(forest, partition.representative, field))
-        wrong = [vertex for vertex, mark in found.items() if mark in dangling]
+        mark_of_vertex = dict(_marks(forest, partition.representative, field))
+        wrong = [vertex for vertex, mark in mark_of_vertex.items() if mark in dangling]
         costs["dangling_references"] += len(wrong)
         everywhere = set(place[wrong].tolist())
-        for vertex in found:
+        for vertex in mark_of_vertex:
             if int(place[vertex]) not in everywhere:
                 continue
             costs["references_dropped"] += 1
             values = carried[vertex]
-            carried[vertex] = (*values[: field.at], None, *values[field.at + 1 :])
+            carried[vertex] = (*values[: field.position], None, *values[field.position + 1 :])
             if field.is_item:
                 shown[vertex] = SUPPRESSED
     return carried, replace(partition, representative=shown, costs=+costs)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import ROOT_LABEL, Hierarchy, Uncovered
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.forest import MISSING, Forest, concatenate_ranges
 from hierdata.forest.partition import Partition
 from hierdata.forest.worth import Worth
 
@@ -36,20 +36,20 @@ def add_sensitive_facts(forest: Forest, positions: Positions, *, published: bool
     worth = forest.worth or Worth.by_default(forest.hierarchies, forest.domains)
     sought = forest.sought or Worth.of_lm(forest.hierarchies, forest.domains)
     hierarchies = tuple(
-        (*own, *(_flatten(domains[at]) for at in added))
-        for own, domains, added in zip(forest.hierarchies, forest.domains, positions, strict=True)
+        (*trees, *(_flatten(domains[position]) for position in added))
+        for trees, domains, added in zip(forest.hierarchies, forest.domains, positions, strict=True)
     )
-    before = np.array([len(own) for own in forest.hierarchies], np.int64)[forest.type]
-    width = np.array([len(own) for own in hierarchies], np.int64)[forest.type]
+    before = np.array([len(trees) for trees in forest.hierarchies], np.int64)[forest.type]
+    width = np.array([len(trees) for trees in hierarchies], np.int64)[forest.type]
     first = np.cumsum(width) - width
     nodes = np.zeros(int(width.sum()), np.int32)
-    nodes[_spread(first, before)] = forest.nodes
+    nodes[concatenate_ranges(first, before)] = forest.nodes
     for kind, added in enumerate(positions):
         vertices = np.flatnonzero(forest.type == kind)
-        for place, at in enumerate(added):
-            codes = forest.sensitive[forest.first_sensitive[vertices] + at]
-            missing = 0 if published else len(forest.domains[kind][at].values) + 1
-            nodes[first[vertices] + before[vertices] + place] = np.where(codes == MISSING, missing, codes + 1)
+        for order, position in enumerate(added):
+            codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+            missing = 0 if published else len(forest.domains[kind][position].values) + 1
+            nodes[first[vertices] + before[vertices] + order] = np.where(codes == MISSING, missing, codes + 1)
     return replace(
         forest,
         hierarchies=hierarchies,
@@ -71,7 +71,8 @@ def take_out_facts(forest: Forest, partition: Partition) -> Partition:
     entries = np.diff(np.append(forest.first_sensitive, len(forest.sensitive)))
     hidden = find_hidden(forest, partition.nodes) & np.repeat(partition.representative >= 0, entries)
     kept = np.array(forest.own_widths, np.int64)[forest.type]
-    return replace(partition, nodes=partition.nodes[_spread(forest.first_node, kept)], hidden=hidden)
+    nodes = partition.nodes[concatenate_ranges(forest.first_node, kept)]
+    return replace(partition, nodes=nodes, hidden=hidden)
 
 
 def find_hidden(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -79,24 +80,24 @@ def find_hidden(forest: Forest, nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
     hidden = np.zeros(len(forest.sensitive), np.bool_)
     for kind, added in enumerate(forest.facts):
         vertices = np.flatnonzero(forest.type == kind)
-        for place, at in enumerate(added, forest.own_widths[kind]):
-            entries = forest.first_sensitive[vertices] + at
-            hidden[entries] = (nodes[forest.first_node[vertices] + place] == 0) & (
+        for quasi, position in enumerate(added, forest.own_widths[kind]):
+            entries = forest.first_sensitive[vertices] + position
+            hidden[entries] = (nodes[forest.first_node[vertices] + quasi] == 0) & (
                 forest.sensitive[entries] != MISSING
             )
     return hidden
 
 
 def hide(forest: Forest, partitions: Sequence[Partition]) -> Forest:
-    """Return the forest as it is published: values that were left out are missing, and ``given`` before."""
-    hidden = next((own.hidden for own in partitions if own.hidden is not None), None)
+    """Return the forest as it is published: values that were left out are missing in ``sensitive``."""
+    hidden = next((partition.hidden for partition in partitions if partition.hidden is not None), None)
     if hidden is None:
         return forest
     return replace(
         forest,
         sensitive=np.where(hidden, np.int32(MISSING), forest.sensitive),
         spelling=np.where(hidden, np.int32(MISSING), forest.spelling),
-        given=forest.sensitive,
+        input_sensitive=forest.sensitive,
     )
 
 
@@ -120,15 +121,11 @@ def _flatten(domain: SensitiveDomain) -> Hierarchy:
 def _move_weights(worth: Worth, positions: Positions) -> Worth:
     """Return weights in which these attributes are weighed as quasi-identifiers, and no longer besides."""
     moved = zip(worth.quasi, worth.sensitive, positions, strict=True)
-    quasi = tuple((*own, *(sensitive[at] for at in added)) for own, sensitive, added in moved)
-    left = tuple(
-        tuple(0 if at in added else weight for at, weight in enumerate(own))
-        for own, added in zip(worth.sensitive, positions, strict=True)
+    quasi = tuple(
+        (*weights, *(sensitive[position] for position in added)) for weights, sensitive, added in moved
     )
-    return Worth(quasi, left, worth.presence)
-
-
-def _spread(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Concatenate the first entries of each vertex."""
-    ends = np.cumsum(count)
-    return np.repeat(first - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)
+    remaining = tuple(
+        tuple(0 if position in added else weight for position, weight in enumerate(weights))
+        for weights, added in zip(worth.sensitive, positions, strict=True)
+    )
+    return Worth(quasi, remaining, worth.presence)

@@ -35,43 +35,43 @@ _WIDER = (Int64, Double, Decimal128)
 def find_types(forest: Forest, publication: Publication) -> TypesShown:
     """Return the types of published values. A node that only what is published has is a text."""
     shown, nodes = publication.shown, publication.nodes
-    found: TypesShown = {}
+    types: TypesShown = {}
     for kind in forest.schema.types:
-        own = np.flatnonzero((forest.type == kind.index) & (shown >= 0))
+        vertices = np.flatnonzero((forest.type == kind.index) & (shown >= 0))
         for position in range(forest.own_widths[kind.index]):
             labels = forest.hierarchies[kind.index][position].labels
-            published = np.unique(nodes[forest.first_node[shown[own]] + position]).tolist()
-            found[kind.index, Role.QUASI, position] = _types(
+            published = np.unique(nodes[forest.first_node[shown[vertices]] + position]).tolist()
+            types[kind.index, Role.QUASI, position] = _types(
                 labels[node] if node < len(labels) else ROOT_LABEL for node in published
             )
         for position in range(len(forest.domains[kind.index])):
-            used = np.unique(forest.spelling[forest.first_sensitive[own] + position]).tolist()
-            found[kind.index, Role.SENSITIVE, position] = _types(
-                forest.spellings[one] for one in used if one >= 0
+            used = np.unique(forest.spelling[forest.first_sensitive[vertices] + position]).tolist()
+            types[kind.index, Role.SENSITIVE, position] = _types(
+                forest.spellings[number] for number in used if number >= 0
             )
         if kind.of_role(Role.CARRIED):
-            rows = [forest.carried[vertex] for vertex in own.tolist()]
+            rows = [forest.carried[vertex] for vertex in vertices.tolist()]
             for position, column in enumerate(zip(*rows, strict=True)):
-                found[kind.index, Role.CARRIED, position] = _types(column)
-    return found
+                types[kind.index, Role.CARRIED, position] = _types(column)
+    return types
 
 
-def join_types(one: TypesShown, other: TypesShown) -> TypesShown:
+def join_types(types: TypesShown, other: TypesShown) -> TypesShown:
     """Return the types of both."""
-    return {key: one.get(key, frozenset()) | other.get(key, frozenset()) for key in one | other}
+    return {key: types.get(key, frozenset()) | other.get(key, frozenset()) for key in types | other}
 
 
 def unify_types(forest: Forest, types: TypesShown) -> Forest:
     """Return the forest with one type for each attribute whose published values have several."""
     texts = frozenset(
         (kind, position)
-        for (kind, role, position), own in types.items()
-        if role is Role.QUASI and _is_text(own, forest.hierarchies[kind][position].labels)
+        for (kind, role, position), shown in types.items()
+        if role is Role.QUASI and _is_text(shown, forest.hierarchies[kind][position].labels)
     )
     forest = replace(forest, texts=texts) if texts else forest
     unifiers = {
-        key: _unifier(own, _reads_numbers(forest, *key))
-        for key, own in types.items()
+        key: _unifier(shown, _reads_numbers(forest, *key))
+        for key, shown in types.items()
         if key[1] is not Role.QUASI
     }
     if not any(unifiers.values()):
@@ -81,15 +81,15 @@ def unify_types(forest: Forest, types: TypesShown) -> Forest:
     for (kind, role, position), unify in unifiers.items():
         if unify is None:
             continue
-        own = np.flatnonzero(forest.type == kind)
+        vertices = np.flatnonzero(forest.type == kind)
         if role is Role.SENSITIVE:
-            at = forest.first_sensitive[own] + position
-            at = at[spelling[at] != MISSING]
-            used, number = np.unique(spelling[at], return_inverse=True)
-            spelling[at] = (len(spellings) + number.reshape(-1)).astype(np.int32)
-            spellings += [unify(spellings[one]) for one in used.tolist()]
+            entries = forest.first_sensitive[vertices] + position
+            entries = entries[spelling[entries] != MISSING]
+            used, number = np.unique(spelling[entries], return_inverse=True)
+            spelling[entries] = (len(spellings) + number.reshape(-1)).astype(np.int32)
+            spellings += [unify(spellings[before]) for before in used.tolist()]
         else:
-            for vertex in own.tolist():
+            for vertex in vertices.tolist():
                 row = carried[vertex]
                 carried[vertex] = (*row[:position], unify(row[position]), *row[position + 1 :])
     return replace(forest, spelling=spelling, spellings=tuple(spellings), carried=carried)
@@ -134,7 +134,7 @@ def _unifier(types: frozenset[type], reads_numbers: bool) -> Callable[[Scalar], 
             number = exact(value)
         except Uncovered:
             return text_of(value) if len(texts) > 1 else value
-        found = (held for kind in order if (held := kind.exactly(number)) is not None)
-        return next(found, canonical(number))
+        wide_enough = (held for kind in order if (held := kind.exactly(number)) is not None)
+        return next(wide_enough, canonical(number))
 
     return unify

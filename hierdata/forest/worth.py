@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -31,36 +32,37 @@ class Worth:
     @classmethod
     def of_lm(cls, quasi: Sequence[Sequence[object]], sensitive: Sequence[Sequence[object]]) -> Worth:
         """Return the weights of the papers' LM: quasi-identifiers count the same, and nothing else counts."""
-        ones = tuple((1,) * len(own) for own in quasi)
-        zeros = tuple((0,) * len(own) for own in sensitive)
+        ones = tuple((1,) * len(attributes) for attributes in quasi)
+        zeros = tuple((0,) * len(attributes) for attributes in sensitive)
         return cls(ones, zeros, (0,) * len(ones))
 
     @classmethod
     def by_default(cls, quasi: Sequence[Sequence[object]], sensitive: Sequence[Sequence[object]]) -> Worth:
         """Return the weights of a policy that states none: each value counts the same."""
-        ones = tuple((1,) * len(own) for own in quasi)
-        return cls(ones, tuple((1,) * len(own) for own in sensitive), (0,) * len(ones))
+        ones = tuple((1,) * len(attributes) for attributes in quasi)
+        return cls(ones, tuple((1,) * len(attributes) for attributes in sensitive), (0,) * len(ones))
 
     @property
     def constants(self) -> tuple[int, ...]:
         """By vertex type the weights of presence and of sensitive attributes: lost by suppression only."""
-        return tuple(own + sum(values) for own, values in zip(self.presence, self.sensitive, strict=True))
+        by_type = zip(self.presence, self.sensitive, strict=True)
+        return tuple(presence + sum(values) for presence, values in by_type)
 
     @cached_property
     def by_type(self) -> NDArray[np.int64]:
         """The weight of a vertex of each type, without those below it."""
         pairs = zip(self.quasi, self.constants, strict=True)
-        return np.array([sum(own) + constant for own, constant in pairs], np.int64)
+        return np.array([sum(quasi) + constant for quasi, constant in pairs], np.int64)
 
     def in_lowest_terms(self) -> Worth:
         """Return the same weights in the largest unit in which all are whole numbers."""
-        every = (*self.presence, *(one for own in (*self.quasi, *self.sensitive) for one in own))
+        every = chain(self.presence, *self.quasi, *self.sensitive)
         unit = math.gcd(*every) or 1
 
         def shorten(weights: Weights) -> Weights:
-            return tuple(tuple(one // unit for one in own) for own in weights)
+            return tuple(tuple(weight // unit for weight in of_type) for of_type in weights)
 
-        presence = tuple(one // unit for one in self.presence)
+        (presence,) = shorten((self.presence,))
         return Worth(shorten(self.quasi), shorten(self.sensitive), presence)
 
 

@@ -87,7 +87,7 @@ def rebuild(
     vars(forest)["_scale"] = (like.lm_scale, like.exact)
     shown = np.where(marks[:, 0] >= 0, np.arange(forest.vertex_count), SUPPRESSED)
     if completed.left_out:
-        forest = replace(forest, given=put_back(forest, shown, completed.left_out))
+        forest = replace(forest, input_sensitive=put_back(forest, shown, completed.left_out))
     form, classes = group_by_form(forest, shown, forest.nodes)
     publication = Publication((), shown, forest.nodes, form, classes, original=original)
     if groups is not None:
@@ -101,12 +101,12 @@ def put_back(
     forest: Forest, shown: NDArray[np.int64], left_out: Mapping[tuple[int, int], NDArray[np.integer]]
 ) -> NDArray[np.int32]:
     """Return the sensitive codes with those that were left out, by type and attribute, at any vertices."""
-    given = forest.sensitive.copy()
+    sensitive = forest.sensitive.copy()
     for (kind, position), codes in left_out.items():
         entries = forest.first_sensitive[np.flatnonzero((forest.type == kind) & (shown >= 0))] + position
-        lacking = entries[given[entries] == MISSING][: len(codes)]
-        given[lacking] = codes[: len(lacking)]
-    return given
+        lacking = entries[sensitive[entries] == MISSING][: len(codes)]
+        sensitive[lacking] = codes[: len(lacking)]
+    return sensitive
 
 
 def _find_untied_types(
