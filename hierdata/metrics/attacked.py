@@ -33,11 +33,11 @@ class AttackedRisk(Metric):
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        found: Mapping[str, float] = tallies.get(answer_by_attack, {})
+        rates: Mapping[str, float] = tallies.get(answer_by_attack, {})
         return tuple(
-            Figure(figure, found[f"{self.name}.{figure}"], NOT_SINGLED_OUT, 0, 1, "lower")
+            Figure(figure, rates[f"{self.name}.{figure}"], NOT_SINGLED_OUT, 0, 1, "lower")
             for figure in self.gated
-            if f"{self.name}.{figure}" in found
+            if f"{self.name}.{figure}" in rates
         )
 
 

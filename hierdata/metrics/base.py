@@ -46,7 +46,8 @@ class Added:
     """Base of dataclasses that are added field by field."""
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*(getattr(self, own.name) + getattr(other, own.name) for own in fields(self)))
+        names = [field.name for field in fields(self)]
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,9 @@ class PublishedColumn:
     def count_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Count the values of each published position; then each value at each: positions and counts."""
         there = self.places >= 0
-        _, at, sizes = np.unique(self.places[there], return_inverse=True, return_counts=True)
+        _, number, sizes = np.unique(self.places[there], return_inverse=True, return_counts=True)
         base = int(self.codes.max(initial=0)) + 1
-        entries, counts = np.unique(at.ravel() * base + self.codes[there], return_counts=True)
+        entries, counts = np.unique(number.ravel() * base + self.codes[there], return_counts=True)
         return sizes, entries // base, counts.astype(np.int64)
 
 
@@ -189,10 +190,21 @@ def sum_by_divisor(tops: NDArray[np.int64], bottoms: NDArray[np.int64]) -> Sums[
     >>> sum_by_divisor(np.array([1, 2, 5]), np.array([3, 4, 3]))
     {3: 6, 4: 2}
     """
-    found, at = np.unique(bottoms, return_inverse=True)
-    sums = np.zeros(len(found), np.int64)
-    np.add.at(sums, at.reshape(-1), tops)
-    return Sums(zip(found.tolist(), sums.tolist(), strict=True))
+    divisors, number = np.unique(bottoms, return_inverse=True)
+    sums = np.zeros(len(divisors), np.int64)
+    np.add.at(sums, number.reshape(-1), tops)
+    return Sums(zip(divisors.tolist(), sums.tolist(), strict=True))
+
+
+def count_numbers(numbers: NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Count each number that occurs, from 0 on.
+
+    >>> count_numbers(np.array([3, 0, 3]))
+    [(0, 1), (3, 2)]
+    """
+    counts = np.bincount(numbers)
+    occurring = np.flatnonzero(counts)
+    return list(zip(occurring.tolist(), counts[occurring].tolist(), strict=True))
 
 
 def quotients(tops: Mapping[int, int]) -> Fraction:

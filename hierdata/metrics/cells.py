@@ -55,7 +55,8 @@ class CellRun:
 
 def join_runs(runs: Sequence[CellRun]) -> tuple[list[Array], Array]:
     """Concatenate the lanes and counts of all runs."""
-    lanes = [np.concatenate(own).astype(np.int64) for own in zip(*(run.lanes for run in runs), strict=True)]
+    pieces = zip(*(run.lanes for run in runs), strict=True)
+    lanes = [np.concatenate(lane).astype(np.int64) for lane in pieces]
     return lanes, np.concatenate([run.counts for run in runs]).astype(np.int64)
 
 
@@ -88,7 +89,7 @@ class Cells:
 
 def borders(cells: Sequence[Cells], width: int) -> Iterator[tuple[int | None, int | None]]:
     """Yield bounds that cut the first lane at multiples of ``width`` into pieces of limited size."""
-    runs = [run for own in cells for run in own.runs]
+    runs = [run for of_part in cells for run in of_part.runs]
     pieces = -(-sum(map(len, runs)) // _PIECE)
     longest = max(runs, key=len)
     cuts = {

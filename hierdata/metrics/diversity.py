@@ -63,15 +63,15 @@ class DissimilarityDegree(Metric):
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; empty if no attribute has levels."""
-        found: _Dissimilarity = tallies[_dissimilarity]
-        if not found.levels.value:
+        sums: _Dissimilarity = tallies[_dissimilarity]
+        if not sums.levels.value:
             return ()
         means: list[tuple[str, Fraction, int | None]] = [
-            ("pooled", found.pooled.degree, None),
-            ("mean_level_distance", found.pooled.mean_distance, 1),
+            ("pooled", sums.pooled.degree, None),
+            ("mean_level_distance", sums.pooled.mean_distance, 1),
         ]
-        if found.known.value:
-            means.insert(0, ("as_printed", found.aligned.degree, None))
+        if sums.known.value:
+            means.insert(0, ("as_printed", sums.aligned.degree, None))
         return tuple(Figure(name, mean, "levels", 0, high, "higher") for name, mean, high in means)
 
 
@@ -128,7 +128,7 @@ def _sum_pairs(
     Positions are those of the publication unless vertices are ``aligned`` otherwise.
     """
     vertices: Counter[int] = Counter()
-    found: list[tuple[int, int, int, int]] = []
+    pair_sums: list[tuple[int, int, int, int]] = []
     for kind, position, levels in with_levels:
         path = forest.domains[kind][position].path
         positions = publication.positions_of(path) if aligned is None else aligned
@@ -138,13 +138,15 @@ def _sum_pairs(
         classes = _classes(publication, path)[chosen[judged]].tolist()
         distances = _pair_distances(counts[judged]).tolist()
         vertices.update(classes)
-        found += zip(classes, distances, present[judged].tolist(), [levels] * len(classes), strict=True)
+        pair_sums += zip(classes, distances, present[judged].tolist(), [levels] * len(classes), strict=True)
     return _PairSums(
         len(vertices),
-        collect_sums((vertices[at] * _over(levels), distance) for at, distance, _, levels in found),
         collect_sums(
-            (vertices[at] * (present * (present - 1) // 2) * (levels - 1), distance)
-            for at, distance, present, levels in found
+            (vertices[class_] * _sum_distances(levels), distance) for class_, distance, _, levels in pair_sums
+        ),
+        collect_sums(
+            (vertices[class_] * (present * (present - 1) // 2) * (levels - 1), distance)
+            for class_, distance, present, levels in pair_sums
         ),
     )
 
@@ -157,7 +159,7 @@ def _classes(publication: Publication, path: str) -> NDArray[np.int64]:
     return publication.equivalence_class
 
 
-def _over(levels: int) -> int:
+def _sum_distances(levels: int) -> int:
     """Return the sum of |i - j| over all pairs of levels."""
     return sum(b - a for b in range(levels) for a in range(b))
 
@@ -168,9 +170,9 @@ def _level_counts(
     """Return the positions of a type, as vertices, and the counts of levels among the members of each."""
     domain = forest.domains[kind][position]
     places, codes = _published_codes(positions, forest, kind, position)
-    chosen, at = np.unique(places, return_inverse=True)
+    chosen, number = np.unique(places, return_inverse=True)
     counts = np.zeros((len(chosen), domain.level_count), np.int64)
-    np.add.at(counts, (at, np.array(domain.levels, np.int64)[codes] - 1), 1)
+    np.add.at(counts, (number, np.array(domain.levels, np.int64)[codes] - 1), 1)
     return chosen, counts
 
 
@@ -240,7 +242,7 @@ def _degrees(publication: Publication, forest: Forest) -> _DiversitySums:
         for position, domain in enumerate(domains)
         if domain.paths is not None
     ]
-    found = [
+    degrees = [
         place
         for kind, position, paths in with_taxonomy
         for place in _places(publication, forest, kind, position, paths)
@@ -248,9 +250,9 @@ def _degrees(publication: Publication, forest: Forest) -> _DiversitySums:
     deepest = max((len(path) - 1 for _, _, paths in with_taxonomy for path in paths), default=0)
     return _DiversitySums(
         Same(deepest if with_taxonomy else None),
-        sum(times for *_, times in found),
-        collect_sums((2 * present, times * edges) for edges, present, times in found),
-        collect_sums((present * (present - 1), times * edges) for edges, present, times in found),
+        sum(times for *_, times in degrees),
+        collect_sums((2 * present, times * edges) for edges, present, times in degrees),
+        collect_sums((present * (present - 1), times * edges) for edges, present, times in degrees),
     )
 
 
@@ -264,7 +266,7 @@ def _places(
     """
     positions = publication.positions_of(forest.domains[kind][position].path)
     places, codes = _published_codes(positions, forest, kind, position)
-    owners, at, present = np.unique(places, return_inverse=True, return_counts=True)
+    owners, number, present = np.unique(places, return_inverse=True, return_counts=True)
     depth = max(map(len, paths), default=0)
     below = np.array([(*path, *[-1] * (depth - len(path))) for path in paths], np.int64).reshape(
         len(paths), depth
@@ -274,11 +276,11 @@ def _places(
         nodes = below[codes, level]
         there = nodes >= 0
         base = int(nodes.max(initial=0)) + 1
-        entries, counts = np.unique(at[there] * base + nodes[there], return_counts=True)
+        entries, counts = np.unique(number[there] * base + nodes[there], return_counts=True)
         owner = entries // base
         np.add.at(edges, owner, counts * (present[owner] - counts))
-    found, times = np.unique(np.stack([edges, present])[:, present >= 2], axis=1, return_counts=True)
-    yield from zip(*found.tolist(), times.tolist(), strict=True)
+    distinct, times = np.unique(np.stack([edges, present])[:, present >= 2], axis=1, return_counts=True)
+    yield from zip(*distinct.tolist(), times.tolist(), strict=True)
 
 
 def _published_codes(

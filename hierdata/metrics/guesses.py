@@ -65,8 +65,8 @@ class DisclosureRate(Metric):
             site.path: quotients(guesses[site].right) / max(1, guesses[site].values)
             for site in sorted(guesses)
         }
-        found = {"largest": max(rates.values()), **rates} if rates else {}
-        return tuple(Figure(name, rate, "share", 0, 1, "lower") for name, rate in found.items())
+        figures = {"largest": max(rates.values()), **rates} if rates else {}
+        return tuple(Figure(name, rate, "share", 0, 1, "lower") for name, rate in figures.items())
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class _Guesses(Added):
 
 
 def _guesses(publication: Publication, forest: Forest) -> Sums[Site, _Guesses]:
-    found: Sums[Site, _Guesses] = Sums()
-    for own in columns(publication, forest):
-        sizes, places, counts = own.count_places()
+    guesses: Sums[Site, _Guesses] = Sums()
+    for column in columns(publication, forest):
+        sizes, places, counts = column.count_places()
         squares = np.zeros(len(sizes), np.int64)
         np.add.at(squares, places, counts**2)
-        found[own.site] = _Guesses(sum_by_divisor(squares, sizes), int(sizes.sum()))
-    return found
+        guesses[column.site] = _Guesses(sum_by_divisor(squares, sizes), int(sizes.sum()))
+    return guesses
 
 
 class ClassificationMetric(Metric):
@@ -115,8 +115,8 @@ class ClassificationMetric(Metric):
         shares = {
             site.path: 1 - Fraction(agreeing[site].vertices, agreeing[site].all) for site in sorted(agreeing)
         }
-        found = {"mean": sum(shares.values(), Fraction(0)) / len(shares), **shares} if shares else {}
-        return tuple(Figure(name, share, "share", 0, 1, "lower") for name, share in found.items())
+        figures = {"mean": sum(shares.values(), Fraction(0)) / len(shares), **shares} if shares else {}
+        return tuple(Figure(name, share, "share", 0, 1, "lower") for name, share in figures.items())
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,13 @@ class _Agreeing(Added):
 
 
 def _count_agreeing(publication: Publication, forest: Forest) -> Sums[Site, _Agreeing]:
-    return Sums(
-        {own.site: _Agreeing(_majorities(own), len(own.codes)) for own in columns(publication, forest)}
-    )
+    sensitive = columns(publication, forest)
+    return Sums({column.site: _Agreeing(_majorities(column), len(column.codes)) for column in sensitive})
 
 
-def _majorities(own: PublishedColumn) -> int:
+def _majorities(column: PublishedColumn) -> int:
     """Count the vertices that have the most frequent value of their position."""
-    sizes, places, counts = own.count_places()
+    sizes, places, counts = column.count_places()
     most = np.zeros(len(sizes), np.int64)
     np.maximum.at(most, places, counts)
     return int(most.sum())
@@ -219,14 +218,15 @@ def _tuples(
     whole = (codes >= 0).all(axis=1)
     complete = codes[whole]
     stated = [
-        [at for at, one in enumerate(domains) if one.path in own] for own in publication.tables.values()
+        [position for position, domain in enumerate(domains) if domain.path in paths]
+        for paths in publication.tables.values()
     ]
-    tables = [own for own in stated if own] or [[*range(len(domains))]]
+    tables = [*filter(None, stated)] or [[*range(len(domains))]]
     combinations = np.zeros((len(tables), len(complete)), np.int64)
     places = np.zeros((len(tables), len(complete)), np.int64)
-    for number, own in enumerate(tables):
-        places[number] = publication.positions_of(domains[own[0]].path)[vertices[whole]]
-        for column in complete.T[own]:
+    for number, positions in enumerate(tables):
+        places[number] = publication.positions_of(domains[positions[0]].path)[vertices[whole]]
+        for column in complete.T[positions]:
             base = int(column.max(initial=0)) + 1
             joined = combinations[number] * base + column
             combinations[number] = np.unique(joined, return_inverse=True)[1]
@@ -242,20 +242,20 @@ def _place_errors(places: NDArray[np.int64], combinations: NDArray[np.int64]) ->
     # Products over several tables may exceed 64 bits; the squares of one table do not.
     kind = np.int64 if len(combinations) == 1 else object
     true, squares, sizes = (np.ones(places.shape[1], kind) for _ in range(3))
-    for own, column in zip(places, combinations, strict=True):
-        _, at, members = np.unique(own, return_inverse=True, return_counts=True)
+    for positions, column in zip(places, combinations, strict=True):
+        _, number, members = np.unique(positions, return_inverse=True, return_counts=True)
         base = int(column.max(initial=0)) + 1
-        entries, cell, counts = np.unique(at * base + column, return_inverse=True, return_counts=True)
+        entries, cell, counts = np.unique(number * base + column, return_inverse=True, return_counts=True)
         summed = np.zeros(len(members), np.int64)
         np.add.at(summed, entries // base, counts.astype(np.int64) ** 2)
-        squares = squares * summed[at]
+        squares = squares * summed[number]
         true = true * counts[cell]
-        sizes = sizes * members[at]
+        sizes = sizes * members[number]
     yield 1, places.shape[1]
-    found, alike = np.unique(sizes, return_inverse=True)
-    sums = [np.zeros(len(found), object) for _ in range(2)]
+    distinct, alike = np.unique(sizes, return_inverse=True)
+    sums = [np.zeros(len(distinct), object) for _ in range(2)]
     for total, terms in zip(sums, (squares, true), strict=True):
         np.add.at(total, alike, terms)  # positions of one size are summed as integers
-    for size, square, hit in zip(found.tolist(), *(total.tolist() for total in sums), strict=True):
+    for size, square, hit in zip(distinct.tolist(), *(total.tolist() for total in sums), strict=True):
         yield size * size, int(square)
         yield size, -2 * int(hit)

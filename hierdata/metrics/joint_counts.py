@@ -68,9 +68,9 @@ class Joint:
             pairs, times = np.unique(wholes + 1j * self.weight, return_counts=True)
             listed = ((pair.real, pair.imag) for pair in pairs.tolist())
             return Counter(dict(zip(listed, times.tolist(), strict=True)))
-        found, at = rank_cells([wholes, self.weight])
-        whole_parts = zip(wholes[found].tolist(), self.weight[found].tolist(), strict=True)
-        return Counter(dict(zip(whole_parts, np.bincount(at).tolist(), strict=True)))
+        distinct, number = rank_cells([wholes, self.weight])
+        whole_parts = zip(wholes[distinct].tolist(), self.weight[distinct].tolist(), strict=True)
+        return Counter(dict(zip(whole_parts, np.bincount(number).tolist(), strict=True)))
 
 
 class LaneLayout(NamedTuple):
@@ -88,15 +88,15 @@ class JointTally:
     """Keys, values and their weights at the vertices of a part of a release; tallies can be added.
 
     Weights are fractions: ``cells`` has their numerators by denominator. ``total`` is the number of vertices,
-    at least the sum of weights. ``own`` is the number of keys if these are local to the part, None if other
-    parts may have the same keys. Its size grows with the number of distinct pairs of a key and a value: see
-    Cells.
+    at least the sum of weights. ``local_keys`` is the number of keys if these are local to the part, None
+    if other parts may have the same keys. Its size grows with the number of distinct pairs of a key and a
+    value: see Cells.
     """
 
     layout: Same[LaneLayout]
     cells: Sums[int, Cells]
     total: int
-    own: int | None
+    local_keys: int | None
 
     @classmethod
     def of(cls, key: Numbers, value: Numbers, over: Array, under: Array, total: int) -> JointTally:
@@ -108,19 +108,17 @@ class JointTally:
             layout, lanes = LaneLayout(len(key.lanes), 0), [*key.lanes, *value.lanes]
         cells: Sums[int, Cells] = Sums()
         for bottom in np.unique(under).tolist():
-            at = under == bottom
-            cells[bottom] = Cells.of([lane[at] for lane in lanes], over[at])
+            has_divisor = under == bottom
+            cells[bottom] = Cells.of([lane[has_divisor] for lane in lanes], over[has_divisor])
         return cls(Same(layout), cells, total, key.span if key.local else None)
 
     def __add__(self, other: JointTally) -> JointTally:
-        cells, own = other.cells, self.own
-        if self.own is not None and other.own is not None:
-            by = self.own * max(self.layout.value.width, 1)
-            cells, own = (
-                Sums({bottom: part.shift_lanes(by) for bottom, part in cells.items()}),
-                self.own + other.own,
-            )
-        return JointTally(self.layout + other.layout, self.cells + cells, self.total + other.total, own)
+        cells, keys = other.cells, self.local_keys
+        if self.local_keys is not None and other.local_keys is not None:
+            by = self.local_keys * max(self.layout.value.width, 1)
+            cells = Sums({bottom: part.shift_lanes(by) for bottom, part in cells.items()})
+            keys = self.local_keys + other.local_keys
+        return JointTally(self.layout + other.layout, self.cells + cells, self.total + other.total, keys)
 
     @property
     def by_key(self) -> Split:
@@ -150,17 +148,17 @@ class JointTally:
         width = max(self.layout.value.width, 1)
         cells = [self.cells[bottom] for bottom in bottoms]
         if scale > 1 and scale * self.total > _EXACT:
-            yield self._joint(bottoms, [own.runs for own in cells], None)
+            yield self._joint(bottoms, [of_divisor.runs for of_divisor in cells], None)
         elif cells:
             for low, high in borders(cells, width):
-                runs = [[run.slice_lanes(low, high) for run in own.runs] for own in cells]
-                if any(len(run) for own in runs for run in own):
+                runs = [[run.slice_lanes(low, high) for run in of_divisor.runs] for of_divisor in cells]
+                if any(len(run) for of_divisor in runs for run in of_divisor):
                     yield self._joint(bottoms, runs, scale)
 
     def _joint(self, bottoms: Sequence[int], runs: Sequence[Sequence[CellRun]], scale: int | None) -> Joint:
         """Join runs by divisor into one; without a scale their weights are floats."""
-        lanes, over = join_runs([run for own in runs for run in own])
-        under = np.repeat(bottoms, [sum(map(len, own)) for own in runs])
+        lanes, over = join_runs([run for of_divisor in runs for run in of_divisor])
+        under = np.repeat(bottoms, [sum(map(len, of_divisor)) for of_divisor in runs])
         (*lanes, under), over, at = order_cells([*lanes, under], over)
         lanes, under, over = [lane[at] for lane in lanes], under[at], np.add.reduceat(over, at)
         at = starts(lanes)
@@ -185,20 +183,20 @@ class JointTally:
     @cached_property
     def _decoded_counts(self) -> tuple[Split, Lanes, list[int] | list[float]]:
         """How the values split by key; the values, and the weight of each over all keys."""
-        given: Counter[tuple[float, float]] = Counter()
+        by_key: Counter[tuple[float, float]] = Counter()
         total: Cells | None = None
-        for found in self.joints():
-            given.update(found.split_by_key())
-            if not found.exact:
-                lanes, weight, first = order_cells(found.value, found.weight)
+        for counted in self.joints():
+            by_key.update(counted.split_by_key())
+            if not counted.exact:
+                lanes, weight, first = order_cells(counted.value, counted.weight)
                 parts = np.split(weight, first[1:])
-                return given, tuple(lane[first] for lane in lanes), [math.fsum(own) for own in parts]
-            own = Cells.of(found.value, found.weight)
-            total = own if total is None else total + own
+                return by_key, tuple(lane[first] for lane in lanes), [math.fsum(part) for part in parts]
+            cells = Cells.of(counted.value, counted.weight)
+            total = cells if total is None else total + cells
         if total is None:
-            return given, (), []
+            return by_key, (), []
         run = CellRun.of(*join_runs(total.runs))
-        return given, run.lanes, run.counts.tolist()
+        return by_key, run.lanes, run.counts.tolist()
 
 
 def joint(
@@ -270,20 +268,20 @@ def tie_values(key: Numbers, value: Numbers, shared: Array) -> JointTally:
     return JointTally.of(key.of(there), value.of(there), np.ones(total, np.int64), shared[there], total)
 
 
-def _number_pairs(left: Array, right: Array) -> Array:
+def _number_pairs(first: Array, second: Array) -> Array:
     """Number pairs so that sorted pairs have ascending numbers."""
-    return left * (int(right.max(initial=0)) + 1) + right
+    return first * (int(second.max(initial=0)) + 1) + second
 
 
-def _split_pairs(pairs: Array, right: Array) -> tuple[Array, Array]:
-    """Undo ``_number_pairs``; ``right`` is what the pairs were numbered with."""
-    width = int(right.max(initial=0)) + 1
+def _split_pairs(pairs: Array, second: Array) -> tuple[Array, Array]:
+    """Undo ``_number_pairs``; ``second`` is what the pairs were numbered with."""
+    width = int(second.max(initial=0)) + 1
     return pairs // width, pairs % width
 
 
-def _tally(left: Array, right: Array) -> tuple[tuple[Array, Array], Array]:
+def _tally(first: Array, second: Array) -> tuple[tuple[Array, Array], Array]:
     """Return the distinct pairs, sorted, and the count of each."""
-    pairs = _number_pairs(left, right)
-    found, rank = rank_cells([pairs])
-    counts = np.bincount(rank, minlength=len(found)).astype(np.int64)
-    return _split_pairs(pairs[found], right), counts
+    pairs = _number_pairs(first, second)
+    distinct, rank = rank_cells([pairs])
+    counts = np.bincount(rank, minlength=len(distinct)).astype(np.int64)
+    return _split_pairs(pairs[distinct], second), counts

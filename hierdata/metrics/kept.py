@@ -22,6 +22,7 @@ from hierdata.metrics.base import (
     Sums,
     Tallies,
     collect_sums,
+    count_numbers,
     quotients,
 )
 
@@ -29,13 +30,13 @@ from hierdata.metrics.base import (
 class Part(NamedTuple):
     """What is weighed: the vertices of a type (``presence``), or the values of one of its fields.
 
-    ``place`` is the path of the vertex type, ``path`` that of the field.
+    ``type_path`` is the path of the vertex type, ``path`` that of the field.
     """
 
     kind: int
     role: Literal["presence", "quasi", "sensitive"]
     position: int
-    place: str
+    type_path: str
     path: str
 
 
@@ -100,10 +101,10 @@ class KeptWorth(Metric):
 
     def shares(self, tallies: Tallies) -> WorthShares:
         """Compute what is kept in total, of each vertex type and of each field."""
-        found: dict[Part, _Weighed] = tallies[_weigh_kept]
-        every = [*found.items()]
-        places = dict.fromkeys(part.place for part in found)
-        of_type = {place: _share([one for one in every if one[0].place == place]) for place in places}
+        weighed_parts: dict[Part, _Weighed] = tallies[_weigh_kept]
+        every = [*weighed_parts.items()]
+        paths = dict.fromkeys(part.type_path for part in weighed_parts)
+        of_type = {path: _share([pair for pair in every if pair[0].type_path == path]) for path in paths}
         fields = {
             part.path: _share([(part, weighed)], alone=True)
             for part, weighed in every
@@ -111,7 +112,7 @@ class KeptWorth(Metric):
         }
         return WorthShares(
             _share(every),
-            {place: share for place, share in of_type.items() if share is not None},
+            {path: share for path, share in of_type.items() if share is not None},
             {path: share for path, share in fields.items() if share is not None},
         )
 
@@ -132,23 +133,23 @@ class _Weighed(Added):
 def _share(parts: list[tuple[Part, _Weighed]], *, alone: bool = False) -> Share | None:
     """Return what is kept of some parts, None if nothing is there; ``alone``: whatever their weight."""
     whole, lost, least = 0, Fraction(0), Fraction(0)
-    for _, one in parts:
-        weight = 1 if alone else one.weight.value
-        whole += weight * one.there
-        lost += weight * quotients(one.lost)
-        least += weight * quotients(one.least.value if isinstance(one.least, Same) else one.least)
+    for _, weighed in parts:
+        weight = 1 if alone else weighed.weight.value
+        whole += weight * weighed.there
+        lost += weight * quotients(weighed.lost)
+        least += weight * quotients(weighed.least.value if isinstance(weighed.least, Same) else weighed.least)
     return Share(1 - lost / whole, 1 - least / whole) if whole else None
 
 
 def _weigh_kept(publication: Publication, forest: Forest) -> Sums[Part, _Weighed]:
     """Count values, vertices and losses of a part of a release; this is a question."""
     worth = forest.worth or Worth.by_default(forest.hierarchies, forest.domains)
-    found: Sums[Part, _Weighed] = Sums()
+    weighed: Sums[Part, _Weighed] = Sums()
     for kind in forest.schema.types:
         vertices = np.flatnonzero(forest.type == kind.index)
         gone = publication.shown[vertices] < 0
         weight = worth.presence[kind.index]
-        found[Part(kind.index, "presence", 0, kind.path, "")] = _suppression(
+        weighed[Part(kind.index, "presence", 0, kind.path, "")] = _suppression(
             len(vertices), gone.sum(), weight
         )
         losses = zip(
@@ -160,20 +161,20 @@ def _weigh_kept(publication: Publication, forest: Forest) -> Sums[Part, _Weighed
         )
         for position, (attribute, weight, lost, least) in enumerate(losses):
             part = Part(kind.index, "quasi", position, kind.path, attribute.path)
-            found[part] = _Weighed(len(vertices), lost, least, Same(weight))
+            weighed[part] = _Weighed(len(vertices), lost, least, Same(weight))
         sensitive = zip(kind.sensitive, worth.sensitive[kind.index], forest.domains[kind.index], strict=True)
         for position, (attribute, weight, domain) in enumerate(sensitive):
             entries = forest.first_sensitive[vertices] + position
             codes = forest.input_values[entries]
             there = codes >= 0
-            left = there & ~gone & (forest.sensitive[entries] >= 0)
+            kept = there & ~gone & (forest.sensitive[entries] >= 0)
             part = Part(kind.index, "sensitive", position, kind.path, attribute.path)
-            found[part] = _suppression(there.sum(), (there & ~left).sum(), weight)
+            weighed[part] = _suppression(there.sum(), (there & ~kept).sum(), weight)
             if domain.losses is not None:
-                lost = _sum_losses(codes[left], domain.losses) + found[part].lost
+                lost = _sum_losses(codes[kept], domain.losses) + weighed[part].lost
                 least = _sum_losses(codes[there], domain.losses)
-                found[part] = replace(found[part], lost=lost, least=least)
-    return found
+                weighed[part] = replace(weighed[part], lost=lost, least=least)
+    return weighed
 
 
 def _suppression(there: int | np.int64, gone: int | np.int64, weight: int) -> _Weighed:
@@ -197,12 +198,10 @@ def _floor_losses(
     original = publication.original or forest
     first = original.first_node[original.type == kind]
     for position, tree in enumerate(original.hierarchies[kind]):
-        found = _sum_losses(original.nodes[first + position], tree.lm)
-        yield found if publication.original is None else Same(found)
+        losses = _sum_losses(original.nodes[first + position], tree.lm)
+        yield losses if publication.original is None else Same(losses)
 
 
 def _sum_losses(nodes: NDArray[np.int32], losses: Sequence[Fraction]) -> Sums[int, int]:
-    counts = np.bincount(nodes)
-    found = np.flatnonzero(counts)
-    pairs = zip(found.tolist(), counts[found].tolist(), strict=True)
-    return collect_sums((losses[node].denominator, count * losses[node].numerator) for node, count in pairs)
+    counts = count_numbers(nodes)
+    return collect_sums((losses[node].denominator, count * losses[node].numerator) for node, count in counts)

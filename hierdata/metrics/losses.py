@@ -29,6 +29,7 @@ from hierdata.metrics.base import (
     Sums,
     Tallies,
     collect_sums,
+    count_numbers,
     quotients,
 )
 
@@ -80,15 +81,13 @@ class _Lost(Added):
 def _sum_losses(publication: Publication, forest: Forest) -> _Lost:
     kept = publication.shown >= 0
     scaled = 0
-    for kind, own in enumerate(forest.lm):
+    for kind, trees in enumerate(forest.lm):
         vertices = np.flatnonzero(kept & (forest.type == kind))
         first = forest.first_node[publication.shown[vertices]]
-        for position, losses in enumerate(own):
-            counts = np.bincount(publication.measured_nodes[first + position])
-            found = np.flatnonzero(counts)
+        for position, losses in enumerate(trees):
             # Python integers, since the sum over all records may exceed 64 bits.
-            pairs = zip(counts[found].tolist(), losses[found].tolist(), strict=True)
-            scaled += sum(count * loss for count, loss in pairs)
+            counts = count_numbers(publication.measured_nodes[first + position])
+            scaled += sum(count * int(losses[node]) for node, count in counts)
     total = Fraction(scaled, forest.lm_scale) + int(forest.quasi_count[~kept].sum())
     return _Lost(total, forest.record_count, len(forest.nodes))
 
@@ -126,17 +125,16 @@ class CertaintyPenalty(Metric):
         """See Metric.figures."""
         penalties: Sums[Site, _Penalty] = tallies[_penalties]
         by_path = [(site.path, penalties[site]) for site in sorted(penalties)]
-        count = max(sum(own.values for _, own in by_path), 1)
-        overall, less_one = (
-            sum((quotients(lost) for lost in column), Fraction(0))
-            for column in ([own.of_leaves for _, own in by_path], [own.less_one for _, own in by_path])
-        )
-        found = [_figure("gcp", overall / count), _figure("gcp_less_one", less_one / count)]
-        for path, own in by_path:
-            found.append(_figure(path, quotients(own.of_leaves) / max(own.values, 1)))
-            if own.category.value:
-                found.append(_figure(f"{path} less_one", quotients(own.less_one) / max(own.values, 1)))
-        return tuple(found)
+        count = max(sum(penalty.values for _, penalty in by_path), 1)
+        overall = sum((quotients(penalty.of_leaves) for _, penalty in by_path), Fraction(0))
+        less_one = sum((quotients(penalty.less_one) for _, penalty in by_path), Fraction(0))
+        figures = [_figure("gcp", overall / count), _figure("gcp_less_one", less_one / count)]
+        for path, penalty in by_path:
+            values = max(penalty.values, 1)
+            figures.append(_figure(path, quotients(penalty.of_leaves) / values))
+            if penalty.category.value:
+                figures.append(_figure(f"{path} less_one", quotients(penalty.less_one) / values))
+        return tuple(figures)
 
 
 def _figure(name: str, value: Fraction) -> Figure:
@@ -154,23 +152,21 @@ class _Penalty(Added):
 
 
 def _penalties(publication: Publication, forest: Forest) -> Sums[Site, _Penalty]:
-    found: Sums[Site, _Penalty] = Sums()
-    for kind, own in zip(forest.schema.types, forest.hierarchies, strict=True):
+    penalties: Sums[Site, _Penalty] = Sums()
+    for kind, trees in zip(forest.schema.types, forest.hierarchies, strict=True):
         vertices = np.flatnonzero(forest.type == kind.index)
         shown = publication.shown[vertices]
         first = forest.first_node[shown[shown >= 0]]
         gone = int((shown < 0).sum())
-        for position, (attribute, tree) in enumerate(zip(kind.quasi, own, strict=True)):
-            counts = np.bincount(publication.measured_nodes[first + position])
-            nodes = np.flatnonzero(counts)
-            held = [*zip(nodes.tolist(), counts[nodes].tolist(), strict=True)]
-            found[Site(kind.index, position, attribute.path)] = _Penalty(
+        for position, (attribute, tree) in enumerate(zip(kind.quasi, trees, strict=True)):
+            counts = count_numbers(publication.measured_nodes[first + position])
+            penalties[Site(kind.index, position, attribute.path)] = _Penalty(
                 len(vertices),
-                _sum_penalties(((count, _of_leaves(tree, node)) for node, count in held), gone),
-                _sum_penalties(((count, tree.lm[node]) for node, count in held), gone),
+                _sum_penalties(((count, _of_leaves(tree, node)) for node, count in counts), gone),
+                _sum_penalties(((count, tree.lm[node]) for node, count in counts), gone),
                 Same(tree.axis is None and tree.leaves > 0),
             )
-    return found
+    return penalties
 
 
 def _sum_penalties(penalties: Iterable[tuple[int, Fraction]], gone: int) -> Sums[int, int]:
@@ -282,14 +278,13 @@ def additional(tables: Sequence[Mapping[int, int]], l: Fraction) -> Fraction:  #
 def _groups(publication: Publication, forest: Forest) -> Sums[int, Sums[int, int]]:
     """Count the groups of each size, by vertex type with sensitive attributes, or by table."""
     if publication.table_positions:
-        return Sums({at: _sizes(own) for at, own in enumerate(publication.table_positions.values())})
+        return Sums(enumerate(map(_sizes, publication.table_positions.values())))
     positions = publication.equivalence_position
-    return Sums(
-        {kind: _sizes(positions[forest.type == kind]) for kind, own in enumerate(forest.domains) if own}
-    )
+    kinds = [kind for kind, domains in enumerate(forest.domains) if domains]
+    return Sums({kind: _sizes(positions[forest.type == kind]) for kind in kinds})
 
 
 def _sizes(places: NDArray[np.int64]) -> Sums[int, int]:
     _, sizes = np.unique(places[places >= 0], return_counts=True)
-    found, counts = np.unique(sizes, return_counts=True)
-    return Sums(zip(found.tolist(), counts.tolist(), strict=True))
+    distinct, counts = np.unique(sizes, return_counts=True)
+    return Sums(zip(distinct.tolist(), counts.tolist(), strict=True))

@@ -58,8 +58,8 @@ def known_to(schema: Schema, kind: VertexType, keys: KeyForm | Sequence[str], pa
     known: dict[str, Place] = {}
     above: VertexType | None = kind
     while above is not None:
-        for place, attribute in enumerate(above.quasi):
-            known[attribute.path] = (above.index, place)
+        for position, attribute in enumerate(above.quasi):
+            known[attribute.path] = (above.index, position)
         above = None if above.parent is None or keys == "own" else schema.types[above.parent]
     if isinstance(keys, str):
         return tuple(known.values())
@@ -155,9 +155,9 @@ def _label_vertices(
 ) -> Numbers:
     """Number the labels of some quasi-identifiers of vertices and of their ancestors."""
     columns: list[tuple[Array, int]] = [(np.zeros(len(vertices), np.int64), 1)]
-    own, above = vertices, kind
+    at_or_above, above = vertices, kind
     while True:
-        first = forest.first_node[shown[own]]
+        first = forest.first_node[shown[at_or_above]]
         for position in (position for of, position in keys if of == above):
             held = nodes[first + position]
             for numbers, width in _label_numbers(publication, forest, above, position):
@@ -165,7 +165,7 @@ def _label_vertices(
         parent = forest.schema.types[above].parent
         if parent is None:
             break
-        own, above = forest.parent[own], parent
+        at_or_above, above = forest.parent[at_or_above], parent
     lanes, span = pack_columns(columns)
     if len(lanes) == 1:
         return Numbers((lanes[0],), span)
@@ -185,7 +185,8 @@ def _label_numbers(
         tree = forest.hierarchies[kind][position]
         number_of: dict[tuple[type, object], int] = {}
         shared = len(tree.labels) - (tree.made or 0)
-        numbers = [number_of.setdefault((type(own), own), len(number_of)) for own in tree.labels[:shared]]
+        keys = ((type(label), label) for label in tree.labels[:shared])
+        numbers = [number_of.setdefault(key, len(number_of)) for key in keys]
         if tree.made is None:
             return [(np.array(numbers, np.int64), len(number_of))]
         pairs = [(number, 0) for number in numbers]
@@ -212,25 +213,27 @@ def _form_digests(
     parent position have one position. It depends on labels alone, so it is the same in every part.
     """
     every = np.arange(forest.vertex_count)
-    own, kept, beside = shown == every, shown >= 0, exempt_types(forest.schema)
+    is_representative, kept, beside = shown == every, shown >= 0, exempt_types(forest.schema)
     digests = []
     for seed in _SEEDS:
         form, below, place = (np.zeros(forest.vertex_count, np.uint64) for _ in range(3))
         for kind in reversed(forest.schema.types):  # children have a later type than their parents
-            at = np.flatnonzero(own & (forest.type == kind.index))
-            state = np.full(len(at), seed + kind.index, np.uint64)
+            vertices = np.flatnonzero(is_representative & (forest.type == kind.index))
+            state = np.full(len(vertices), seed + kind.index, np.uint64)
             for position in range(len(forest.hierarchies[kind.index])):
-                held = nodes[forest.first_node[at] + position]
+                held = nodes[forest.first_node[vertices] + position]
                 for numbers, _ in _label_numbers(publication, forest, kind.index, position):
                     state = _chain_numbers(state, numbers[held].astype(np.uint64))
-            form[at] = state = _chain_numbers(state, below[at])
+            form[vertices] = state = _chain_numbers(state, below[vertices])
             if kind.parent is not None and kind.index not in beside:
                 # A sum of mixed words: independent of the order of children, and counts equal ones.
-                np.add.at(below, forest.parent[at], _mix_words(state))
+                np.add.at(below, forest.parent[vertices], _mix_words(state))
         for kind in forest.schema.types:
-            at = np.flatnonzero(own & (forest.type == kind.index))
-            above = np.zeros(len(at), np.uint64) if kind.parent is None else place[forest.parent[at]]
-            place[at] = _chain_numbers(above, form[at])
+            vertices = np.flatnonzero(is_representative & (forest.type == kind.index))
+            above = np.zeros(len(vertices), np.uint64)
+            if kind.parent is not None:
+                above = place[forest.parent[vertices]]
+            place[vertices] = _chain_numbers(above, form[vertices])
         place[kept] = place[shown[kept]]
         digests.append(place.view(np.int64))
     return tuple(digests)

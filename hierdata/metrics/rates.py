@@ -46,12 +46,12 @@ def entropy(counts: Iterable[float]) -> float:
     return uncertainty(split(listed)) / max(sum(listed), 1)
 
 
-def rate(left: Split, before: Split) -> Fraction | float:
+def rate(after: Split, before: Split) -> Fraction | float:
     """Return 1 - (uncertainty left) / (uncertainty before); 0 if there was none before (erratum DR-11).
 
     A Fraction if it is rational, else the nearest float.
     """
-    return 1 - Prior(before).left_by(left)
+    return 1 - Prior(before).left_by(after)
 
 
 @dataclass(frozen=True)
@@ -108,18 +108,18 @@ class Prior:
         or of the original. Weights of rows are ``scale`` times their counts.
         """
         size = sum(row.values())
-        entropy, left = self._left_in(tuple(sorted(row.values())))
+        entropy, share_left = self._left_in(tuple(sorted(row.values())))
         shares = [(weight * total, usual[value] * size) for value, weight in row.items() if weight]
-        gains = (own * math.log2(own / often) for own, often in shares)
+        gains = (share * math.log2(share / usually) for share, usually in shares)
         whole = quotient(self._rows, size)
         return ValueRate(
             count=size // scale if isinstance(size, int) and not size % scale else quotient(size, scale),
             share=1 / whole,
             entropy=entropy,
-            rate=1 - left,
-            refinement=1 - left * whole if self._uncertainty else Fraction(0),
+            rate=1 - share_left,
+            refinement=1 - share_left * whole if self._uncertainty else Fraction(0),
             divergence=max(0.0, math.fsum(gains) / (size * total)),
-            distance=quotient(sum(max(0, own - often) for own, often in shares), size * total),
+            distance=quotient(sum(max(0, share - usually) for share, usually in shares), size * total),
         )
 
     def _left_in(self, counts: tuple[float, ...]) -> tuple[float, Fraction | float]:
@@ -129,21 +129,22 @@ class Prior:
             self._known[counts] = uncertainty(parts) / sum(counts), self.left_by(parts)
         return self._known[counts]
 
-    def _quotient(self, left: Split) -> Fraction | float:
+    def _quotient(self, after: Split) -> Fraction | float:
         """Return (uncertainty left) / (uncertainty before).
 
         With integer counts both uncertainties are sums of logarithms of primes with integer coefficients, and
         the logarithms are linearly independent: the quotient is rational exactly if the coefficients are
         proportional. Only then can it equal a rational limit, and then it is a Fraction.
         """
-        if all(isinstance(part, int) for _, part in left):
-            of_left = _prime_logarithms(left)
+        if all(isinstance(part, int) for _, part in after):
+            of_left = _prime_logarithms(after)
             prime, bottom = next(iter(self._logarithms.items()))
             top = of_left.get(prime, 0)
-            proportional = all(of_left.get(p, 0) * bottom == own * top for p, own in self._logarithms.items())
+            before = self._logarithms.items()
+            proportional = all(of_left.get(prime, 0) * bottom == count * top for prime, count in before)
             if proportional and (len(of_left) == len(self._logarithms) if top else not of_left):
                 return Fraction(top, bottom)
-        return uncertainty(left) / self._uncertainty
+        return uncertainty(after) / self._uncertainty
 
 
 def quotient(over: float, under: float) -> Fraction | float:

@@ -63,8 +63,9 @@ class Known:
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
         """Answer for a part."""
-        own = self.target
-        return joint(publication, forest, own.kind, own.position, own.keys, own.blocks, own.weight)
+        target = self.target
+        site = target.kind, target.position
+        return joint(publication, forest, *site, target.keys, target.blocks, target.weight)
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,12 @@ class Usual:
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
         """Answer for a part."""
-        own = self.target
+        target = self.target
         original = forest if publication.original is None else publication.original
-        vertices = np.flatnonzero(original.type == own.kind)
-        key = original_keys(publication, original, own.kind, own.keys)
-        value = blocks_of(original.as_given, own.kind, own.position, vertices, own.blocks)
-        return tie_values(key, value, count_sharing(original, vertices, own.weight))
+        vertices = np.flatnonzero(original.type == target.kind)
+        key = original_keys(publication, original, target.kind, target.keys)
+        value = blocks_of(original.as_given, target.kind, target.position, vertices, target.blocks)
+        return tie_values(key, value, count_sharing(original, vertices, target.weight))
 
 
 @dataclass(frozen=True)
@@ -345,33 +346,33 @@ class SkewnessDivergence(Risk):
         return _skew(known, usual)[1]
 
 
-def _skew(found: JointTally, usual: JointTally) -> tuple[Fraction | float, float]:
+def _skew(shown: JointTally, usual: JointTally) -> tuple[Fraction | float, float]:
     """Return the greatest distance and the greatest divergence of any key from the values of the original.
 
     Distance: half the sum of |p(x|y) - p(x)|, 0..1, a Fraction if weights are integers. Divergence: the
     relative entropy, the sum of p(x|y) log2 (p(x|y) / p(x)), in bits. Both are 0 without keys. Every value in
-    ``found`` must be in ``usual``. Both are computed together and cached.
+    ``shown`` must be in ``usual``. Both are computed together and cached.
     """
-    known = found.metric_cache.get(id(usual))
+    known = shown.metric_cache.get(id(usual))
     if known is None:
-        of_some = [_skew_given(some, usual.values) for some in found.joints()] or [(Fraction(0), 0.0)]
+        of_some = [_skew_given(some, usual.values) for some in shown.joints()] or [(Fraction(0), 0.0)]
         known = max(distance for distance, _ in of_some), max(divergence for _, divergence in of_some)
-        found.metric_cache[id(usual)] = (usual, known)
+        shown.metric_cache[id(usual)] = (usual, known)
         return known
     answer: tuple[Fraction | float, float] = known[1]
     return answer
 
 
-def _skew_given(found: Joint, before: Mapping[int, float]) -> tuple[Fraction | float, float]:
+def _skew_given(counted: Joint, before: Mapping[int, float]) -> tuple[Fraction | float, float]:
     """Return both for some of the keys."""
-    key, value = found.key, found.value[0]
-    whole = found.exact and all(isinstance(weight, int) for weight in before.values())
+    key, value = counted.key, counted.value[0]
+    whole = counted.exact and all(isinstance(weight, int) for weight in before.values())
     kind: type = np.int64 if whole else np.float64
-    weight: _Weights = found.weight.astype(kind)
+    weight: _Weights = counted.weight.astype(kind)
     usual: _Weights = np.zeros(int(value.max()) + 1, kind)
-    for own, often in before.items():
-        if own < len(usual):
-            usual[own] = often
+    for code, often in before.items():
+        if code < len(usual):
+            usual[code] = often
     starts = np.flatnonzero(np.diff(key, prepend=-1))
     sizes = np.add.reduceat(weight, starts)
     total = sum(before.values()) if whole else math.fsum(before.values())
@@ -394,19 +395,21 @@ def _distance(
     size, at = np.unique(sizes, return_inverse=True)
     most = np.zeros(len(size), np.int64)
     np.maximum.at(most, at.reshape(-1), of_key)
-    return max(Fraction(top, own * int(total)) for top, own in zip(most.tolist(), size.tolist(), strict=True))
+    pairs = zip(most.tolist(), size.tolist(), strict=True)
+    return max(Fraction(top, records * int(total)) for top, records in pairs)
 
 
 def _divergence(
     key: NDArray[np.int64], weight: _Weights, usual: _Weights, sizes: _Weights, total: float
 ) -> float:
     """Compute each distinct term once: most keys have the same few terms."""
-    cells = [np.unique(own, return_inverse=True) for own in (sizes[key], weight, usual)]
+    columns = (sizes[key], weight, usual)
     number = np.zeros(len(key), np.int64)
-    for values, at in cells:
-        number = number * len(values) + at.reshape(-1)
+    for column in columns:
+        values, rank = np.unique(column, return_inverse=True)
+        number = number * len(values) + rank.reshape(-1)
     _, first, term = np.unique(number, return_index=True, return_inverse=True)
-    triples = zip(*(own[first].tolist() for own in (sizes[key], weight, usual)), strict=True)
-    terms = [own / size * math.log2(own * total / (often * size)) for size, own, often in triples]
+    triples = zip(*(column[first].tolist() for column in columns), strict=True)
+    terms = [part / size * math.log2(part * total / (often * size)) for size, part, often in triples]
     gained = np.bincount(key, weights=np.array(terms)[term.reshape(-1)])
     return max(float(gained.max()), 0.0)

@@ -73,11 +73,11 @@ def count_part(publication: Publication, forest: Forest) -> Counted:
 
 def _count_codes(publication: Publication, forest: Forest, *, published: bool) -> Sums[str, Sums[int, int]]:
     """Count each sensitive value by its code, by path: of the input, or those that are published."""
-    found: Sums[str, Sums[int, int]] = Sums()
+    counts: Sums[str, Sums[int, int]] = Sums()
     for column in columns(publication, forest):
         codes = column.codes[column.places >= 0] if published else column.codes
-        found += Sums({column.site.path: Sums(enumerate(np.bincount(codes).tolist()))})
-    return found
+        counts += Sums({column.site.path: Sums(enumerate(np.bincount(codes).tolist()))})
+    return counts
 
 
 def _class_sizes(publication: Publication, forest: Forest) -> Sums[int, int]:
@@ -95,13 +95,13 @@ def _class_sizes(publication: Publication, forest: Forest) -> Sums[int, int]:
 
 def _levels(forest: Forest) -> Sums[str, Sums[int, int]]:
     """Count the original values of each level, by sensitive attribute that has levels."""
-    found: Sums[str, Sums[int, int]] = Sums()
-    for kind, own in enumerate(forest.domains):
+    levels_by_path: Sums[str, Sums[int, int]] = Sums()
+    for kind, domains in enumerate(forest.domains):
         vertices = np.flatnonzero(forest.type == kind)
-        for position, domain in enumerate(own):
+        for position, domain in enumerate(domains):
             if domain.levels:
                 codes = forest.input_values[forest.first_sensitive[vertices] + position]
                 levels = np.array(domain.levels, np.int64)[codes[codes >= 0]]
                 counts = np.bincount(levels, minlength=domain.level_count + 1).tolist()
-                found += Sums({domain.path: Sums(enumerate(counts[1:], 1))})
-    return found
+                levels_by_path += Sums({domain.path: Sums(enumerate(counts[1:], 1))})
+    return levels_by_path
