@@ -32,7 +32,7 @@ def order_values(values: Collection[Scalar]) -> list[Scalar]:
 
 def label_values(values: Sequence[Scalar]) -> list[str]:
     """Return the labels of values in their order, which say nothing of the values."""
-    return [MISSING if value is None else f"v{place}" for place, value in enumerate(values, 1)]
+    return [MISSING if value is None else f"v{number}" for number, value in enumerate(values, 1)]
 
 
 def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
@@ -51,15 +51,15 @@ def plain_values(values: Mapping[str, ValueRate]) -> list[dict[str, Any]]:
     return [
         {
             "value": label,
-            "count": own.count if isinstance(own.count, int) else float(own.count),
-            "share": plain_number(own.share),
-            "entropy": own.entropy,
-            "rate": plain_number(own.rate),
-            "refinement": plain_number(own.refinement),
-            "divergence": own.divergence,
-            "distance": plain_number(own.distance),
+            "count": rate.count if isinstance(rate.count, int) else float(rate.count),
+            "share": plain_number(rate.share),
+            "entropy": rate.entropy,
+            "rate": plain_number(rate.rate),
+            "refinement": plain_number(rate.refinement),
+            "divergence": rate.divergence,
+            "distance": plain_number(rate.distance),
         }
-        for label, own in values.items()
+        for label, rate in values.items()
     ]
 
 
@@ -89,13 +89,13 @@ class KeyLabels:
         first, _ = rank_cells(known.lanes)
         lanes = list(zip(*(lane[first].tolist() for lane in known.lanes), strict=True))
         if keys is None:
-            return cls({lane: f"v{place}" for place, lane in enumerate(lanes, 1)}, {})
+            return cls({lane: f"v{number}" for number, lane in enumerate(lanes, 1)}, {})
         columns, names = [], {}
         for path, values in _values_by_key(forest, shown, nodes, vertices[first], keys):
-            found = order_values({(type(value), value): value for value in values}.values())
-            labels = label_values(found)
-            place_of = {(type(value), value): place for place, value in enumerate(found)}
-            names[path] = dict(zip(labels, found, strict=True))
+            ordered = order_values({(type(value), value): value for value in values}.values())
+            labels = label_values(ordered)
+            place_of = {(type(value), value): number for number, value in enumerate(ordered)}
+            names[path] = dict(zip(labels, ordered, strict=True))
             columns.append(([place_of[type(value), value] for value in values], labels))
         order = sorted(range(len(lanes)), key=lambda row: [places[row] for places, _ in columns])
         return cls(
@@ -112,10 +112,10 @@ def _values_by_key(
 ) -> Iterator[tuple[str, list[Scalar]]]:
     """Yield for each key its path and what each vertex, or its ancestor, shows of it."""
     for kind, position in keys:
-        at = vertices
-        while len(at) and forest.type[at[0]] != kind:
-            at = forest.parent[at]
-        held = nodes[forest.first_node[shown[at]] + position]
+        holders = vertices
+        while len(holders) and forest.type[holders[0]] != kind:
+            holders = forest.parent[holders]
+        held = nodes[forest.first_node[shown[holders]] + position]
         labels = forest.hierarchies[kind][position].labels
         path = forest.schema.types[kind].quasi[position].path
         yield path, [labels[node] for node in held.tolist()]
@@ -127,13 +127,13 @@ def rate_values(
     """Return the figures of each known value, by label; ``usual`` are the weights of X to compare with."""
     prior, total = Prior(split(tally.values.values())), sum(usual.values())
     known: dict[bytes, ValueRate] = {}
-    found: dict[str, ValueRate] = {}
+    rates: dict[str, ValueRate] = {}
     for joint in tally.joints():
         for lane, row, cells in _rows(joint):
             if cells not in known:
                 known[cells] = prior.value_rate(row, usual, total, joint.scale)
-            found[labels[lane]] = known[cells]
-    return {label: found[label] for label in labels.values() if label in found}
+            rates[labels[lane]] = known[cells]
+    return {label: rates[label] for label in labels.values() if label in rates}
 
 
 def _rows(joint: Joint) -> Iterator[tuple[tuple[int, ...], dict[Any, Any], bytes]]:

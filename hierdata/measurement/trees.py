@@ -35,7 +35,7 @@ def measure_trees(
     asked = _TreeQuestion.of(forest, sensitive, partition)
     places = tuple(asked.place_of(key) for key in keys)
     groups = [(place,) for place in places] + ([places] if len(places) > 1 else [])
-    labels = [asked.labels(own) for own in groups]
+    labels = [asked.labels(group) for group in groups]
     weights = asked.tally(places).values
     persons = len(np.unique(forest.record_of[asked.vertices]))
     return Measurement(
@@ -43,9 +43,9 @@ def measure_trees(
         persons,
         len(weights),
         entropy(weights.values()),
-        tuple(asked.rates(own, told) for own, told in zip(groups, labels, strict=True)),
+        tuple(asked.rates(group, key_labels) for group, key_labels in zip(groups, labels, strict=True)),
         tuple(notes(len(weights), forest.record_count - persons, "person")),
-        {path: names for told in labels for path, names in told.names.items()},
+        {path: names for key_labels in labels for path, names in key_labels.names.items()},
         "person",
     )
 
@@ -64,8 +64,8 @@ class _TreeQuestion:
     def of(cls, forest: Forest, sensitive: str, partition: tuple[Goal, Path] | None) -> _TreeQuestion:
         kind, position = next(
             (kind, position)
-            for kind, own in enumerate(forest.domains)
-            for position, domain in enumerate(own)
+            for kind, domains in enumerate(forest.domains)
+            for position, domain in enumerate(domains)
             if domain.path == sensitive
         )
         domain, every = forest.domains[kind][position], np.flatnonzero(forest.type == kind)
@@ -113,8 +113,9 @@ class _TreeQuestion:
         """Return the rates of keys together."""
         tally = self.tally(keys)
         paths = tuple(self.forest.schema.types[kind].quasi[position].path for kind, position in keys)
-        left = float(1 - tally.rate) * entropy(tally.values.values())
-        return KeyRates(paths, tally.rate, left, None, None, rate_values(tally, labels.labels, tally.values))
+        remaining = float(1 - tally.rate) * entropy(tally.values.values())
+        values = rate_values(tally, labels.labels, tally.values)
+        return KeyRates(paths, tally.rate, remaining, None, None, values)
 
     def _number_keys(self, keys: tuple[Place, ...]) -> Numbers:
         kind, position = self.site

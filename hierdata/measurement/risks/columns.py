@@ -42,8 +42,8 @@ class LabelColumn:
         there = self.labels != MISSING
         labels = max(len(self.counts), 1)
         keys = np.sort(self.records[there] * labels + self.labels[there], kind="stable")  # nearly sorted
-        records, own = np.divmod(keys[np.diff(keys, prepend=-1) > 0], labels)
-        return own, np.searchsorted(records, np.arange(self.record_count + 1))
+        records, of_record = np.divmod(keys[np.diff(keys, prepend=-1) > 0], labels)
+        return of_record, np.searchsorted(records, np.arange(self.record_count + 1))
 
     @cached_property
     def _by_label(self) -> tuple[Ints, Ints]:
@@ -56,14 +56,14 @@ class LabelColumn:
     def mark(self, labels: Ints) -> NDArray[np.bool_]:
         """Mark the records with one of these labels."""
         marks = np.zeros(self.record_count, np.bool_)
-        own = labels[labels < len(self.counts)]
-        if len(own) <= _FEW:
+        wanted = labels[labels < len(self.counts)]
+        if len(wanted) <= _FEW:
             records, starts = self._by_label
-            for label in own.tolist():
+            for label in wanted.tolist():
                 marks[records[starts[label] : starts[label + 1]]] = True
         else:
             is_wanted = np.zeros(len(self.counts) + 1, np.bool_)
-            is_wanted[own] = True  # the last stands for no label, -1
+            is_wanted[wanted] = True  # the last stands for no label, -1
             marks[self.records[is_wanted[self.labels]]] = True
         return marks
 
@@ -78,8 +78,8 @@ class LabelColumn:
     def of_record(self, record: int) -> list[int]:
         """Return the labels of a record, each once, without vertices that have none."""
         labels, starts = self._by_record
-        own: list[int] = labels[starts[record] : starts[record + 1]].tolist()
-        return own
+        of_record: list[int] = labels[starts[record] : starts[record + 1]].tolist()
+        return of_record
 
 
 class FactIndex:
@@ -90,7 +90,7 @@ class FactIndex:
 
     def __init__(self, columns: Sequence[LabelColumn], list_labels: Callable[[PublishedFact], Ints]) -> None:
         self._columns, self._list_labels = columns, list_labels
-        self._words = max((-(-own.record_count // _WORD) for own in columns), default=0)
+        self._words = max((-(-column.record_count // _WORD) for column in columns), default=0)
         self._known: dict[PublishedFact, NDArray[np.uint64]] = {}
 
     def find(self, facts: Sequence[PublishedFact]) -> Ints:
@@ -108,16 +108,16 @@ class FactIndex:
         return reduce(and_, map(self._find_bits, facts))
 
     def _find_bits(self, fact: PublishedFact) -> NDArray[np.uint64]:
-        found = self._known.get(fact)
-        if found is None:
+        bits = self._known.get(fact)
+        if bits is None:
             marks = np.zeros(self._words * _WORD, np.bool_)
             column = self._columns[fact.attribute]
             marks[: column.record_count] = column.mark(self._list_labels(fact))
-            found = np.packbits(marks, bitorder="little").view(np.uint64)
+            bits = np.packbits(marks, bitorder="little").view(np.uint64)
             if (len(self._known) + 1) * self._words > _KEPT:
                 self._known.clear()
-            self._known[fact] = found
-        return found
+            self._known[fact] = bits
+        return bits
 
 
 def observe(
@@ -126,20 +126,16 @@ def observe(
     """Return the columns of the marked records of an input; they are numbered anew."""
     number = np.cumsum(records) - 1
     inside = records[forest.record_of]
-    found = []
-    for own in attributes:
-        vertices = np.flatnonzero(inside & (forest.type == own.kind))
-        found.append(
-            LabelColumn(
-                number[forest.record_of[vertices]],
-                _codes_of(forest, own, vertices, forest.nodes),
-                int(records.sum()),
-            )
-        )
-    return tuple(found)
+    columns = []
+    for attribute in attributes:
+        vertices = np.flatnonzero(inside & (forest.type == attribute.kind))
+        codes = codes_of(forest, attribute, vertices, forest.nodes)
+        columns.append(LabelColumn(number[forest.record_of[vertices]], codes, int(records.sum())))
+    return tuple(columns)
 
 
-def _codes_of(forest: Forest, own: FactField, vertices: Ints, nodes: NDArray[np.int32]) -> Ints:
-    if own.is_quasi:
-        return nodes[forest.first_node[vertices] + own.position].astype(np.int64)
-    return forest.sensitive[forest.first_sensitive[vertices] + own.position].astype(np.int64)
+def codes_of(forest: Forest, attribute: FactField, vertices: Ints, nodes: NDArray[np.int32]) -> Ints:
+    """Return the label of an attribute at each vertex: a node, or the code of a sensitive value."""
+    if attribute.is_quasi:
+        return nodes[forest.first_node[vertices] + attribute.position].astype(np.int64)
+    return forest.sensitive[forest.first_sensitive[vertices] + attribute.position].astype(np.int64)

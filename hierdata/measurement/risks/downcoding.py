@@ -24,20 +24,21 @@ def measure_downcoding(
     the values below the label, all equally likely.
     """
     rng = np.random.default_rng([draw, 4])
-    places = [_list_generalized(evidence, own, codes) for own, codes in enumerate(true)]
-    sizes = np.array([len(own) for own in places], np.int64)
+    generalized = [_list_generalized(evidence, attribute, codes) for attribute, codes in enumerate(true)]
+    sizes = np.array(list(map(len, generalized)), np.int64)
     drawn = rng.permutation(int(sizes.sum()))[:attacks]
     which = np.searchsorted(np.cumsum(sizes), drawn, side="right")
     right = chance = controlled = asked = 0
-    for own, at in zip(which.tolist(), (drawn - (np.cumsum(sizes) - sizes)[which]).tolist(), strict=True):
-        place, codes = int(places[own][at]), true[own]
+    numbers = drawn - (np.cumsum(sizes) - sizes)[which]
+    for attribute, number in zip(which.tolist(), numbers.tolist(), strict=True):
+        vertex, codes = int(generalized[attribute][number]), true[attribute]
         assert codes is not None
-        label = int(evidence.published[own].labels[place])
-        guess, below = guess_finer(evidence, own, label)
-        right += guess == int(codes[place])
-        chance += int(rng.choice(below)) == int(codes[place])
+        label = int(evidence.published[attribute].labels[vertex])
+        guess, below = guess_finer(evidence, attribute, label)
+        right += guess == int(codes[vertex])
+        chance += int(rng.choice(below)) == int(codes[vertex])
         if evidence.control is not None:
-            there = evidence.control[own].counts
+            there = evidence.control[attribute].counts
             weights = np.zeros(len(below))
             inside = below < len(there)
             weights[inside] = there[below[inside]]
@@ -48,25 +49,25 @@ def measure_downcoding(
     return MeasuredRisk("downcoding", BY_RELEASE, 0, len(drawn), int(right), int(chance), control, asked)
 
 
-def _list_generalized(evidence: Evidence, own: int, codes: Ints | None) -> Ints:
+def _list_generalized(evidence: Evidence, attribute: int, codes: Ints | None) -> Ints:
     """List the published values that are not in their finest form."""
-    known = evidence.labels[own]
+    known = evidence.labels[attribute]
     if codes is None or known.tree is None:
         return np.zeros(0, np.int64)
-    labels = evidence.published[own].labels
+    labels = evidence.published[attribute].labels
     generalized = (codes >= 0) & (known.first[np.maximum(codes, 0)] != labels)
     return np.flatnonzero(generalized)
 
 
-def guess_finer(evidence: Evidence, own: int, label: int) -> tuple[int, Ints]:
+def guess_finer(evidence: Evidence, attribute: int, label: int) -> tuple[int, Ints]:
     """Return the finest label below one that is published most often, the first of several; and all."""
-    known = evidence.labels[own]
+    known = evidence.labels[attribute]
     below = known.list_covered("=", label)
     tree = known.tree
     assert tree is not None
     finest = below[known.is_finest[below]]
     finest = finest if len(finest) else below
-    counts = evidence.published[own].counts
+    counts = evidence.published[attribute].counts
     shown = np.zeros(len(finest), np.int64)
     first = known.first[finest]
     inside = first < len(counts)

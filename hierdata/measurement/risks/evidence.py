@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest.forest import MISSING, Forest
-from hierdata.forest.isomorphism import first_alike, number_keys
+from hierdata.forest.isomorphism import number_keys
 from hierdata.forest.publication import Publication
-from hierdata.measurement.risks.columns import FactIndex, LabelColumn, observe
+from hierdata.measurement.risks.columns import FactIndex, LabelColumn, codes_of, observe
 from hierdata.measurement.risks.facts import (
     FactField,
     Ints,
@@ -60,19 +60,17 @@ class Evidence:
         number = np.full(forest.record_count, -1)
         number[records] = np.arange(len(records))
         columns, labels = [], []
-        for own in attributes:
-            vertices = np.flatnonzero(shown & (forest.type == own.kind))
-            found = number[forest.record_of[vertices]]
-            if own.is_quasi:
-                codes = publication.nodes[forest.first_node[vertices] + own.position].astype(np.int64)
-                known = _labels_of_tree(input, forest, own)
-                codes = np.array(first_alike(known.texts), np.int64)[codes] if len(codes) else codes
-            else:
-                codes = forest.sensitive[forest.first_sensitive[vertices] + own.position].astype(np.int64)
-                known = _labels_of_values(input, forest, own)
-                if grouped:
-                    codes, known = _name_groups(codes, publication.positions_of(own.path)[vertices], known)
-            columns.append(LabelColumn(found, codes, len(records)))
+        for attribute in attributes:
+            vertices = np.flatnonzero(shown & (forest.type == attribute.kind))
+            records_of = number[forest.record_of[vertices]]
+            codes = codes_of(forest, attribute, vertices, publication.nodes)
+            known = _find_meanings(input, forest, attribute)
+            if attribute.is_quasi:
+                codes = known.first[codes]
+            elif grouped:
+                groups = publication.positions_of(attribute.path)[vertices]
+                codes, known = _name_groups(codes, groups, known)
+            columns.append(LabelColumn(records_of, codes, len(records)))
             labels.append(known)
         inside = np.ones(input.record_count, np.bool_) if is_control is None else ~is_control
         original = observe(input, attributes, inside)
@@ -96,7 +94,7 @@ class Evidence:
     @cached_property
     def quasi(self) -> tuple[int, ...]:
         """The numbers of the quasi-identifiers."""
-        return tuple(own for own, one in enumerate(self.attributes) if one.is_quasi)
+        return tuple(number for number, attribute in enumerate(self.attributes) if attribute.is_quasi)
 
     @cached_property
     def without_equal(self) -> Evidence:
@@ -104,15 +102,15 @@ class Evidence:
 
         Medians are those of the rows that are left.
         """
-        tables = [own for own in (self.published, self.original, self.control) if own is not None]
-        if not all(column.is_flat for own in tables for column in own):
+        tables = [table for table in (self.published, self.original, self.control) if table is not None]
+        if not all(column.is_flat for table in tables for column in table):
             return self
-        kept = [_keep_one(own) for own in tables]
+        kept = [_keep_one(table) for table in tables]
         form = self.form[np.sort(np.unique(_number_rows(self.published), return_index=True)[1])]
-        sizes = [len(own[0].records) for own in kept]
+        sizes = [len(table[0].records) for table in kept]
         control = kept[2] if self.control is not None else None
         counts = sizes[0], sizes[1], sizes[2] if control is not None else 0
-        labels = tuple(_find_median(*own) for own in zip(self.labels, kept[0], strict=True))
+        labels = tuple(_find_median(*table) for table in zip(self.labels, kept[0], strict=True))
         return replace(
             self,
             labels=labels,
@@ -141,7 +139,7 @@ class Evidence:
 
     @cached_property
     def _of_published(self) -> FactIndex:
-        counts = [len(own.counts) for own in self.published]
+        counts = [len(column.counts) for column in self.published]
 
         def list_alike(fact: PublishedFact) -> Ints:
             return self.labels[fact.attribute].list_alike(fact.sign, fact.label, counts[fact.attribute])
@@ -169,7 +167,8 @@ class Evidence:
 
     def list_labels(self, record: int, attributes: Sequence[int]) -> list[tuple[int, int]]:
         """List the labels that a published record shows, each with its attribute."""
-        return [(own, label) for own in attributes for label in self.published[own].of_record(record)]
+        columns = ((attribute, self.published[attribute]) for attribute in attributes)
+        return [(attribute, label) for attribute, column in columns for label in column.of_record(record)]
 
     def find_fact(self, attribute: int, label: int, by_size: bool = False) -> PublishedFact:
         """Return the fact that a record shows a label.
@@ -183,26 +182,24 @@ class Evidence:
 
 def _number_rows(columns: Sequence[LabelColumn]) -> Ints:
     """Number the different rows of a table."""
-    rows: Ints = np.unique(np.stack([own.labels for own in columns], axis=1), axis=0, return_inverse=True)[1]
+    stacked = np.stack([column.labels for column in columns], axis=1)
+    rows: Ints = np.unique(stacked, axis=0, return_inverse=True)[1]
     return rows.reshape(-1)
 
 
 def _keep_one(columns: Sequence[LabelColumn]) -> tuple[LabelColumn, ...]:
     """Return the columns of the first of all equal rows of a table."""
     first = np.sort(np.unique(_number_rows(columns), return_index=True)[1])
-    return tuple(LabelColumn(np.arange(len(first)), own.labels[first], len(first)) for own in columns)
+    return tuple(LabelColumn(np.arange(len(first)), column.labels[first], len(first)) for column in columns)
 
 
-def _labels_of_tree(input: Forest, forest: Forest, own: FactField) -> LabelMeanings:
-    tree = forest.hierarchies[own.kind][own.position]
-    values = len(input.hierarchies[own.kind][own.position].labels)
-    return LabelMeanings(values, tuple(tree.labels), tree)
-
-
-def _labels_of_values(input: Forest, forest: Forest, own: FactField) -> LabelMeanings:
-    known = input.domains[own.kind][own.position].values
-    texts = forest.domains[own.kind][own.position].values
-    return LabelMeanings(len(known), tuple(texts))
+def _find_meanings(input: Forest, forest: Forest, attribute: FactField) -> LabelMeanings:
+    kind, position = attribute.kind, attribute.position
+    if not attribute.is_quasi:
+        values = len(input.domains[kind][position].values)
+        return LabelMeanings(values, tuple(forest.domains[kind][position].values))
+    tree = forest.hierarchies[kind][position]
+    return LabelMeanings(len(input.hierarchies[kind][position].labels), tuple(tree.labels), tree)
 
 
 def _name_groups(codes: Ints, groups: Ints, known: LabelMeanings) -> tuple[Ints, LabelMeanings]:
@@ -215,13 +212,13 @@ def _name_groups(codes: Ints, groups: Ints, known: LabelMeanings) -> tuple[Ints,
     label = np.full(len(starts) - 1, MISSING)
     members: dict[int, Ints] = {}
     numbered: dict[tuple[int, ...], int] = {}
-    for own in range(len(label)):
-        values = pairs[starts[own] : starts[own + 1], 1]
+    for number in range(len(label)):
+        values = pairs[starts[number] : starts[number + 1], 1]
         if len(values) == 1:
-            label[own] = values[0]
+            label[number] = values[0]
         elif len(values):
-            label[own] = numbered.setdefault(tuple(values.tolist()), first + len(numbered))
-            members[int(label[own])] = values
+            label[number] = numbered.setdefault(tuple(values.tolist()), first + len(numbered))
+            members[int(label[number])] = values
     texts = (*known.texts, *[None] * len(numbered))
     return label[group], replace(known, texts=texts, members=members)
 
@@ -229,12 +226,11 @@ def _name_groups(codes: Ints, groups: Ints, known: LabelMeanings) -> tuple[Ints,
 def _order(known: LabelMeanings, published: LabelColumn, original: LabelColumn) -> LabelMeanings:
     """Find whether readers compare the labels of an attribute by size."""
     numbers = np.array([read_number(text) for text in known.texts], np.float64)
-    shown = np.unique(published.labels[published.labels != MISSING])
-    shown = np.array([own for own in shown.tolist() if known.texts[own] is not None or own in known.members])
-    stated = np.unique(original.labels[original.labels != MISSING])
-    stated = np.array([own for own in stated.tolist() if known.texts[own] is not None])
-    ordered = len(shown) > 0 and not any(np.isnan(numbers[own]).any() for own in (shown, stated) if len(own))
-    if not ordered:
+    shown, stated = (np.unique(column.labels).tolist() for column in (published, original))
+    shown = [label for label in shown if label != MISSING]
+    shown = [label for label in shown if known.texts[label] is not None or label in known.members]
+    stated = [label for label in stated if label != MISSING and known.texts[label] is not None]
+    if not shown or np.isnan(numbers[[*shown, *stated]]).any():
         return known
     return _find_median(replace(known, numbers=numbers, is_ordered=True), published)
 

@@ -53,10 +53,10 @@ class FactField(NamedTuple):
 def list_attributes(forest: Forest) -> tuple[FactField, ...]:
     """List all attributes of a collection, quasi-identifiers of each type first."""
     return tuple(
-        FactField(kind.index, position, is_quasi, one.path)
+        FactField(kind.index, position, is_quasi, attribute.path)
         for kind in forest.schema.types
-        for is_quasi, own in ((True, kind.quasi), (False, kind.sensitive))
-        for position, one in enumerate(own)
+        for is_quasi, attributes in ((True, kind.quasi), (False, kind.sensitive))
+        for position, attribute in enumerate(attributes)
     )
 
 
@@ -117,8 +117,8 @@ class LabelMeanings:
 
     def _find_leaves(self, label: int, as_strings: bool) -> Ints:
         if label in self.members:
-            own = self.members[label]
-            return own if not as_strings or len(own) == 1 else own[:0]
+            members = self.members[label]
+            return members if not as_strings or len(members) == 1 else members[:0]
         if self.tree is None:
             return np.array([label] if label < self.values else [], np.int64)
         if as_strings:
@@ -139,11 +139,11 @@ class LabelMeanings:
     @cached_property
     def is_finest(self) -> NDArray[np.bool_]:
         """Whether no other label is below a node, and it is not the missing value."""
-        found = np.ones(len(self.texts), np.bool_)
+        is_finest = np.ones(len(self.texts), np.bool_)
         for depth in range(self._ancestors.shape[1]):
             above = self._ancestors[:, depth]
-            found[above[(above >= 0) & (self.first[above] != self.first)]] = False
-        there: NDArray[np.bool_] = found & np.array([text is not None for text in self.texts], np.bool_)
+            is_finest[above[(above >= 0) & (self.first[above] != self.first)]] = False
+        there: NDArray[np.bool_] = is_finest & np.array([text is not None for text in self.texts], np.bool_)
         return there
 
     @cached_property
@@ -159,30 +159,30 @@ class LabelMeanings:
         below = (self._ancestors == label).any(axis=1)
         below[label] = True
         if label >= first:
-            own = [node for nodes in tree.made_of[label - first] for node in nodes]
-            below |= np.isin(self._ancestors, own).any(axis=1)
-        found: NDArray[np.bool_] = below
-        return found
+            nodes_inside = [node for nodes in tree.made_of[label - first] for node in nodes]
+            below |= np.isin(self._ancestors, nodes_inside).any(axis=1)
+        is_below: NDArray[np.bool_] = below
+        return is_below
 
     def list_covering(self, code: int) -> Ints:
         """List the labels that may be published for a value."""
         key = "cover", code, False
         if key not in self._known:
             if self.tree is None:
-                found = np.array([code, *self._sets.get(code, ())], np.int64)
+                labels = np.array([code, *self._sets.get(code, ())], np.int64)
             else:
-                found = np.unique(self.first[find_covering(self.tree, code)])
-            self._known[key] = found
+                labels = np.unique(self.first[find_covering(self.tree, code)])
+            self._known[key] = labels
         return self._known[key]
 
     @cached_property
     def _sets(self) -> dict[int, list[int]]:
         """The sets that have each code."""
-        found: dict[int, list[int]] = {}
+        sets: dict[int, list[int]] = {}
         for label, codes in self.members.items():
             for code in codes.tolist():
-                found.setdefault(code, []).append(label)
-        return found
+                sets.setdefault(code, []).append(label)
+        return sets
 
 
 def read_number(value: Scalar) -> float:

@@ -33,10 +33,10 @@ def measure_linkability(
     if evidence.control is not None:
         control, _ = _link(evidence, evidence.control, evidence.counts[2], readers, facts, victims, rng)
     records = evidence.counts[0]
-    found = []
+    risks = []
     for count in range(facts):
         same = rng.integers(records, size=rights.shape[1]) == rng.integers(records, size=rights.shape[1])
-        found.append(
+        risks.append(
             MeasuredRisk(
                 "linkability",
                 by,
@@ -49,7 +49,7 @@ def measure_linkability(
                 n_refused=int((~guessed[count]).sum()),
             )
         )
-    return found
+    return risks
 
 
 def _link(
@@ -65,8 +65,8 @@ def _link(
     chosen = rng.permutation(records)[:victims].tolist()
     same = np.zeros((facts, len(chosen)), np.bool_)
     guessed = np.ones_like(same)
-    for place, victim in enumerate(chosen):
-        known = [draw_values(columns, own, victim, facts, rng) for own in readers]
+    for number, victim in enumerate(chosen):
+        known = [draw_values(columns, attributes, victim, facts, rng) for attributes in readers]
         scores = [np.zeros(evidence.counts[0], np.int16) for _ in readers]
         for count in range(facts):
             picked = []
@@ -74,10 +74,10 @@ def _link(
                 for attribute, code in values[count : count + 1]:
                     score[agree(evidence, attribute, code)] += 1
                 most = score.max()
-                guessed[count, place] &= most > 0
+                guessed[count, number] &= most > 0
                 best = np.flatnonzero(score == most)
                 picked.append(best[int(rng.integers(len(best)))])
-            same[count, place] = picked[0] == picked[1]
+            same[count, number] = picked[0] == picked[1]
     return same & guessed, guessed
 
 
@@ -89,8 +89,8 @@ def draw_values(
     rng: np.random.Generator,
 ) -> list[tuple[int, int]]:
     """Draw values that a record of the input has: (attribute, code), in random order."""
-    every = [(own, code) for own in attributes for code in columns[own].of_record(record)]
-    return [every[own] for own in rng.permutation(len(every))[:facts].tolist()]
+    every = [(attribute, code) for attribute in attributes for code in columns[attribute].of_record(record)]
+    return [every[number] for number in rng.permutation(len(every))[:facts].tolist()]
 
 
 def agree(evidence: Evidence, attribute: int, code: int) -> NDArray[np.int64]:

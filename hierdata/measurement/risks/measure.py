@@ -44,27 +44,27 @@ def measure_risks(
 
     ``readers`` and ``true`` (see ``measure_downcoding``) are None where a risk cannot be measured.
     """
-    found = []
+    risks = []
     for count in range(1, facts + 1):
-        found += measure_singling_out(evidence, count, attacks, np.random.default_rng([draw, 1, count]))
+        risks += measure_singling_out(evidence, count, attacks, np.random.default_rng([draw, 1, count]))
     if readers is not None:
-        own = tuple(
+        known = tuple(
             [number for number in evidence.quasi if evidence.attributes[number].path in paths]
             for paths in (readers.first, readers.second)
         )
-        found += measure_linkability(evidence, (own[0], own[1]), readers.by, facts, attacks, draw)
+        risks += measure_linkability(evidence, (known[0], known[1]), readers.by, facts, attacks, draw)
     if true is not None:
-        found.append(measure_downcoding(evidence, true, attacks, draw))
-    return found
+        risks.append(measure_downcoding(evidence, true, attacks, draw))
+    return risks
 
 
 def split_readers(evidence: Evidence) -> Readers | None:
     """Return a reader of the root and one of what is below it; None where one would know nothing."""
-    own: tuple[list[str], list[str]] = [], []
+    paths: tuple[list[str], list[str]] = [], []
     for number in evidence.quasi:
         attribute = evidence.attributes[number]
-        own[attribute.kind > 0].append(attribute.path)
-    return Readers("root and lists", tuple(own[0]), tuple(own[1])) if all(own) else None
+        paths[attribute.kind > 0].append(attribute.path)
+    return Readers("root and lists", tuple(paths[0]), tuple(paths[1])) if all(paths) else None
 
 
 def list_inferences(attacked: Attacked, control: Attacked | None) -> Iterator[MeasuredRisk]:

@@ -38,10 +38,10 @@ def estimate_rate(attacks: float, successes: float) -> SuccessRate:
 
 def find_residual(attack: SuccessRate, control: SuccessRate) -> SuccessRate:
     """Return (attack - control) / (1 - control), not below 0, with its propagated error (Giomi 2023, 3.2)."""
-    left = 1 - control.value
-    value = (attack.value - control.value) / left
-    by_control = (attack.value - 1) / left**2
-    return SuccessRate(_clamp(value), sqrt((attack.error / left) ** 2 + (control.error * by_control) ** 2))
+    room = 1 - control.value
+    value = (attack.value - control.value) / room
+    by_control = (attack.value - 1) / room**2
+    return SuccessRate(_clamp(value), sqrt((attack.error / room) ** 2 + (control.error * by_control) ** 2))
 
 
 def _clamp(value: float) -> float:

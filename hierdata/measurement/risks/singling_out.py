@@ -38,15 +38,15 @@ def measure_singling_out(
     ``n_control`` is corrected for the size of the control.
     """
     every = tuple(range(len(evidence.attributes)))
-    found = []
+    risks = []
     for by, attributes in ((BY_QUASI, evidence.quasi), (BY_EVERYTHING, every), (BY_STRINGS, every)):
         as_strings = by == BY_STRINGS
-        seen = evidence.without_equal if as_strings else evidence
-        most = min(attacks, seen.counts[0])
-        predicates = draw_predicates(seen, attributes, facts, most, rng, as_strings)
-        chance = draw_at_random(seen, attributes, facts, most, rng)
-        found.append(_evaluate(seen, predicates, chance, facts, by, as_strings))
-    return found
+        read = evidence.without_equal if as_strings else evidence
+        most = min(attacks, read.counts[0])
+        predicates = draw_predicates(read, attributes, facts, most, rng, as_strings)
+        chance = draw_at_random(read, attributes, facts, most, rng)
+        risks.append(_evaluate(read, predicates, chance, facts, by, as_strings))
+    return risks
 
 
 def draw_predicates(
@@ -63,64 +63,65 @@ def draw_predicates(
     """
     if facts == 1:
         listed = _list_single(evidence, attributes, by_size)
-        return [(listed[own],) for own in rng.permutation(len(listed))[:attacks].tolist()]
+        return [(listed[number],) for number in rng.permutation(len(listed))[:attacks].tolist()]
     targets = np.arange(evidence.counts[0])
     if set(attributes) <= set(evidence.quasi):
         # A predicate that one of several records of a form satisfies matches them all.
         targets = targets[evidence.alike == 1]
-    found: dict[tuple[PublishedFact, ...], None] = {}
+    single: dict[tuple[PublishedFact, ...], None] = {}
     tried: set[tuple[PublishedFact, ...]] = set()
     if not len(targets):
         return []
     for record in rng.choice(targets, _TRIES * attacks).tolist():
-        if len(found) == attacks:
+        if len(single) == attacks:
             break
         shown = evidence.list_labels(record, attributes)
         if len(shown) < facts:
             continue
-        drawn = rng.permutation(len(shown))[:facts].tolist()
-        labels = [shown[own] for own in drawn]
-        predicate = tuple(sorted(evidence.find_fact(own, label, by_size) for own, label in labels))
+        drawn = (shown[number] for number in rng.permutation(len(shown))[:facts].tolist())
+        facts_drawn = (evidence.find_fact(attribute, label, by_size) for attribute, label in drawn)
+        predicate = tuple(sorted(facts_drawn))
         if predicate not in tried:
             tried.add(predicate)
             if evidence.is_single_published(predicate):
-                found[predicate] = None
-    return [*found]
+                single[predicate] = None
+    return [*single]
 
 
 def _list_single(evidence: Evidence, attributes: Sequence[int], by_size: bool) -> list[PublishedFact]:
     """List the facts that match one published record (Giomi 2023, section 4.1: univariate predicates)."""
-    found = [
-        PublishedFact(own, "=", label) for own in attributes for label in evidence.published[own].list_rare()
+    rare_labels = {attribute: evidence.published[attribute].list_rare() for attribute in attributes}
+    facts = [
+        PublishedFact(attribute, "=", label) for attribute, rare in rare_labels.items() for label in rare
     ]
-    for own in attributes if by_size else ():
-        known, rare = evidence.labels[own], evidence.published[own].list_rare()
+    for attribute, rare in rare_labels.items() if by_size else ():
+        known, counts = evidence.labels[attribute], evidence.published[attribute].counts
         if known.is_ordered:
-            numbers = known.numbers[: len(evidence.published[own].counts)]
-            shown = np.flatnonzero((evidence.published[own].counts > 0) & ~np.isnan(numbers))
+            numbers = known.numbers[: len(counts)]
+            shown = np.flatnonzero((counts > 0) & ~np.isnan(numbers))
             ends = ("<=", int(shown[numbers[shown].argmin()])), (">=", int(shown[numbers[shown].argmax()]))
-            found += [PublishedFact(own, sign, label) for sign, label in ends if label in rare]
-    return found
+            facts += [PublishedFact(attribute, sign, label) for sign, label in ends if label in rare]
+    return facts
 
 
 def draw_at_random(
     evidence: Evidence, attributes: Sequence[int], facts: int, attacks: int, rng: np.random.Generator
 ) -> list[tuple[PublishedFact, ...]]:
     """Draw predicates by chance: attributes, published labels, and how a value compares with them."""
-    labels = {own: np.flatnonzero(evidence.published[own].counts) for own in attributes}
-    usable = [own for own, some in labels.items() if len(some)]
-    found = []
+    labels = {attribute: np.flatnonzero(evidence.published[attribute].counts) for attribute in attributes}
+    usable = [attribute for attribute, shown in labels.items() if len(shown)]
+    predicates = []
     for _ in range(attacks if usable else 0):
         repeats = facts > len(usable)
         drawn = rng.choice(usable, facts, replace=repeats).tolist()
         predicate = []
-        for own in drawn:
-            label = int(rng.choice(labels[own]))
-            known = evidence.labels[own]
+        for attribute in drawn:
+            label = int(rng.choice(labels[attribute]))
+            known = evidence.labels[attribute]
             signs = ("=", "!=", *COMPARE) if known.sign_of(label) != "=" else ("=", "!=")
-            predicate.append(PublishedFact(own, signs[int(rng.integers(len(signs)))], label))
-        found.append(tuple(sorted(predicate)))
-    return found
+            predicate.append(PublishedFact(attribute, signs[int(rng.integers(len(signs)))], label))
+        predicates.append(tuple(sorted(predicate)))
+    return predicates
 
 
 def _evaluate(
@@ -131,8 +132,8 @@ def _evaluate(
     by: str,
     as_strings: bool,
 ) -> MeasuredRisk:
-    def count(own: Sequence[tuple[PublishedFact, ...]]) -> int:
-        return sum(evidence.is_single_true(predicate, as_strings) for predicate in own)
+    def count(drawn: Sequence[tuple[PublishedFact, ...]]) -> int:
+        return sum(evidence.is_single_true(predicate, as_strings) for predicate in drawn)
 
     attacks, controlled, n_control = len(chance), evidence.control is not None, None
     if evidence.control is not None:
@@ -160,32 +161,31 @@ def correct_for_size(matched: Sequence[Ints], size: int, wanted: int) -> float:
     n w (1 - w)^(n - 1), the chance that a predicate of weight w matches one of n records (Giomi 2023, 4.1).
     ``anonymeter`` 1.1 counts all predicates as successes there, so that its factor is always size / wanted.
     """
-    if size == wanted or not any(len(own) for own in matched):
+    if size == wanted or not any(len(records) for records in matched):
         return 1.0
     rng = np.random.default_rng(0)
     sizes = np.linspace(size // _SIZES, size, _SIZES).astype(np.int64)
     successes = np.zeros(len(sizes))
-    there = [own for own in matched if len(own)]
+    there = [records for records in matched if len(records)]
     for _ in range(_REPEATS):
         rank = rng.permutation(size)
-        for own in there:
-            least = np.sort(rank[own]) if len(own) < 3 else np.partition(rank[own], 1)
-            second = least[1] if len(own) > 1 else size
+        for records in there:
+            least = np.sort(rank[records]) if len(records) < 3 else np.partition(rank[records], 1)
+            second = least[1] if len(records) > 1 else size
             successes += (least[0] < sizes) & (second >= sizes)
     if not successes.any():
         return 1.0
     model = _integrate(sizes[:, None], _WEIGHTS)
     factor = (successes / _REPEATS) @ model / (model**2).sum(axis=0)
     best = int(((successes[:, None] / _REPEATS - factor * model) ** 2).sum(axis=0).argmin())
-    more, before = (float(_integrate(np.array(own), float(_WEIGHTS[best]))) for own in (wanted, size))
+    more, before = (float(_integrate(np.array(count), float(_WEIGHTS[best]))) for count in (wanted, size))
     return more / before
 
 
 def _integrate(n: Ints, w: Floats | float) -> Floats:
     """Integrate the chance that a predicate of weight 0 to w matches one of n records."""
-    one = n + 1.0
-    found: Floats = (1 - (n * w + 1) * np.power(1.0 - w, n)) / one
-    return found
+    integral: Floats = (1 - (n * w + 1) * np.power(1.0 - w, n)) / (n + 1.0)
+    return integral
 
 
 def isolate_in_class(size: int) -> Fraction:
