@@ -135,8 +135,8 @@ class Findings:
         return Attacked(
             tuple(_summarize(count, sizes, least) for count, sizes in enumerate(self.sizes)),
             tuple(
-                _guess_of(path, count, tallies[own])
-                for own, path in enumerate(self.paths)
+                _guess_of(path, count, tallies[target])
+                for target, path in enumerate(self.paths)
                 for count, tallies in enumerate(self.tallies)
             ),
         )
@@ -169,14 +169,14 @@ class Adversary:
         """
         sizes = np.zeros((facts + 1, len(victims)), np.int64)
         tallies = tuple(tuple(_Tally() for _ in self._targets) for _ in range(facts + 1))
-        for own, victim in enumerate(victims):
+        for number, victim in enumerate(victims):
             tree = KnownTree(self._original, victim.facts, int(self._original.roots[victim.record]))
             known = self._index.prepare_tree(tree)
             chosen = self._index.at_root(victim.known_root)
             agreed = self._find_candidates(victim, known, chosen, facts)
-            sizes[:, own] = [self._forms.count(chosen[row >= 0]) for row in agreed]
+            sizes[:, number] = [self._forms.count(chosen[row >= 0]) for row in agreed]
             self._guess(tree, known, chosen, agreed, tallies)
-            progress(own + 1)
+            progress(number + 1)
         return Findings(sizes, tallies, tuple(path for *_, path in self._targets))
 
     def find_forms(self, victim: Knowledge, facts: int) -> list[NDArray[np.int64]]:
@@ -190,9 +190,9 @@ class Adversary:
         self, victim: Knowledge, known: KnownFacts, chosen: NDArray[np.int64], facts: int
     ) -> NDArray[np.int64]:
         """Return by number of facts how many each form agrees with, -1 for those that agree with fewer."""
-        found = np.full((facts + 1, len(chosen)), -1)
+        by_facts = np.full((facts + 1, len(chosen)), -1)
         if not len(chosen):
-            return found
+            return by_facts
         having = np.array([self._index.with_fact(fact)[chosen] for fact in victim.facts], np.bool_)
         having = having.reshape(-1, len(chosen))
         most = np.logical_and.accumulate(having).sum(axis=0)
@@ -210,8 +210,8 @@ class Adversary:
             self._search(chosen, known, asked, beside, agreed, bound)
             reached = np.where(agreed >= 0, agreed + beside, -1)
             best = reached == reached.max()
-            found[count, best] = agreed[best]
-        return found
+            by_facts[count, best] = agreed[best]
+        return by_facts
 
     def _search(
         self,
@@ -246,9 +246,9 @@ class Adversary:
         tallies: Sequence[Sequence[_Tally]],
     ) -> None:
         """Guess each sensitive attribute from the candidates, by number of facts."""
-        for own, (kind, position, _) in enumerate(self._targets):
-            at = self._original.find_fact(kind, position)
-            paths = tree.paths_to(kind, at)
+        for target, (kind, position, _) in enumerate(self._targets):
+            quasi = self._original.find_fact(kind, position)
+            paths = tree.paths_to(kind, quasi)
             paths += paths[-1:] * (len(tallies) - len(paths))
             true_at = {
                 end: true_values(self._original, tree.vertices[end], kind, position)
@@ -256,12 +256,12 @@ class Adversary:
             }
             if not any(true_at.values()):
                 continue
-            weights = self._guessed[own].weigh_values(self._forms, chosen, agreed, known, paths)
+            weights = self._guessed[target].weigh_values(self._forms, chosen, agreed, known, paths)
             for count, (path, mine) in enumerate(zip(paths, weights, strict=True)):
-                stated = [fact.node - 1 for fact in tree.facts[:count] if fact.states(kind, at)]
+                stated = [fact.node - 1 for fact in tree.facts[:count] if fact.states(kind, quasi)]
                 true = true_at[path[-1]].keys() - stated
                 if true:
-                    tallies[count][own].add(mine, true, self._guessed[own].common, stated)
+                    tallies[count][target].add(mine, true, self._guessed[target].common, stated)
 
 
 def draw_victims(
@@ -347,8 +347,8 @@ class Guessed:
                 padded[facts, : len(path)] = path
         asked = np.flatnonzero((agreed[padded[:, 0] >= 0] >= 0).any(axis=0))
         if len(asked):
-            own = chosen[asked]
-            of = forms.roots[own], forms.sizes[own], forms.records[own], agreed[:, asked]
+            candidates = chosen[asked]
+            of = forms.roots[candidates], forms.sizes[candidates], forms.records[candidates], agreed[:, asked]
             weigh_values(*of, forms.vertices, known, padded, self.shares, weights)
         return weights
 
@@ -362,20 +362,23 @@ class Guessed:
         codes = forest.sensitive[forest.first_sensitive[vertices] + position]
         values = len(forest.domains[kind][position].values)
         having = codes >= 0
-        told = _count_pairs(group[having], codes[having], len(groups), values)
-        split = sparse.diags(1 / np.bincount(group, minlength=len(groups))) @ told
+        counted = _count_pairs(group[having], codes[having], len(groups), values)
+        split = sparse.diags(1 / np.bincount(group, minlength=len(groups))) @ counted
         spots, spot = np.unique(forms.place[vertices], return_inverse=True)
         vertices_at = np.bincount(spot, minlength=len(spots))
-        found = sparse.diags(1 / vertices_at) @ _count_pairs(spot, group, len(spots), len(groups)) @ split
+        shares = sparse.diags(1 / vertices_at) @ _count_pairs(spot, group, len(spots), len(groups)) @ split
         row = np.full(forest.vertex_count, 0)
         row[vertices] = spot
-        own, form = forms.by_kind[kind]
-        total = np.maximum(np.bincount(form, minlength=len(forms.first)), 1)
-        by_form = sparse.diags(1 / total) @ _count_pairs(form, row[own], len(forms.first), len(spots)) @ found
-        every = vertices_at @ found
+        first_vertices, form = forms.by_kind[kind]
+        count = len(forms.first)
+        total = np.maximum(np.bincount(form, minlength=count), 1)
+        on_spots = _count_pairs(form, row[first_vertices], count, len(spots))
+        by_form = sparse.diags(1 / total) @ on_spots @ shares
+        every = vertices_at @ shares
         common = int(every.argmax()) if every.max(initial=0) > 0 else -1
-        depths = np.array([len(forest.schema.line(own.index)) - 1 for own in forest.schema.types], np.int64)
-        return cls(values, common, Shares(kind, depths, row, _rows_of(found)), _rows_of(by_form))
+        schema = forest.schema
+        depths = np.array([len(schema.line(number)) - 1 for number in range(len(schema.types))], np.int64)
+        return cls(values, common, Shares(kind, depths, row, _rows_of(shares)), _rows_of(by_form))
 
 
 def _count_pairs(
@@ -386,8 +389,8 @@ def _count_pairs(
 
 
 def _rows_of(matrix: sparse.csr_matrix) -> Told:
-    found = matrix.tocsr()
-    return Told(found.indptr.astype(np.int64), found.indices.astype(np.int64), found.data.astype(np.float64))
+    rows = matrix.tocsr()
+    return Told(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(np.float64))
 
 
 def true_values(forest: Forest, vertex: int, kind: int, position: int) -> Counter[int]:
@@ -401,7 +404,7 @@ def true_values(forest: Forest, vertex: int, kind: int, position: int) -> Counte
             int(forest.first_child[first]),
             int(forest.first_child[last - 1] + forest.child_count[last - 1]),
         )
-    own = np.arange(first, last)
-    own = own[forest.type[own] == kind]
-    codes = forest.sensitive[forest.first_sensitive[own] + position]
+    vertices = np.arange(first, last)
+    vertices = vertices[forest.type[vertices] == kind]
+    codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     return Counter(codes[codes >= 0].tolist())

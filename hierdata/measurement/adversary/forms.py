@@ -73,15 +73,15 @@ class Forms:
         """Return how many records have one of these forms, or how many persons have such a record."""
         if self.persons is None:
             return int(self.records[chosen].sum())
-        own = [self._persons_of[form] for form in chosen.tolist()]
-        return len(np.unique(np.concatenate(own))) if own else 0
+        persons = [self._persons_of[form] for form in chosen.tolist()]
+        return len(np.unique(np.concatenate(persons))) if persons else 0
 
     @cached_property
     def _persons_of(self) -> list[NDArray[np.int64]]:
         """The persons with a record of each form."""
         assert self.persons is not None
         shown = np.flatnonzero(self.place[self.forest.roots[:-1]] >= 0)
-        return [self.persons[shown[own]] for own in self.records_of]
+        return [self.persons[shown[records]] for records in self.records_of]
 
     @cached_property
     def records_of(self) -> list[NDArray[np.int64]]:
@@ -120,18 +120,18 @@ class Forms:
         """By type the published vertices of the forms' first records, and the form of each."""
         form_of = np.full(self.forest.record_count, -1)
         form_of[self.first] = np.arange(len(self.first))
-        own = form_of[self.forest.record_of]
+        form_of_vertex = form_of[self.forest.record_of]
         return [
-            (vertices, own[vertices])
+            (vertices, form_of_vertex[vertices])
             for kind in range(len(self.forest.hierarchies))
-            for vertices in [np.flatnonzero((self.vertices.kind == kind) & (own >= 0))]
+            for vertices in [np.flatnonzero((self.vertices.kind == kind) & (form_of_vertex >= 0))]
         ]
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """The number of published vertices of each form by type."""
-        found = [np.bincount(forms, minlength=len(self.first)) for _, forms in self.by_kind]
-        return np.stack(found, axis=1)
+        counts = [np.bincount(forms, minlength=len(self.first)) for _, forms in self.by_kind]
+        return np.stack(counts, axis=1)
 
     def nodes_at(self, kind: int, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the nodes published at a quasi-identifier, and the form of each."""
@@ -148,7 +148,7 @@ class Index:
 
     def __init__(self, forms: Forms) -> None:
         self.forms = forms
-        widest = max((len(tree.labels) for own in forms.forest.hierarchies for tree in own), default=1)
+        widest = max((len(tree.labels) for trees in forms.forest.hierarchies for tree in trees), default=1)
         self.covers = lru_cache(_KEPT // widest + 1)(self._find_covering)
         self._having = lru_cache(_KEPT // max(len(forms.first), 1) + 1)(self._mark)
         self._postings: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
@@ -173,15 +173,15 @@ class Index:
 
     def _mark(self, kind: int, position: int, node: int, exactly: bool) -> NDArray[np.bool_]:
         """Return which forms have the node, or a node that covers it unless it is asked for ``exactly``."""
-        found = np.zeros(len(self.forms.first), np.bool_)
+        marks = np.zeros(len(self.forms.first), np.bool_)
         if position == PRESENT:
-            found[self.forms.by_kind[kind][1]] = True
-            return found
+            marks[self.forms.by_kind[kind][1]] = True
+            return marks
         first, forms = self._list_postings(kind, position)
         wanted = [node] if exactly else np.flatnonzero(self.covers(kind, position, node)).tolist()
-        for own in wanted:
-            found[forms[first[own] : first[own + 1]]] = True
-        return found
+        for covering in wanted:
+            marks[forms[first[covering] : first[covering + 1]]] = True
+        return marks
 
     def _list_postings(self, kind: int, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the forms that have a node at a quasi-identifier, node by node, and where each begins."""
@@ -196,23 +196,22 @@ class Index:
 
     def prepare_tree(self, tree: KnownTree) -> KnownFacts:
         """Pack a known tree for the kernels."""
-        own, below = [0] * len(tree.vertices), [0] * len(tree.vertices)
+        at_vertex, below = [0] * len(tree.vertices), [0] * len(tree.vertices)
         rows: list[NDArray[np.bool_]] = []
         for bit, fact in enumerate(tree.facts):
-            at = tree.index[fact.vertex]
-            own[at] |= 1 << bit
-            while at >= 0:
-                below[at] |= 1 << bit
-                at = tree.above[at]
+            vertex = tree.index[fact.vertex]
+            at_vertex[vertex] |= 1 << bit
+            while vertex >= 0:
+                below[vertex] |= 1 << bit
+                vertex = tree.above[vertex]
+            is_value = fact.position != PRESENT
             empty = np.zeros(0, np.bool_)
-            rows.append(
-                empty if fact.position == PRESENT else self.covers(fact.kind, fact.position, fact.node)
-            )
-        lengths = [len(row) for row in rows]
+            rows.append(self.covers(fact.kind, fact.position, fact.node) if is_value else empty)
+        lengths = list(map(len, rows))
         return KnownFacts(
             np.array(tree.above, np.int64),
             np.array(tree.kinds, np.int64),
-            np.array(own, np.int64),
+            np.array(at_vertex, np.int64),
             np.array(below, np.int64),
             np.array([tree.index[fact.vertex] for fact in tree.facts], np.int64),
             np.array([fact.position for fact in tree.facts], np.int64),
@@ -244,10 +243,10 @@ def list_masks(facts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def find_covering(tree: Hierarchy, node: int) -> NDArray[np.bool_]:
     """Return for each node of a hierarchy whether a value of ``node`` may be published as it."""
-    above = {own for own in tree.ancestors[node] if own >= 0} | {node}
+    above = {ancestor for ancestor in tree.ancestors[node] if ancestor >= 0} | {node}
     covers = np.zeros(len(tree.labels), np.bool_)
     covers[list(above)] = True
     first = len(tree.labels) - len(tree.made_of)
-    for own, ranges in enumerate(tree.made_of):
-        covers[first + own] |= any(one in covered for covered in ranges for one in above)
+    for made, ranges in enumerate(tree.made_of, first):
+        covers[made] |= any(ancestor in covered for covered in ranges for ancestor in above)
     return covers

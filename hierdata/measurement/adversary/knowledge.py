@@ -74,7 +74,7 @@ class Curiosity:
         counts = None
         if self.counts:
             counts = tuple(np.bincount(forest.type[root:end], minlength=len(forest.hierarchies)).tolist())
-        return Knowledge(record, known_root, tuple(every[own] for own in drawn), absences, counts)
+        return Knowledge(record, known_root, tuple(every[number] for number in drawn), absences, counts)
 
 
 def _nodes_of(forest: Forest, vertex: int) -> slice:
@@ -99,22 +99,22 @@ def _draw_absences(
     forest: Forest, root: int, end: int, rng: np.random.Generator, count: int
 ) -> tuple[Absence, ...]:
     """Draw values of other records' vertices, as frequent as they are there, that this record lacks."""
-    own = {
+    known = {
         (fact.kind, fact.position, fact.node)
         for vertex in range(root + 1, end)
         for fact in _facts_at(forest, vertex)
     }
-    found: dict[Absence, None] = {}
+    absences: dict[Absence, None] = {}
     for vertex in rng.integers(forest.vertex_count, size=_TRIES * count).tolist():
-        if len(found) == count:
+        if len(absences) == count:
             break
         if forest.parent[vertex] < 0:
             continue
         for fact in _facts_at(forest, vertex):
             key = (fact.kind, fact.position, fact.node)
-            if fact.position != PRESENT and key not in own and len(found) < count:
-                found[Absence(*key)] = None
-    return tuple(found)
+            if fact.position != PRESENT and key not in known and len(absences) < count:
+                absences[Absence(*key)] = None
+    return tuple(absences)
 
 
 _TRIES = 20
@@ -133,18 +133,18 @@ class KnownTree:
     def vertices(self) -> list[int]:
         """The vertices in the original."""
         parents = self.forest.parent
-        found = {self.root}
+        vertices = {self.root}
         for fact in self.facts:
             vertex = fact.vertex
-            while vertex not in found:
-                found.add(vertex)
+            while vertex not in vertices:
+                vertices.add(vertex)
                 vertex = int(parents[vertex])
-        return sorted(found)  # breadth first: a parent has a lower number
+        return sorted(vertices)  # breadth first: a parent has a lower number
 
     @cached_property
     def index(self) -> dict[int, int]:
         """The place of each vertex among ``vertices``."""
-        return {vertex: own for own, vertex in enumerate(self.vertices)}
+        return {vertex: number for number, vertex in enumerate(self.vertices)}
 
     @cached_property
     def kinds(self) -> list[int]:
@@ -165,11 +165,11 @@ class KnownTree:
         that states the value at ``position`` of this type leads nowhere: what is left to guess is elsewhere.
         """
         line = set(self.forest.schema.line(kind))
-        found = [self._path(0, line)]
+        paths = [self._path(0, line)]
         for fact in self.facts:
-            own = found[-1] if fact.states(kind, position) else self._path(self.index[fact.vertex], line)
-            found.append(max(found[-1], own, key=len))
-        return found
+            path = paths[-1] if fact.states(kind, position) else self._path(self.index[fact.vertex], line)
+            paths.append(max(paths[-1], path, key=len))
+        return paths
 
     def _path(self, vertex: int, line: set[int]) -> list[int]:
         path: list[int] = []
@@ -177,4 +177,4 @@ class KnownTree:
             path.append(vertex)
             vertex = self.above[vertex]
         path.reverse()
-        return [place for place in path if self.kinds[place] in line]
+        return [vertex for vertex in path if self.kinds[vertex] in line]

@@ -63,24 +63,20 @@ def rebuild(
     groups = records.groups
     tables = {} if groups is None else groups.tables
     untied = [*_find_untied_types(schema, traits, tables)]
-    domains = [[OfOriginal.of(domain) for domain in own] for own in original.domains]
+    domains = tuple(tuple(map(OfOriginal.of, of_type)) for of_type in original.domains)
     readers = [
-        [LabelReader(tree, one.path, traits) for tree, one in zip(own, kind.quasi, strict=True)]
-        for kind, own in zip(schema.types, original.hierarchies, strict=True)
+        [LabelReader(tree, field.path, traits) for tree, field in zip(trees, kind.quasi, strict=True)]
+        for kind, trees in zip(schema.types, original.hierarchies, strict=True)
     ]
-    frame = Frame(
-        schema,
-        tuple(tuple(one.label_hierarchy for one in own) for own in readers),
-        tuple(map(tuple, domains)),
-        prepared.worth,
-    )
+    labels = tuple(tuple(reader.label_hierarchy for reader in of_type) for of_type in readers)
+    frame = Frame(schema, labels, domains, prepared.worth)
     marked = None if groups is None else groups.groups_of
     completed = WithSuppressed(original, frame, untied, marked, prepared.constraints.facts)
     for batch in records.bind(documents):
         completed.add(batch)
     encoded, marks = completed.take()
     records.check_complete()
-    trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
+    trees = tuple(tuple(reader.hierarchy() for reader in of_type) for of_type in readers)
     forest = replace(frame.forest(encoded), hierarchies=trees, domains=original.domains)
     # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.
     like = replace(original, hierarchies=trees)
@@ -115,7 +111,7 @@ def _find_untied_types(
     """Yield the types with several sensitive attributes that are not published together by vertex."""
     for kind in schema.types:
         paths = {attribute.path for attribute in kind.sensitive}
-        apart = sum(not paths.isdisjoint(own) for own in tables.values())
+        apart = sum(not paths.isdisjoint(of_part) for of_part in tables.values())
         if len(paths) > 1 and (traits.publishes_classes or apart > 1):
             yield kind.index
 
@@ -139,12 +135,12 @@ def _publish_by_group(
         }
         return replace(by_form, tables=groups.tables, table_positions=positions)
     place, number = _positions(forest, shown, marks[0])
-    own = marks[0] > 0
+    has_group = marks[0] > 0
     if prepared.policy.recoding_traits.partitions_each_type and any(stage.kind for stage in prepared.stages):
         classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
-        classes[own] = number
+        classes[has_group] = number
     else:
-        classes = _join_groups(forest, shown, by_form.equivalence_class, own, number)
+        classes = _join_groups(forest, shown, by_form.equivalence_class, has_group, number)
     return replace(by_form, equivalence_position=place, equivalence_class=classes, tables=groups.tables)
 
 
@@ -152,10 +148,10 @@ def _positions(
     forest: Forest, shown: NDArray[np.int64], marks: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the position of each vertex, the first vertex of its group; and the number of each group."""
-    own = np.flatnonzero(marks > 0)
-    first, number = number_keys(marks[own] * len(forest.schema.types) + forest.type[own])
+    grouped = np.flatnonzero(marks > 0)
+    first, number = number_keys(marks[grouped] * len(forest.schema.types) + forest.type[grouped])
     place = shown.copy()
-    place[own] = own[first][number]
+    place[grouped] = grouped[first][number]
     return place, number
 
 
@@ -170,17 +166,17 @@ def _join_groups(
     records = forest.record_of[has_group]
     grouped = np.zeros(forest.record_count, np.bool_)
     grouped[records] = True
-    found = np.arange(forest.record_count)
+    class_of = np.arange(forest.record_count)
     while True:
         least = np.full(int(number.max(initial=-1)) + 1, forest.record_count)
-        np.minimum.at(least, number, found[records])
-        joined = found.copy()
+        np.minimum.at(least, number, class_of[records])
+        joined = class_of.copy()
         np.minimum.at(joined, records, least[number])
-        if (joined == found).all():
+        if (joined == class_of).all():
             break
-        found = joined
+        class_of = joined
     alone = forest.record_count + forms[forest.roots[:-1]]
-    of_record = np.where(grouped, found, alone)[forest.record_of]
+    of_record = np.where(grouped, class_of, alone)[forest.record_of]
     classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
     kept = shown >= 0
     classes[kept] = np.unique(of_record[kept], return_inverse=True)[1].reshape(-1)

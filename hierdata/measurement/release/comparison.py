@@ -59,19 +59,19 @@ def compare(
 ) -> Comparison:
     """Compare published records with a part of the original; ``before`` records came before that part."""
     taken = np.zeros(original.vertex_count, np.bool_)
-    covers = [[Cover(tree, terms) for tree in own] for own in original.hierarchies]
+    covers = [[Cover(tree, terms) for tree in trees] for trees in original.hierarchies]
     differences: list[Difference] = []
     tokens: Tokens = {}
-    for own in linked:
-        pair = _Pair.of(own, original, before, frame)
-        found = pair.find_misplaced(taken)
-        if not found:
-            found = [
+    for records in linked:
+        pair = _Pair.of(records, original, before, frame)
+        differing = pair.find_misplaced(taken)
+        if not differing:
+            differing = [
                 *pair.compare_labels(covers),
                 *pair.compare_sensitive(terms),
                 *pair.compare_carried(terms, tokens),
             ]
-        differences += found
+        differences += differing
     return Comparison(min(differences, default=None), tokens)
 
 
@@ -110,22 +110,22 @@ class _Pair:
         taken[target] = True
         if not again.any():
             return []
-        at = int(np.flatnonzero(again)[0])
-        return [self.difference(again, TWICE if shown.parent[at] < 0 else VERTEX_TWICE)]
+        vertex = int(np.flatnonzero(again)[0])
+        return [self.difference(again, TWICE if shown.parent[vertex] < 0 else VERTEX_TWICE)]
 
     def difference(self, wrong: NDArray[np.bool_], message: str, path: str | None = None) -> Difference:
         """Return the problem of the first wrong vertex."""
-        at = int(np.flatnonzero(wrong)[0])
-        record = int(self.linked.shown.encoded.ordinals[self.shown.record_of[at]])
+        vertex = int(np.flatnonzero(wrong)[0])
+        record = int(self.linked.shown.encoded.ordinals[self.shown.record_of[vertex]])
         return Difference(
-            record, self.schema.types[self.shown.type[at]].path if path is None else path, message
+            record, self.schema.types[self.shown.type[vertex]].path if path is None else path, message
         )
 
     def _by_type(self) -> Iterator[tuple[VertexType, NDArray[np.int64]]]:
         for kind in self.schema.types:
-            own = np.flatnonzero(self.shown.type == kind.index)
-            if len(own):
-                yield kind, own
+            vertices = np.flatnonzero(self.shown.type == kind.index)
+            if len(vertices):
+                yield kind, vertices
 
     def _wrong(self, vertices: NDArray[np.int64]) -> NDArray[np.bool_]:
         wrong = np.zeros(len(self.target), np.bool_)
@@ -134,30 +134,30 @@ class _Pair:
 
     def compare_labels(self, covers: Sequence[Sequence[Cover]]) -> Iterator[Difference]:
         """Yield the first label of each quasi-identifier that does not generalize its original."""
-        for kind, own in self._by_type():
+        for kind, vertices in self._by_type():
             for position, attribute in enumerate(kind.quasi):
                 labels = self.linked.shown.labels[kind.index][position]
-                shown = self.shown.nodes[self.shown.first_node[own] + position]
-                nodes = self.original.nodes[self.original.first_node[self.target[own]] + position]
+                shown = self.shown.nodes[self.shown.first_node[vertices] + position]
+                nodes = self.original.nodes[self.original.first_node[self.target[vertices]] + position]
                 failing = _failing(shown, nodes, partial(covers[kind.index][position].covers_number, labels))
                 if failing.any():
-                    yield self.difference(self._wrong(own[failing]), LABEL, attribute.path)
+                    yield self.difference(self._wrong(vertices[failing]), LABEL, attribute.path)
 
     def compare_sensitive(self, terms: Terms) -> Iterator[Difference]:
         """Yield the first sensitive value of each attribute that is not that of its original or group."""
         groups = self.linked.shown.groups
-        for kind, own in self._by_type():
+        for kind, vertices in self._by_type():
             if groups is not None:
-                yield from self._of_groups(kind, own, groups, terms)
+                yield from self._of_groups(kind, vertices, groups, terms)
                 continue
             for position, attribute in enumerate(kind.sensitive):
-                shown, stated = self._spellings(own, position)
+                shown, stated = self._spellings(vertices, position)
                 number = self.original.domains[kind.index][position].number
                 failing = _failing(shown, stated, self._same(terms, number))
                 if attribute.path in terms.known:
                     failing &= shown >= 0
                 if failing.any():
-                    yield self.difference(self._wrong(own[failing]), SENSITIVE, attribute.path)
+                    yield self.difference(self._wrong(vertices[failing]), SENSITIVE, attribute.path)
 
     def _spellings(
         self, vertices: NDArray[np.int64], position: int
@@ -185,7 +185,7 @@ class _Pair:
             rows = [[groups], [groups]]
             for position in table:
                 number = self.original.domains[kind.index][position].number
-                for column, found, spellings in zip(
+                for column, spelling, spellings in zip(
                     rows,
                     self._spellings(vertices, position),
                     (self.shown.spellings, self.original.spellings),
@@ -193,7 +193,7 @@ class _Pair:
                 ):
                     keys = [*(terms.key(value, number) for value in spellings), None]
                     of = np.array([codes.setdefault(key, len(codes)) for key in keys], np.int64)
-                    column.append(of[found])
+                    column.append(of[spelling])
             shown, stated = (np.array(columns)[:, np.lexsort(columns[::-1])] for columns in rows)
             differs = (shown != stated).any(axis=0)
             if differs.any():
@@ -208,25 +208,25 @@ class _Pair:
         groups do not matter.
         """
         paths = [attribute.path for attribute in kind.sensitive]
-        found = {
-            part: tuple(at for at, path in enumerate(paths) if path in own)
-            for part, own in terms.tables.items()
+        by_part = {
+            part: tuple(position for position, path in enumerate(paths) if path in positions)
+            for part, positions in terms.tables.items()
         }
-        tables = [(part, own) for part, own in found.items() if own]
-        alone = set(range(len(paths))) - {at for _, own in tables for at in own}
-        return [*tables, *(("", (at,)) for at in sorted(alone))]
+        tables = [(part, positions) for part, positions in by_part.items() if positions]
+        alone = set(range(len(paths))) - {position for _, positions in tables for position in positions}
+        return [*tables, *(("", (position,)) for position in sorted(alone))]
 
     def compare_carried(self, terms: Terms, tokens: Tokens) -> Iterator[Difference]:
         """Yield the first unchanged value of each field that differs; collect pseudonyms."""
         if terms.traits.publishes_classes:
             return
-        for kind, own in self._by_type():
+        for kind, vertices in self._by_type():
             attributes = kind.of_role(Role.CARRIED)
             if not attributes:
                 continue
             none = (None,) * len(attributes)
             failing: dict[str, int] = {}
-            for vertex, target in zip(own.tolist(), self.target[own].tolist(), strict=True):
+            for vertex, target in zip(vertices.tolist(), self.target[vertices].tolist(), strict=True):
                 values = zip(
                     attributes,
                     self.shown.carried.get(vertex, none),
@@ -250,9 +250,9 @@ def _failing(
 ) -> NDArray[np.bool_]:
     """Return where a pair of numbers fails; equal pairs are decided once."""
     width = int(stated.max(initial=0)) + 2
-    pairs, at = np.unique((shown.astype(np.int64) + 1) * width + stated + 1, return_inverse=True)
-    found = np.array([not holds(pair // width - 1, pair % width - 1) for pair in pairs.tolist()], np.bool_)
-    failing: NDArray[np.bool_] = found[at.reshape(-1)]
+    pairs, number = np.unique((shown.astype(np.int64) + 1) * width + stated + 1, return_inverse=True)
+    fails = np.array([not holds(pair // width - 1, pair % width - 1) for pair in pairs.tolist()], np.bool_)
+    failing: NDArray[np.bool_] = fails[number.reshape(-1)]
     return failing
 
 
@@ -263,8 +263,8 @@ def _digest(value: Scalar) -> bytes:
 def find_unequal(tokens: Iterable[Tokens]) -> str | None:
     """Return a domain in which pseudonyms and values do not correspond one to one; None if there is none."""
     every: dict[str, set[tuple[bytes, bytes]]] = {}
-    for own in tokens:
-        for domain, pairs in own.items():
+    for of_part in tokens:
+        for domain, pairs in of_part.items():
             every.setdefault(domain, set()).update(pairs)
     for domain in sorted(every):
         pairs = every[domain]

@@ -43,23 +43,22 @@ def read_data(documents: Iterable[Document], prepared: Prepared, original: Fores
     records = PublishedRecords(prepared.binding, traits, {})
     readers = [
         [
-            _OpenReader(tree, LabelReader(tree, one.path, traits))
-            for tree, one in zip(own, kind.quasi, strict=True)
+            _OpenReader(tree, LabelReader(tree, field.path, traits))
+            for tree, field in zip(trees, kind.quasi, strict=True)
         ]
-        for kind, own in zip(schema.types, original.hierarchies, strict=True)
+        for kind, trees in zip(schema.types, original.hierarchies, strict=True)
     ]
-    domains = [[_OpenDomain.of(domain) for domain in own] for own in original.domains]
-    frame = Frame(
-        schema,
-        tuple(tuple(replace(one.tree, node_of=one.node_of) for one in own) for own in readers),
-        tuple(map(tuple, domains)),
+    domains = tuple(tuple(map(_OpenDomain.of, of_type)) for of_type in original.domains)
+    labels = tuple(
+        tuple(replace(reader.tree, node_of=reader.node_of) for reader in of_type) for of_type in readers
     )
+    frame = Frame(schema, labels, domains)
     encoder = RecordEncoder(frame, 0)
     for bound in records.bind(zip(documents, repeat(1))):
         encoder.add(bound)
     encoded = encoder.take_encoded()  # what is not known is met now
-    trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
-    known = tuple(tuple(domain.extend() for domain in own) for own in domains)
+    trees = tuple(tuple(reader.hierarchy() for reader in of_type) for of_type in readers)
+    known = tuple(tuple(domain.extend() for domain in of_type) for of_type in domains)
     forest = replace(frame.forest(encoded), hierarchies=trees, domains=known)
     shown = np.arange(forest.vertex_count)
     form, classes = group_by_form(forest, shown, forest.nodes)
@@ -93,7 +92,7 @@ class _OpenReader:
             tree,
             labels=(*tree.labels, *made),
             ancestors=(*tree.ancestors, *(row[: tree.depths] for row in rows)),
-            lm=(*tree.lm, *(Fraction(int(own is not None)) for own in made)),
+            lm=(*tree.lm, *(Fraction(int(label is not None)) for label in made)),
             made=(tree.made or 0) + len(made),
             made_of=(*tree.made_of, *(self._list_covered(label) for label in made)),
         )
@@ -103,17 +102,17 @@ class _OpenReader:
         bounds = read_interval(label)
         if bounds is None:
             return ()
-        found = []
-        for node, own in enumerate(self.tree.labels):
-            if own is None or isinstance(own, bool):
+        covered = []
+        for node, text in enumerate(self.tree.labels):
+            if text is None or isinstance(text, bool):
                 continue
             try:
-                number = exact(own)
+                number = exact(text)
             except Uncovered:
                 continue
             if bounds(number):
-                found.append(range(node, node + 1))
-        return tuple(found)
+                covered.append(range(node, node + 1))
+        return tuple(covered)
 
 
 def read_interval(label: Scalar) -> Callable[[Fraction | int], bool] | None:

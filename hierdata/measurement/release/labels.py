@@ -97,8 +97,8 @@ class Sets:
 
     def _content(self, nodes: Collection[int], lacking: bool) -> Content:
         """Build a content in the order in which it is spelled, each value once."""
-        place = self._tree.ancestors.__getitem__ if self._tree.axis is None else None
-        return Content(tuple(sorted(set(nodes), key=place)), lacking)
+        order = self._tree.ancestors.__getitem__ if self._tree.axis is None else None
+        return Content(tuple(sorted(set(nodes), key=order)), lacking)
 
     def _range(self, label: str) -> tuple[int, ...]:
         least, comma, greatest = label[1:-1].partition(", ")
@@ -162,12 +162,12 @@ def _readings(label: Scalar) -> list[_Key]:
     """List what a published label may mean: first itself, then what a text spells."""
     if not isinstance(label, str):
         return [_key(label)]
-    found: list[_Key] = [_key(label)]
+    readings: list[_Key] = [_key(label)]
     if label in ("true", "false"):
-        found.append((bool, label == "true"))
+        readings.append((bool, label == "true"))
     with suppress(Uncovered):
-        found.append((int, exact(label)))
-    return found
+        readings.append((int, exact(label)))
+    return readings
 
 
 class OfOriginal(SensitiveDomain):
@@ -241,11 +241,11 @@ class Terms:
     def _key(self, value: Scalar, number: bool) -> object:
         """Return the value whatever its type, and whether it is in the one spelling of its type."""
         try:
-            found = identity(value, number)
+            value_itself = identity(value, number)
         except Uncovered:
             return spelling(value)
         once = spell_text_once(value) if number else spell_once(value)
-        return found, self.typed or spelling(value) == spelling(once)
+        return value_itself, self.typed or spelling(value) == spelling(once)
 
 
 REMEMBERED = 1 << 20
@@ -286,5 +286,5 @@ class Cover:
                     return content.lacking
                 inside = tree.axis is not None and content.nodes and content.nodes[0] <= node
                 return node in content.nodes or bool(inside and node <= content.nodes[-1])
-        above = (tree.labels[one] for one in tree.ancestors[node] if one >= 0)
+        above = (tree.labels[ancestor] for ancestor in tree.ancestors[node] if ancestor >= 0)
         return any(stated is not None and self._terms.same_label(label, stated) for stated in above)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count, repeat
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class ShownEncoder:
     def __init__(self, prepared: Prepared, beside: Mapping[str, Iterable[Document]]) -> None:
         self.problem: VerificationError | None = None
         self._prepared = prepared
-        self._labels = [[_Labels() for _ in own] for own in prepared.hierarchies]
+        self._labels = [[_Labels() for _ in trees] for trees in prepared.hierarchies]
         self._encoder = RecordEncoder(self._frame(), 0)
         try:
             self._records = PublishedRecords(
@@ -65,10 +65,10 @@ class ShownEncoder:
         return Frame(
             prepared.schema,
             tuple(
-                tuple(replace(tree, node_of=one.number) for tree, one in zip(own, numbered, strict=True))
-                for own, numbered in zip(prepared.hierarchies, self._labels, strict=True)
+                tuple(replace(tree, node_of=labels.number) for tree, labels in zip(*of_type, strict=True))
+                for of_type in zip(prepared.hierarchies, self._labels, strict=True)
             ),
-            tuple(tuple(_AnyValue(domain.path, ()) for domain in own) for own in prepared.domains),
+            tuple(tuple(_AnyValue(domain.path, ()) for domain in domains) for domains in prepared.domains),
         )
 
     def add(self, batch: Sequence[Document]) -> None:
@@ -76,8 +76,8 @@ class ShownEncoder:
         if self.problem is not None:
             return
         try:
-            for own in self._records.bind(zip(batch, repeat(1)), self._encoder.records):
-                self._encoder.add(own)
+            for records in self._records.bind(zip(batch, repeat(1)), self._encoder.records):
+                self._encoder.add(records)
         except InputError as error:
             self.problem = VerificationError(
                 error.message, record=error.record, path=error.path, revealed=error.revealed
@@ -97,7 +97,8 @@ class ShownEncoder:
         groups = None if of_groups is None else of_groups.by_part()
         if self._prepared.policy.recoding_traits.publishes_classes:
             groups = {"": _places(encoded, self._records.documents)}
-        return Shown(encoded, tuple(tuple(one.take() for one in own) for own in self._labels), groups)
+        labels = tuple(tuple(field.take() for field in of_type) for of_type in self._labels)
+        return Shown(encoded, labels, groups)
 
 
 def _places(encoded: Encoded, classes: Sequence[int]) -> NDArray[np.int64]:
@@ -105,23 +106,22 @@ def _places(encoded: Encoded, classes: Sequence[int]) -> NDArray[np.int64]:
     ends = np.cumsum(encoded.size)
     inside = np.arange(len(encoded.type)) - np.repeat(ends - encoded.size, encoded.size)
     of_class = np.repeat(np.array(classes, np.int64), encoded.size)
-    found: NDArray[np.int64] = of_class * (int(encoded.size.max(initial=0)) + 1) + inside
-    return found
+    numbers: NDArray[np.int64] = of_class * (int(encoded.size.max(initial=0)) + 1) + inside
+    return numbers
 
 
 class _Labels:
     """The labels of one quasi-identifier, numbered as they come."""
 
     def __init__(self) -> None:
-        self._found: list[Scalar] = []
-        self._next = count()
+        self._labels: list[Scalar] = []
 
     def number(self, label: Scalar) -> int:
-        self._found.append(label)
-        return next(self._next)
+        self._labels.append(label)
+        return len(self._labels) - 1
 
     def take(self) -> tuple[Scalar, ...]:
-        return tuple(self._found)
+        return tuple(self._labels)
 
 
 class _AnyValue(SensitiveDomain):
@@ -182,14 +182,14 @@ def link(
     bins = np.searchsorted(starts[:-1], targets, side="right") - 1
     forest, of_vertices = frame.forest(whole), np.repeat(bins, size)
     for bin in np.unique(bins).tolist():
-        own = np.flatnonzero(bins == bin)
-        if len(own) == len(size):
+        records = np.flatnonzero(bins == bin)
+        if len(records) == len(size):
             yield bin, LinkedRecords(bin, replace(shown, encoded=whole), targets, places)
             continue
         inside = of_vertices == bin
-        encoded = part(forest, numbers, own)
-        groups = None if shown.groups is None else {name: at[inside] for name, at in shown.groups.items()}
-        yield (
-            bin,
-            LinkedRecords(bin, replace(shown, encoded=encoded, groups=groups), targets[own], places[inside]),
-        )
+        encoded = part(forest, numbers, records)
+        groups = None
+        if shown.groups is not None:
+            groups = {part_name: numbers[inside] for part_name, numbers in shown.groups.items()}
+        linked = replace(shown, encoded=encoded, groups=groups)
+        yield bin, LinkedRecords(bin, linked, targets[records], places[inside])

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,15 @@ class ReleaseMeasurement:
             "records": self.records,
             "published": self.published,
             "metrics": _plain(self.metrics),
-            "attackers": {name: _plain(own) for name, own in self.attackers.items()},
+            "attackers": {name: _plain(risks) for name, risks in self.attackers.items()},
             "left_out": dict(self.left_out),
-            "values": [own.as_dict() for own in self.values],
-            "classes": {path: [own.as_dict() for own in found] for path, found in self.classes.items()},
+            "values": [values.as_dict() for values in self.values],
+            "classes": {path: [each.as_dict() for each in listed] for path, listed in self.classes.items()},
         }
 
 
 def _plain(measures: Mapping[str, Measure]) -> dict[str, Any]:
-    return {name: one.model_dump(mode="json") for name, one in measures.items()}
+    return {name: measure.model_dump(mode="json") for name, measure in measures.items()}
 
 
 def measure_rebuilt(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
@@ -88,24 +89,24 @@ def measure_rebuilt(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
         if name not in left_out
     }
     attackers = {
-        name: {risk: metric for risk, metric in own.items() if risk not in left_out}
-        for name, own in bind_attackers(prepared.policy, forest.schema, forest.domains).items()
+        name: {risk: metric for risk, metric in risks.items() if risk not in left_out}
+        for name, risks in bind_attackers(prepared.policy, forest.schema, forest.domains).items()
     }
-    asked = [*metrics.values(), *(metric for own in attackers.values() for metric in own.values())]
+    asked = [*metrics.values(), *(metric for risks in attackers.values() for metric in risks.values())]
     tallies = tally(publication, forest, asked)
-    found = {name: metric.figures(tallies) for name, metric in metrics.items()}
+    computed = {name: metric.figures(tallies) for name, metric in metrics.items()}
+    measured = {name: of_metric for name, of_metric in computed.items() if of_metric}
     left_out |= {
-        name: "no field of the policy has what it measures" for name, own in found.items() if not own
+        name: "no field of the policy has what it measures" for name in computed if name not in measured
     }
     left_out |= {
         f"{name} {figure}": "the files do not tell which siblings that look alike were aligned"
-        for name, own in found.items()
-        if own
+        for name in measured
         for figure in every[name].aligned
     }
     counts: Counted = tallies[count_part]
     return ReleaseMeasurement(
-        figures({name: own for name, own in found.items() if own}),
+        figures(measured),
         attacker_risks(attackers, tallies),
         left_out,
         counts.records,
@@ -127,11 +128,12 @@ def _name_values(
     """Return the figures of single values and of classes, and the value behind each label."""
     publication, forest = rebuilt.publication, rebuilt.forest
     rates: dict[str | None, Any] = {None: metrics["discrimination_rate"]}
-    rates |= {name: own["discrimination_rate"] for name, own in attackers.items()}
+    rates |= {name: risks["discrimination_rate"] for name, risks in attackers.items()}
     values, names = list_known_values(publication, forest, rates, tallies)
     classes = list_diversities(publication, forest)
-    for domain in (domain for own in forest.domains for domain in own if domain.path in classes):
-        names[domain.path] = dict(zip(label_values(domain.values), domain.values, strict=True))
+    for domain in chain.from_iterable(forest.domains):
+        if domain.path in classes:
+            names[domain.path] = dict(zip(label_values(domain.values), domain.values, strict=True))
     return values, classes, names
 
 
@@ -172,14 +174,14 @@ class ClassDiversity:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data; ``distances`` has one row and column for equal values."""
-        own = difference_matrix([self.paths[label] for label in self.counts])
+        matrix = difference_matrix([self.paths[label] for label in self.counts])
         return {
             "number": self.number,
             "size": self.size,
             "diversity_degree": plain_number(self.diversity_degree),
             "mean_pair_distance": plain_number(self.mean_pair_distance),
             "values": [{"value": label, "count": count} for label, count in self.counts.items()],
-            "distances": [[float(apart) for apart in row] for row in own],
+            "distances": [[float(apart) for apart in row] for row in matrix],
         }
 
 
@@ -187,8 +189,8 @@ def list_diversities(publication: Publication, forest: Forest) -> dict[str, tupl
     """Return the diversity of each position, by the path of each sensitive attribute with a taxonomy."""
     return {
         domain.path: tuple(_diversities(publication, forest, kind, position, domain.paths, domain))
-        for kind, own in enumerate(forest.domains)
-        for position, domain in enumerate(own)
+        for kind, domains in enumerate(forest.domains)
+        for position, domain in enumerate(domains)
         if domain.paths is not None
     }
 
@@ -207,15 +209,15 @@ def _diversities(
     vertices = np.flatnonzero((places >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     pairs = np.stack([places[vertices], codes.astype(np.int64)])[:, codes >= 0]
-    found, counts = np.unique(pairs, axis=1, return_counts=True)
+    distinct, counts = np.unique(pairs, axis=1, return_counts=True)
     held: dict[int, dict[int, int]] = {}
-    for class_position, code, count in zip(*found.tolist(), counts.tolist(), strict=True):
+    for class_position, code, count in zip(*distinct.tolist(), counts.tolist(), strict=True):
         held.setdefault(class_position, {})[code] = count
     known: dict[tuple[tuple[int, int], ...], tuple[Fraction | None, Fraction | None]] = {}
-    for number, own in enumerate(held.values(), 1):
-        key = tuple(own.items())
+    for number, counts_of_codes in enumerate(held.values(), 1):
+        key = tuple(counts_of_codes.items())
         if key not in known:
-            known[key] = _degrees(own, paths)
+            known[key] = _degrees(counts_of_codes, paths)
         yield ClassDiversity(number, {labels[code]: count for code, count in key}, *known[key], path_of)
 
 
@@ -226,14 +228,11 @@ def _degrees(
     size, listed = sum(counts.values()), list(counts.items())
     if size < 2:
         return None, None
-    total = sum(
-        (
-            one * other * distance(paths[code], paths[apart])
-            for at, (code, one) in enumerate(listed)
-            for apart, other in listed[at + 1 :]
-        ),
-        Fraction(0),
+    distances = (
+        times * other_times * distance(paths[code], paths[other])
+        for (code, times), (other, other_times) in combinations(listed, 2)
     )
+    total = sum(distances, Fraction(0))
     return total / size, 2 * total / (size * (size - 1))
 
 
@@ -271,7 +270,7 @@ def list_known_values(
     """
     names: dict[str, Mapping[str, Scalar]] = {}
     labelled: dict[RiskTarget, KeyLabels] = {}
-    found = []
+    known_values = []
     for attacker, risk in risks.items():
         for target in risk.targets(forest.schema, forest.domains):
             if target not in labelled:
@@ -280,8 +279,8 @@ def list_known_values(
             known: JointTally = tallies[Known(target)]
             usual: JointTally = tallies[Usual(target)]
             values = rate_values(known, labelled[target].labels, usual.values)
-            found.append(KnownValues(attacker, target.path, _paths(forest, target), values))
-    return tuple(found), names
+            known_values.append(KnownValues(attacker, target.path, _paths(forest, target), values))
+    return tuple(known_values), names
 
 
 def _label(publication: Publication, forest: Forest, target: RiskTarget) -> KeyLabels:

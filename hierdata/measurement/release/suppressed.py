@@ -41,7 +41,7 @@ class WithSuppressed:
     ) -> None:
         self._original, self._frame, self._groups = original, frame, groups
         self._known_values = known or ((),) * len(frame.domains)
-        self._untied = {*untied, *(kind for kind, own in enumerate(self._known_values) if own)}
+        self._untied = {*untied, *(kind for kind, attributes in enumerate(self._known_values) if attributes)}
         self.left_out: dict[tuple[int, int], NDArray[np.integer]] = {}
         self._encoder = RecordEncoder(frame, 0)
         self._records = 0
@@ -57,13 +57,13 @@ class WithSuppressed:
     def _put_aside(self, batch: BoundRecords, before: int) -> BoundRecords:
         """Put the first record with each type aside, since suppressed vertices may be put there."""
         others = []
-        for place, record in enumerate(vertices(batch, self._frame.schema), before):
-            own = _breadth_first(record)
-            if all(vertex.type in self._known for vertex in own):
+        for number, record in enumerate(vertices(batch, self._frame.schema), before):
+            record_vertices = _breadth_first(record)
+            if all(vertex.type in self._known for vertex in record_vertices):
                 others.append(record)
                 continue
-            self._aside[place] = record
-            for vertex in own:
+            self._aside[number] = record
+            for vertex in record_vertices:
                 self._known.setdefault(vertex.type, vertex)
         return together(others, self._frame.schema)
 
@@ -104,8 +104,8 @@ class WithSuppressed:
             if len(self._groups) != len(inside):
                 raise VerificationError("a vertex of a group has no value where one is required")
             groups = np.array(self._groups, np.int64).reshape(len(inside), -1)
-        own = [id(vertex) for record in self._aside.values() for vertex in _breadth_first(record)]
-        return groups[~inside], dict(zip(own, map(tuple, groups[inside].tolist()), strict=True))
+        ids = [id(vertex) for record in self._aside.values() for vertex in _breadth_first(record)]
+        return groups[~inside], dict(zip(ids, map(tuple, groups[inside].tolist()), strict=True))
 
     def _suppressed_vertices(self, published: Sequence[Encoded]) -> list[Vertex]:
         """Put each suppressed vertex below any vertex of its parent's type; return the suppressed records."""
@@ -113,14 +113,14 @@ class WithSuppressed:
         gone: list[list[Vertex]] = []
         for kind in self._original.schema.types:
             quasi, carried = (len(kind.of_role(role)) for role in (Role.QUASI, Role.CARRIED))
-            own = [
+            suppressed = [
                 Vertex(kind.index, [None] * quasi, self._values(kind, codes), [None] * carried, [])
                 for codes in self._list_missing(kind, forests)
             ]
-            gone.append(own)
-            if own and kind.parent is not None:
+            gone.append(suppressed)
+            if suppressed and kind.parent is not None:
                 parent = gone[kind.parent][0] if gone[kind.parent] else self._known[kind.parent]
-                parent.children = sorted([*parent.children, *own], key=lambda vertex: vertex.type)
+                parent.children = sorted([*parent.children, *suppressed], key=lambda vertex: vertex.type)
         return gone[0]
 
     def _list_missing(self, kind: VertexType, forests: Sequence[Forest]) -> Iterator[_Codes]:
@@ -129,34 +129,32 @@ class WithSuppressed:
         Untied attributes are counted one by one.
         """
         width = len(self._frame.domains[kind.index])
-        own = [np.flatnonzero(forest.type == kind.index) for forest in forests]
-        codes = np.concatenate(
-            [
-                forest.sensitive[forest.first_sensitive[at][:, None] + np.arange(width)]
-                for forest, at in zip(forests, own, strict=True)
-            ]
-        )
-        tables = [codes[:, [at]] for at in range(width)] if kind.index in self._untied else [codes]
-        gone = 2 * len(own[0]) - len(codes)
+        by_forest = []
+        for forest in forests:
+            first = forest.first_sensitive[forest.type == kind.index]
+            by_forest.append(forest.sensitive[first[:, None] + np.arange(width)])
+        codes, before = np.concatenate(by_forest), len(by_forest[0])
+        tables = [codes[:, [column]] for column in range(width)] if kind.index in self._untied else [codes]
+        gone = 2 * before - len(codes)
         parts = [
-            self._divide_left(kind, table, len(own[0]), gone, at)
-            if at in self._known_values[kind.index]
-            else self._subtract(kind, table, len(own[0]))
-            for at, table in enumerate(tables)
+            self._divide_left(kind, table, before, gone, position)
+            if position in self._known_values[kind.index]
+            else self._subtract(kind, table, before)
+            for position, table in enumerate(tables)
         ]
         return (sum(each, ()) for each in zip(*parts, strict=True))
 
     def _divide_left(
-        self, kind: VertexType, codes: NDArray[np.integer], before: int, gone: int, at: int
+        self, kind: VertexType, codes: NDArray[np.integer], before: int, gone: int, position: int
     ) -> list[_Codes]:
         """Give the values that the release lacks to the ``gone`` vertices first, then to published ones."""
         there = codes[:, 0] != MISSING
         first = there.copy()
         first[before:] = False
         shown = np.concatenate((codes[first], codes[there & ~first]))
-        left = self._subtract(kind, shown, int(first.sum()))
-        self.left_out[kind.index, at] = np.array([code for (code,) in left[gone:]], np.int32)
-        return [*left[:gone], *[(MISSING,)] * (gone - len(left))]
+        lacking = self._subtract(kind, shown, int(first.sum()))
+        self.left_out[kind.index, position] = np.array([code for (code,) in lacking[gone:]], np.int32)
+        return [*lacking[:gone], *[(MISSING,)] * (gone - len(lacking))]
 
     def _subtract(self, kind: VertexType, codes: NDArray[np.integer], before: int) -> list[_Codes]:
         """Return the rows that the first ``before`` have more often than the others, as often, in order."""
@@ -165,16 +163,17 @@ class WithSuppressed:
             pairs = number * (int(column.max(initial=MISSING)) - MISSING + 1) + (column - MISSING)
             number = number_keys(pairs)[1]
         kinds = int(number.max(initial=-1)) + 1
-        left = np.bincount(number[:before], minlength=kinds) - np.bincount(number[before:], minlength=kinds)
-        if (left < 0).any():
+        lacking = np.bincount(number[:before], minlength=kinds)
+        lacking -= np.bincount(number[before:], minlength=kinds)
+        if (lacking < 0).any():
             has = codes.shape[1] > 0
-            what = "sensitive values occur more often" if has else "there are more of these vertices"
+            subject = "sensitive values occur more often" if has else "there are more of these vertices"
             raise VerificationError(
-                f"{what} in the release than in the original: it belongs to another input", path=kind.path
+                f"{subject} in the release than in the original: it belongs to another input", path=kind.path
             )
         first, _ = number_keys(number[:before])
         there, order = number[first], np.argsort(first)
-        rows = np.repeat(codes[first[order]], left[there[order]], axis=0)
+        rows = np.repeat(codes[first[order]], lacking[there[order]], axis=0)
         return list(map(tuple, rows.tolist()))
 
     def _values(self, kind: VertexType, codes: _Codes) -> list[Scalar]:
@@ -185,7 +184,7 @@ class WithSuppressed:
 
 
 def _breadth_first(record: Vertex) -> list[Vertex]:
-    own = [record]
-    for vertex in own:
-        own += vertex.children
-    return own
+    vertices = [record]
+    for vertex in vertices:
+        vertices += vertex.children
+    return vertices
