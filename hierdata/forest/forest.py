@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -103,6 +103,11 @@ class Forest:
             if self.input_sensitive is None
             else replace(self, sensitive=self.input_sensitive, input_sensitive=None)
         )
+
+    def list_domains(self) -> Iterator[tuple[int, int, SensitiveDomain]]:
+        """Yield each sensitive attribute: its vertex type, its position there, and its domain."""
+        for kind, domains in enumerate(self.domains):
+            yield from ((kind, position, domain) for position, domain in enumerate(domains))
 
     @property
     def root_hierarchies(self) -> tuple[Hierarchy, ...]:

@@ -62,13 +62,8 @@ class _TreeQuestion:
 
     @classmethod
     def of(cls, forest: Forest, sensitive: str, partition: tuple[Goal, Path] | None) -> _TreeQuestion:
-        kind, position = next(
-            (kind, position)
-            for kind, domains in enumerate(forest.domains)
-            for position, domain in enumerate(domains)
-            if domain.path == sensitive
-        )
-        domain, every = forest.domains[kind][position], np.flatnonzero(forest.type == kind)
+        kind, position, domain = next(site for site in forest.list_domains() if site[2].path == sensitive)
+        every = np.flatnonzero(forest.type == kind)
         codes = forest.sensitive[forest.first_sensitive[every] + position]
         blocks = None
         if partition is not None:

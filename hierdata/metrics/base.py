@@ -231,13 +231,12 @@ def collect_sums(pairs: Iterable[tuple[int, int]]) -> Sums[int, int]:
 
 def columns(publication: Publication, forest: Forest) -> Iterator[PublishedColumn]:
     """Yield every sensitive attribute that has values."""
-    for kind, domains in enumerate(forest.domains):
+    for kind, position, domain in forest.list_domains():
         vertices = np.flatnonzero(forest.type == kind)
-        for position, domain in enumerate(domains):
-            entries = forest.first_sensitive[vertices] + position
-            codes = forest.input_values[entries]
-            there = codes >= 0
-            if there.any():
-                shown = publication.positions_of(domain.path)[vertices]
-                shown = np.where(forest.sensitive[entries] < 0, SUPPRESSED, shown)
-                yield PublishedColumn(Site(kind, position, domain.path), shown[there], codes[there])
+        entries = forest.first_sensitive[vertices] + position
+        codes = forest.input_values[entries]
+        there = codes >= 0
+        if there.any():
+            shown = publication.positions_of(domain.path)[vertices]
+            shown = np.where(forest.sensitive[entries] < 0, SUPPRESSED, shown)
+            yield PublishedColumn(Site(kind, position, domain.path), shown[there], codes[there])

@@ -105,8 +105,7 @@ class _Dissimilarity(Added):
 def _dissimilarity(publication: Publication, forest: Forest) -> _Dissimilarity:
     with_levels = [
         (kind, position, domain.level_count)
-        for kind, domains in enumerate(forest.domains)
-        for position, domain in enumerate(domains)
+        for kind, position, domain in forest.list_domains()
         if domain.levels is not None and domain.level_count > 1  # one level is never apart from itself
     ]
     pooled = aligned = _sum_pairs(publication, forest, None, with_levels)
@@ -238,8 +237,7 @@ class _DiversitySums(Added):
 def _degrees(publication: Publication, forest: Forest) -> _DiversitySums:
     with_taxonomy = [
         (kind, position, domain.paths)
-        for kind, domains in enumerate(forest.domains)
-        for position, domain in enumerate(domains)
+        for kind, position, domain in forest.list_domains()
         if domain.paths is not None
     ]
     degrees = [

@@ -286,5 +286,4 @@ def _groups(publication: Publication, forest: Forest) -> Sums[int, Sums[int, int
 
 def _sizes(places: NDArray[np.int64]) -> Sums[int, int]:
     _, sizes = np.unique(places[places >= 0], return_counts=True)
-    distinct, counts = np.unique(sizes, return_counts=True)
-    return Sums(zip(distinct.tolist(), counts.tolist(), strict=True))
+    return Sums(count_numbers(sizes))

@@ -9,7 +9,7 @@ import numpy as np
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.metrics.base import Added, Metric, Same, Sums, Tallies, columns
+from hierdata.metrics.base import Added, Metric, Same, Sums, Tallies, columns, count_numbers
 
 __all__ = ["Counted", "Tallies", "count_part", "tally"]
 
@@ -85,23 +85,16 @@ def _class_sizes(publication: Publication, forest: Forest) -> Sums[int, int]:
     roots = forest.roots[:-1]
     classes = publication.equivalence_class[roots[publication.shown[roots] >= 0]]
     _, sizes = np.unique(classes[classes >= 0], return_counts=True)
-    return Sums(
-        {
-            int(size): int(size * times)
-            for size, times in zip(*np.unique(sizes, return_counts=True), strict=True)
-        }
-    )
+    return Sums({size: size * times for size, times in count_numbers(sizes)})
 
 
 def _levels(forest: Forest) -> Sums[str, Sums[int, int]]:
     """Count the original values of each level, by sensitive attribute that has levels."""
     levels_by_path: Sums[str, Sums[int, int]] = Sums()
-    for kind, domains in enumerate(forest.domains):
-        vertices = np.flatnonzero(forest.type == kind)
-        for position, domain in enumerate(domains):
-            if domain.levels:
-                codes = forest.input_values[forest.first_sensitive[vertices] + position]
-                levels = np.array(domain.levels, np.int64)[codes[codes >= 0]]
-                counts = np.bincount(levels, minlength=domain.level_count + 1).tolist()
-                levels_by_path += Sums({domain.path: Sums(enumerate(counts[1:], 1))})
+    for kind, position, domain in forest.list_domains():
+        if domain.levels:
+            codes = forest.input_values[forest.first_sensitive[forest.type == kind] + position]
+            levels = np.array(domain.levels, np.int64)[codes[codes >= 0]]
+            counts = np.bincount(levels, minlength=domain.level_count + 1).tolist()
+            levels_by_path += Sums({domain.path: Sums(enumerate(counts[1:], 1))})
     return levels_by_path

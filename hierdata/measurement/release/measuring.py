@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,7 @@ def _name_values(
     rates |= {name: risks["discrimination_rate"] for name, risks in attackers.items()}
     values, names = list_known_values(publication, forest, rates, tallies)
     classes = list_diversities(publication, forest)
-    for domain in chain.from_iterable(forest.domains):
+    for _, _, domain in forest.list_domains():
         if domain.path in classes:
             names[domain.path] = dict(zip(label_values(domain.values), domain.values, strict=True))
     return values, classes, names
@@ -189,8 +189,7 @@ def list_diversities(publication: Publication, forest: Forest) -> dict[str, tupl
     """Return the diversity of each position, by the path of each sensitive attribute with a taxonomy."""
     return {
         domain.path: tuple(_diversities(publication, forest, kind, position, domain.paths, domain))
-        for kind, domains in enumerate(forest.domains)
-        for position, domain in enumerate(domains)
+        for kind, position, domain in forest.list_domains()
         if domain.paths is not None
     }
 
