@@ -346,7 +346,7 @@ def _describe(lost: LostPlace, first: Searched, tried: Sequence[tuple[Remedy, Se
     before = first.share_kept(lost.path)
     helps = []
     for remedy, searched in tried:
-        if remedy.place not in (None, lost.path):
+        if remedy.path not in (None, lost.path):
             continue
         path = remedy.moved or lost.path
         kept = searched.share_kept(path)

@@ -36,13 +36,13 @@ class LostPlace:
 class Remedy:
     """A change of a policy in words, and the changed policy.
 
-    ``lift`` is a step of the shape to do first: then what was at ``place`` is at ``moved``. A remedy without
-    ``place`` concerns all of the release.
+    ``lift`` is a step of the shape to do first: then what was at ``path`` is at ``moved``. A remedy without
+    ``path`` concerns all of the release.
     """
 
     text: str
     policy: Policy
-    place: str | None = None
+    path: str | None = None
     lift: Lift | None = None
     moved: str | None = None
 
@@ -58,14 +58,16 @@ def suggest_remedies(
         changed = _try_change(policy, changes)
         if changed is not None:
             yield Remedy(text, changed)
-    for place in lost:
-        weighed = {path: policy.fields[path].model_copy(update={"weight": WEIGHT}) for path in place.fields}
+    for lost_place in lost:
+        weighed = {
+            path: policy.fields[path].model_copy(update={"weight": WEIGHT}) for path in lost_place.fields
+        }
         changed = _try_change(policy, {"fields": {**policy.fields, **weighed}}) if weighed else None
         if changed is not None:
-            target = "it" if place.fields == (place.path,) else "its fields"
-            yield Remedy(f"`weight: {WEIGHT}` on {target}", changed, place.path)
-        if place.nested:
-            yield from _lift_list(policy, place)
+            target = "it" if lost_place.fields == (lost_place.path,) else "its fields"
+            yield Remedy(f"`weight: {WEIGHT}` on {target}", changed, lost_place.path)
+        if lost_place.nested:
+            yield from _lift_list(policy, lost_place)
 
 
 def _changes_of_all(policy: Policy, may_show_sets: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -286,18 +286,18 @@ def bind_constraints(
     """Bind all models: those on records, and by vertex type and sensitive attribute those on values."""
     tied = policy.recoding_traits.ties_values
     on_records: list[Constraint] = []
-    on_values: list[list[list[Constraint]]] = [[[] for _ in own] for own in sensitive]
+    on_values: list[list[list[Constraint]]] = [[[] for _ in attributes] for attributes in sensitive]
     for model, scope in policy.scoped_models:
         if not model.per_attribute:
             on_records.append(model.bind(None))
             continue
-        for attributes, own, bound in zip(sensitive, domains, on_values, strict=True):
-            for (keys, _), domain, constraints in zip(attributes, own, bound, strict=True):
+        for attributes, domains_of_kind, bound in zip(sensitive, domains, on_values, strict=True):
+            for (keys, _), domain, constraints in zip(attributes, domains_of_kind, bound, strict=True):
                 if scope is None or keys in scope:
                     constraints.append(model.bind_reading(domain, readings[keys], tied=tied))
     return Constraints(
         tuple(on_records),
-        tuple(tuple(tuple(constraints) for constraints in own) for own in on_values),
+        tuple(tuple(map(tuple, of_kind)) for of_kind in on_values),
         guarded=policy.guards_suppressed,
         bounded=tuple(_bound_values(policy, readings, sensitive, domains)),
         counts=tuple(_find_counted(policy, schema)),
