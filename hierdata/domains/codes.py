@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -155,20 +155,43 @@ class Prefix(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy over the observed codes. A number is treated as its plain spelling."""
-        observed_codes = group_observed(observed, _code)
-        nodes = _PrefixNodes(self.keep)
+        labels: list[Scalar] = [ROOT_LABEL]
+        rows: list[tuple[int, ...]] = [(0, *[-1] * len(self.keep))]
+        leaves = [0]
+        nodes: dict[str, int] = {}
+        finest: dict[str, int] = {}
         # Nodes of one length in the order of their first code: siblings are written in the order of nodes,
         # which must not depend on what else is in the collection.
-        codes = {code: nodes.add(code) for code in sorted(observed_codes, key=lambda code: (len(code), code))}
-        missing = len(nodes.labels)
+        for code in sorted(group_observed(observed, _code), key=lambda code: (len(code), code)):
+            row = [0]
+            for label in self._line_up(code):
+                node = -1 if label is None else nodes.setdefault(label, len(labels))
+                row.append(node)
+                if node == len(labels):
+                    labels.append(label)
+                    rows.append((*row, *[-1] * (len(self.keep) + 1 - len(row))))
+                    leaves.append(0)
+            for node in row:
+                if node >= 0:
+                    leaves[node] += 1
+            finest[code] = row[-1]
+        missing = len(labels)
         return Hierarchy(
-            (*nodes.labels, None),
-            (*nodes.rows, (0, missing, *[-1] * (len(self.keep) - 1))),
-            tuple(loss_of(below, len(observed_codes)) for below in (*nodes.leaves, 1)),
-            finder(codes, _code, missing),
+            (*labels, None),
+            (*rows, (0, missing, *[-1] * (len(self.keep) - 1))),
+            tuple(loss_of(below, len(finest)) for below in (*leaves, 1)),
+            finder(finest, _code, missing),
             {"kind": "prefix", "keep": list(self.keep), "mask": MASK},
-            len(observed_codes),
+            len(finest),
         )
+
+    def _line_up(self, code: str) -> Iterator[str | None]:
+        """Yield the labels of a code from the coarsest to the finest, None where it is too short for one."""
+        for keep in reversed(self.keep):
+            if keep < len(code):
+                yield code[:keep] + MASK * (len(code) - keep)
+            else:
+                yield code if keep == self.keep[0] else None
 
     def labels(self, folder: Path) -> Labels:
         """Return the masked codes with any of the prefixes, and the codes that the first one keeps whole."""
@@ -216,49 +239,6 @@ def _split_code(label: Scalar) -> tuple[float, bool]:
         return len(_code(str(label).rstrip(MASK) if masked else label)), masked
     except Uncovered:
         return inf, masked
-
-
-class _PrefixNodes:
-    """The root and the nodes of each added code, down to its finest; ``leaves`` counts codes below."""
-
-    def __init__(self, keep: tuple[int, ...]) -> None:
-        self.labels: list[Scalar] = [ROOT_LABEL]
-        self.rows: list[tuple[int, ...]] = [(0, *[-1] * len(keep))]
-        self.leaves = [0]
-        self._longest, *shorter = keep
-        self._shortest_first = shorter[::-1]
-        self._of_prefix: dict[str, int] = {}
-
-    def add(self, code: str) -> int:
-        """Add a code; return its finest node."""
-        row = [0]
-        for keep in self._shortest_first:
-            row.append(-1 if keep >= len(code) else self._node(row, _mask(code, keep)))
-        if len(code) > self._longest:
-            row.append(self._node(row, _mask(code, self._longest)))
-        else:
-            row.append(self._new(row, code))
-        for node in row:
-            if node >= 0:
-                self.leaves[node] += 1
-        return row[-1]
-
-    def _node(self, above: list[int], prefix: str) -> int:
-        node = self._of_prefix.get(prefix)
-        if node is None:
-            node = self._of_prefix[prefix] = self._new(above, prefix)
-        return node
-
-    def _new(self, above: list[int], label: Scalar) -> int:
-        node = len(self.labels)
-        self.labels.append(label)
-        self.rows.append((*above, node, *[-1] * (len(self._shortest_first) + 1 - len(above))))
-        self.leaves.append(0)
-        return node
-
-
-def _mask(code: str, keep: int) -> str:
-    return code[:keep] + MASK * (len(code) - keep)
 
 
 def _code(value: Scalar) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 from hierdata.documents.document import Scalar
@@ -141,28 +142,21 @@ class MapScale(LevelScale):
     """An explicit level for each value. Numbers match by value; so does text if all keys are numbers."""
 
     by: Mapping[str, int]
-    numbers: Mapping[Number, int] = field(init=False, repr=False, compare=False)
-    numeric: bool = field(init=False, repr=False, compare=False)
     kind: ClassVar[str] = "map"
 
-    def __post_init__(self) -> None:
-        numbers: dict[Number, int] = {}
-        texts = 0
-        for key, level in self.by.items():
-            try:
-                numbers[exact(key)] = level
-            except Uncovered:
-                texts += 1
-        object.__setattr__(self, "numbers", numbers)
-        object.__setattr__(self, "numeric", not texts)
+    @cached_property
+    def numbers(self) -> Mapping[Number, int]:
+        """The levels by the numbers that keys spell."""
+        return {number: level for key, level in self.by.items() if (number := _number(key)) is not None}
 
     @property
     def count(self) -> int:  # noqa: D102
         return max(self.by.values())
 
-    @property
-    def reads_numbers(self) -> bool:  # noqa: D102
-        return self.numeric
+    @cached_property
+    def reads_numbers(self) -> bool:
+        """Whether all keys are numbers."""
+        return all(_number(key) is not None for key in self.by)
 
     def level(self, value: Scalar) -> int:  # noqa: D102
         key = self.canonical(value)
@@ -306,6 +300,13 @@ def scale_from_facts(facts: Mapping[str, Any]) -> LevelScale:
         shapes = tuple((level, Trapezoid(*map(parameter, corners))) for level, corners in stated)
         return SetScale(shapes, facts["outside"] == "clamp")
     raise ValueError("the facts are of no known kind")
+
+
+def _number(key: str) -> Number | None:
+    try:
+        return exact(key)
+    except Uncovered:
+        return None
 
 
 def _direct_level(level: int, falling: bool) -> int:

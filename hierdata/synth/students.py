@@ -81,17 +81,15 @@ def students(
     return (campus.student(ordinal) for ordinal in range(1, records + 1))
 
 
+@dataclass(frozen=True)
 class _Campus:
     """Draws students with fixed parameters."""
 
-    def __init__(
-        self, draws: Draws, depth: int, correlation: float, levels: tuple[float, ...], shape: StudentShape
-    ) -> None:
-        self.draws = draws
-        self.depth = depth
-        self.correlation = correlation
-        self.shape = shape
-        self.levels = levels
+    draws: Draws
+    depth: int
+    correlation: float
+    levels: tuple[float, ...]
+    shape: StudentShape
 
     def student(self, ordinal: int) -> dict[str, Any]:
         draws, shape = self.draws, self.shape

@@ -70,18 +70,17 @@ class Kinds:
                 self.below[key] = kinds
         return kinds
 
-    def restoring(self, replaced: Collection[Keys], named: Collection[Keys]) -> Restore | None:
-        """Return the function that gives published values the type of the originals at their path.
+    def restoring(
+        self, replaced: Collection[Keys], named: Collection[Keys], keys: Keys = ()
+    ) -> Restore | None:
+        """Return the function that gives published values, at ``keys``, the type of the originals there.
 
         A text is read as the only type that a path had, if that type writes the same text for what was read;
         so a generalized value stays text. Texts at the paths ``replaced`` are pseudonyms or constants, those
         at ``named`` may be names of a taxonomy's nodes, which look like bytes do. None where nothing
         differs from what is read.
         """
-        return self._restoring(replaced, named, ())
-
-    def _restoring(self, replaced: Collection[Keys], named: Collection[Keys], keys: Keys) -> Restore | None:
-        restores = {key: kinds._restoring(replaced, named, (*keys, key)) for key, kinds in self.below.items()}
+        restores = {key: kinds.restoring(replaced, named, (*keys, key)) for key, kinds in self.below.items()}
         below = {key: kinds for key, kinds in restores.items() if kinds is not None}
         read_text = None if keys in replaced else _text_reader(self.types, keys in named)
         read_number = _number_reader(self.types)
