@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -243,30 +244,26 @@ class Taxonomy(QuasiDomain):
         return nodes
 
 
+@dataclass(frozen=True)
 class _Version:
-    """A state of a taxonomy: a changed file, or another tree in the policy, is another one."""
+    """A state of a taxonomy: a changed file, or another tree in the policy, has another ``key``."""
 
-    def __init__(self, taxonomy: Taxonomy, folder: Path, state: tuple[int, ...] | str) -> None:
-        self.taxonomy, self.folder = taxonomy, folder
-        where = None if taxonomy.file is None else (taxonomy.file, taxonomy.delimiter, folder)
-        self._key = (type(taxonomy), where, taxonomy.inner, taxonomy.finest, state)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Version) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+    key: tuple[object, ...]
+    taxonomy: Taxonomy = field(compare=False)
+    folder: Path = field(compare=False)
 
 
 def _version(taxonomy: Taxonomy, folder: Path) -> _Version | None:
     """Return the state of a taxonomy now; None if its file is missing."""
+    key: tuple[object, ...] = (type(taxonomy), taxonomy.inner, taxonomy.finest)
     if taxonomy.file is None:
-        return _Version(taxonomy, folder, repr(taxonomy.tree))
+        return _Version((*key, repr(taxonomy.tree)), taxonomy, folder)
     try:
         status = locate_tree(folder, taxonomy.file).stat()
     except (OSError, PolicyError):
         return None
-    return _Version(taxonomy, folder, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    key += (taxonomy.file, taxonomy.delimiter, folder, status.st_dev, status.st_ino, status.st_size)
+    return _Version((*key, status.st_mtime_ns), taxonomy, folder)
 
 
 def _make_once(make: Callable[[Taxonomy, Path], Made], taxonomy: Taxonomy, folder: Path) -> Made:

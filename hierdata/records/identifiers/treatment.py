@@ -61,33 +61,34 @@ class Treated:
         form = self.form
         if form is None:
             return lambda value, days: self.same.value_of(value)
-        coarsen = Coarsening(form).coarsen
+        coarsen = _coarsen_once(form)
         return lambda value, days: coarsen(self.same.value_of(value))
 
 
-class Coarsening:
-    """Gives values their published form; each is computed once."""
+def _coarsen_once(form: SensitiveForm) -> Callable[[Scalar], Scalar]:
+    """Return the function that gives values their published form, each computed once.
 
-    def __init__(self, form: SensitiveForm) -> None:
-        self._form = form
-        self._known: dict[tuple[type, str], Scalar] = {}
+    It raises RefusedValueError for a value without one.
+    """
+    known: dict[tuple[type, str], Scalar] = {}
 
-    def coarsen(self, value: Scalar) -> Scalar:
-        """Return the published form. Raises RefusedValueError for a value without one."""
+    def coarsen(value: Scalar) -> Scalar:
         key = spelling(value)
-        if key in self._known:
-            return self._known[key]
+        if key in known:
+            return known[key]
         try:
-            form = self._form.form_of(value)
+            coarse = form.form_of(value)
         except Uncovered:
-            form = None
-        if form is None:
+            coarse = None
+        if coarse is None:
             raise RefusedValueError(
                 "the value has no published form: it is of another kind than `publish` takes, or has no level"
             )
-        if len(self._known) < KEPT:
-            self._known[key] = form
-        return form
+        if len(known) < KEPT:
+            known[key] = coarse
+        return coarse
+
+    return coarsen
 
 
 @dataclass
