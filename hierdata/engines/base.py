@@ -90,31 +90,45 @@ class Constraints:
     @cached_property
     def shows_sets(self) -> bool:
         """Whether all constraints may look at the sets of values that records show."""
-        return all(one.tied for one in self.all())
+        return all(constraint.tied for constraint in self.all())
 
     def caps(self, kind: int) -> list[tuple[int, FrequencyCaps]]:
         """Return the frequency caps on a vertex type, each with the position of its sensitive attribute."""
         bound = enumerate(self.on_values[kind])
-        return [(position, one.caps) for position, own in bound for one in own if one.caps is not None]
+        return [
+            (position, constraint.caps)
+            for position, constraints in bound
+            for constraint in constraints
+            if constraint.caps is not None
+        ]
 
     def closeness(self, kind: int) -> list[tuple[int, Closeness]]:
         """Return the closenesses on a vertex type, each with the position of its sensitive attribute."""
         bound = enumerate(self.on_values[kind])
         return [
-            (position, one.closeness) for position, own in bound for one in own if one.closeness is not None
+            (position, constraint.closeness)
+            for position, constraints in bound
+            for constraint in constraints
+            if constraint.closeness is not None
         ]
 
     def at(self, kind: int) -> Constraints:
         """Return the constraints on classes of vertices of one type, which are treated as rows of a table."""
-        values = tuple(own if at == kind else tuple(() for _ in own) for at, own in enumerate(self.on_values))
+        values = tuple(
+            attributes if of_kind == kind else tuple(() for _ in attributes)
+            for of_kind, attributes in enumerate(self.on_values)
+        )
         population = self.population if kind == 0 else None
         return Constraints(self.on_records, values, population, guarded=self.guarded)
 
     def on_attributes(self, kind: int, positions: Collection[int]) -> Constraints:
         """Return the constraints on records, and those on some sensitive attributes of a vertex type."""
         values = tuple(
-            tuple(own if at == kind and place in positions else () for place, own in enumerate(attributes))
-            for at, attributes in enumerate(self.on_values)
+            tuple(
+                constraints if of_kind == kind and position in positions else ()
+                for position, constraints in enumerate(attributes)
+            )
+            for of_kind, attributes in enumerate(self.on_values)
         )
         return replace(self, on_values=values)
 
@@ -144,7 +158,8 @@ class Constraints:
             return "closeness" not in mended or constraint.closeness is None
 
         values = tuple(
-            tuple(tuple(filter(is_kept, own)) for own in attributes) for attributes in self.on_values
+            tuple(tuple(filter(is_kept, constraints)) for constraints in attributes)
+            for attributes in self.on_values
         )
         if "size" in mended:
             return Constraints((), values, self.population, guarded=self.guarded)
@@ -153,7 +168,7 @@ class Constraints:
     @property
     def knowledge(self) -> BoundedKnowledge | None:
         """The model that bounds what somebody knows, if there is one: k of patterns, and alpha."""
-        bound = (one.knowledge for one in self.on_records if one.knowledge is not None)
+        bound = (constraint.knowledge for constraint in self.on_records if constraint.knowledge is not None)
         return cast("BoundedKnowledge | None", next(bound, None))
 
     @property

@@ -43,7 +43,9 @@ def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> 
     class is the records of a root vector: then the engine has judged all that a reader cannot tell apart.
     """
     assert partition.kind == 0, "forms are those of whole records"
-    closed = (one.closed_under_union and one.closed_under_pooling for one in constraints.all())
+    closed = (
+        constraint.closed_under_union and constraint.closed_under_pooling for constraint in constraints.all()
+    )
     if partition.by_root or not partition.class_count or all(closed):
         return partition
     search = _Search(forest, partition, constraints)
@@ -104,23 +106,25 @@ class _Search:
         self._class_of = partition.equivalence_class.copy()
         self._costs: Counter[str] = Counter()
         self._counted: dict[int, Counts] = {}
-        self._presence = [_ask_presence(own) for own in constraints.on_values]
-        self._in_records = [_ask_in_records(own) for own in constraints.on_values]
+        self._presence = [_ask_presence(attributes) for attributes in constraints.on_values]
+        self._in_records = [_ask_in_records(attributes) for attributes in constraints.on_values]
         self._exempt = exempt_types(forest.schema)
         kept = np.flatnonzero(self._shown >= 0)
         order = kept[np.argsort(self._shown[kept], kind="stable")]
-        own, starts = np.unique(self._shown[order], return_index=True)
-        self._behind = dict(zip(own.tolist(), np.split(order, starts[1:]), strict=True))
+        representatives, starts = np.unique(self._shown[order], return_index=True)
+        self._behind = dict(zip(representatives.tolist(), np.split(order, starts[1:]), strict=True))
         self._below: defaultdict[int, list[int]] = defaultdict(list)
-        for representative, parent in zip(own.tolist(), forest.parent[own].tolist(), strict=True):
+        for representative, parent in zip(
+            representatives.tolist(), forest.parent[representatives].tolist(), strict=True
+        ):
             self._below[parent].append(representative)
         self._roots = self._below.pop(SUPPRESSED, [])
         self._roots.sort(key=lambda root: (-len(self._behind[root]), self._class(root)))
 
     def outcome(self) -> Partition:
         """The partition that remains, with its classes renumbered."""
-        left, numbers = np.unique(self._class_of, return_inverse=True)
-        numbers = numbers.reshape(-1) - int(SUPPRESSED in left)
+        remaining, numbers = np.unique(self._class_of, return_inverse=True)
+        numbers = numbers.reshape(-1) - int(SUPPRESSED in remaining)
         costs = Counter(self._partition.costs)
         costs.update(self._costs)
         return replace(self._partition, equivalence_class=numbers, representative=self._shown, costs=costs)
@@ -144,9 +148,9 @@ class _Search:
                 self._give_up(root)
         records = sum(len(self._behind[root]) for root in kept)
         places = [list(kept)]
-        for place in places:
+        for level in places:
             pools: defaultdict[int, list[int]] = defaultdict(list)
-            for above in place:
+            for above in level:
                 for representative in self._below.get(above, ()):
                     pools[rank[representative]].append(representative)
             for pool in pools.values():
@@ -165,82 +169,90 @@ class _Search:
         for above in every:
             every += self._below.get(above, ())
         for kind, positions in enumerate(self._in_records[1:], 1):
-            for at in positions:
-                own = [v for v in every if self._forest.type[v] == kind and self._shown[v] >= 0]
-                if own and not self._stay_in_records(own, at, records):
-                    self._drop_from_records(own, at, records)
+            for position in positions:
+                vertices = [v for v in every if self._forest.type[v] == kind and self._shown[v] >= 0]
+                if vertices and not self._stay_in_records(vertices, position, records):
+                    self._drop_from_records(vertices, position, records)
 
-    def _stay_in_records(self, own: list[int], at: int, records: int) -> bool:
+    def _stay_in_records(self, representatives: list[int], position: int, records: int) -> bool:
         sets, counts = ShownSets(), Counter[int]()
-        for representative in own:
-            sets.add(self._pairs(representative, at))
-            counts.update(self._counts(representative)[at])
-        return self._hold_in_records(own[0], at, counts, sets, records, self._vertices(own))
+        for representative in representatives:
+            sets.add(self._pairs(representative, position))
+            counts.update(self._counts(representative)[position])
+        return self._hold_in_records(
+            representatives[0], position, counts, sets, records, self._vertices(representatives)
+        )
 
-    def _drop_from_records(self, own: list[int], at: int, records: int) -> None:
+    def _drop_from_records(self, representatives: list[int], position: int, records: int) -> None:
         """Suppress the vertices that do not fit those before them."""
         sets, counts, vertices = ShownSets(), Counter[int](), 0
-        for representative in own:
-            before = sets.add(self._pairs(representative, at))
-            trial = counts + self._counts(representative)[at]
+        for representative in representatives:
+            before = sets.add(self._pairs(representative, position))
+            trial = counts + self._counts(representative)[position]
             more = vertices + self._vertices([representative])
-            if self._hold_in_records(representative, at, trial, sets, records, more):
+            if self._hold_in_records(representative, position, trial, sets, records, more):
                 counts, vertices = trial, more
             else:
                 sets.restore(before)
                 self._suppress(representative)
 
     def _hold_in_records(
-        self, representative: int, at: int, counts: Counter[int], sets: ShownSets, records: int, vertices: int
+        self,
+        representative: int,
+        position: int,
+        counts: Counter[int],
+        sets: ShownSets,
+        records: int,
+        vertices: int,
     ) -> bool:
         view = self._constraints.view(
             records, counts, self._root(representative), sets.counts, -(-vertices // records)
         )
-        bound = self._constraints.on_values[self._forest.type[representative]][at]
+        bound = self._constraints.on_values[self._forest.type[representative]][position]
         return all(constraint.holds(view) for constraint in bound if constraint.reading.of_record)
 
-    def _compatible(self, place: list[int], records: int | None) -> dict[int, None]:
+    def _compatible(self, pool: list[int], records: int | None) -> dict[int, None]:
         """Return the representatives of a place that may stay together; all if all constraints hold.
 
         ``records`` is the size of their class; None at roots, whose members are the records.
         """
         # A single class holds, unless it is published by other nodes and so matches another population.
-        asked = () if records is None else self._presence[self._forest.type[place[0]]]
-        if len(place) == 1 and not asked and (records is not None or self._constraints.population is None):
-            return dict.fromkeys(place)
+        asked = () if records is None else self._presence[self._forest.type[pool[0]]]
+        if len(pool) == 1 and not asked and (records is not None or self._constraints.population is None):
+            return dict.fromkeys(pool)
         if asked and not self._constraints.shows_sets:
             # With slicing each of the siblings has a group, which the judge sees alone too.
-            place = [own for own in place if self._holds_alone(own, records)]
-            if not place:
+            pool = [vertex for vertex in pool if self._holds_alone(vertex, records)]
+            if not pool:
                 return {}
-        own = [self._counts(representative) for representative in place]
-        sizes = [len(self._behind[representative]) for representative in place]
-        total = [Counter[int]() for _ in own[0]]
-        for counts in own:
+        counted = [self._counts(representative) for representative in pool]
+        sizes = [len(self._behind[representative]) for representative in pool]
+        total = [Counter[int]() for _ in counted[0]]
+        for counts in counted:
             for pooled, held in zip(total, counts, strict=True):
                 pooled.update(held)
-        shown = {at: ShownSets() for at in asked}
-        for representative in place:
+        shown = {position: ShownSets() for position in asked}
+        for representative in pool:
             self._add_shown(shown, representative)
-        if self._hold(place[0], total, sum(sizes), records, shown):
-            return dict.fromkeys(place)
-        return self._add_one_by_one(place, records, asked)
+        if self._hold(pool[0], total, sum(sizes), records, shown):
+            return dict.fromkeys(pool)
+        return self._add_one_by_one(pool, records, asked)
 
-    def _add_one_by_one(self, place: list[int], records: int | None, asked: Sequence[int]) -> dict[int, None]:
+    def _add_one_by_one(self, pool: list[int], records: int | None, asked: Sequence[int]) -> dict[int, None]:
         """Return the representatives that hold together with those before them; see ``_compatible``."""
-        shown = {at: ShownSets() for at in asked}
+        shown = {position: ShownSets() for position in asked}
         kept: dict[int, None] = {}
-        found, members = [Counter[int]() for _ in self._counts(place[0])], 0
-        for representative in place:
+        pooled, members = [Counter[int]() for _ in self._counts(pool[0])], 0
+        for representative in pool:
             counts, size = self._counts(representative), len(self._behind[representative])
-            trial = [left + right for left, right in zip(found, counts, strict=True)]
+            trial = [mine + more for mine, more in zip(pooled, counts, strict=True)]
             before = self._add_shown(shown, representative)
             if self._hold(representative, trial, members + size, records, shown):
                 kept[representative] = None
-                found, members = trial, members + size
+                pooled, members = trial, members + size
             else:
-                for at, own_before in before.items():
-                    shown[at].restore(own_before)
+                for position, shown_before in before.items():
+                    shown[position].restore(shown_before)
         return kept
 
     def _holds_alone(self, representative: int, records: int | None) -> bool:
@@ -251,7 +263,7 @@ class _Search:
         self, shown: dict[int, ShownSets], representative: int
     ) -> dict[int, dict[int, frozenset[int]]]:
         """Add the values of a representative's members; return what ``ShownSets.restore`` needs."""
-        return {at: sets.add(self._pairs(representative, at)) for at, sets in shown.items()}
+        return {position: sets.add(self._pairs(representative, position)) for position, sets in shown.items()}
 
     def _hold(
         self,
@@ -274,11 +286,11 @@ class _Search:
             if not all(constraint.holds(view) for constraint in constraints.on_records):
                 return False
         bounds = constraints.on_values[forest.type[representative]]
-        for at, (counts, bound) in enumerate(zip(pooled, bounds, strict=True)):
-            sets = shown[at].counts if at in shown else None
+        for position, (counts, bound) in enumerate(zip(pooled, bounds, strict=True)):
+            sets = shown[position].counts if position in shown else None
             view = constraints.view(records, counts, root, sets, -(-members // records))
-            own = (one for one in bound if not (below and one.reading.of_record))
-            if not all(constraint.holds(view) for constraint in own):
+            asked = (constraint for constraint in bound if not (below and constraint.reading.of_record))
+            if not all(constraint.holds(view) for constraint in asked):
                 return False
         return True
 
@@ -292,10 +304,10 @@ class _Search:
     def _vertices(self, representatives: list[int]) -> int:
         return sum(len(self._behind[representative]) for representative in representatives)
 
-    def _pairs(self, representative: int, at: int) -> Pairs:
+    def _pairs(self, representative: int, position: int) -> Pairs:
         """Return record and code of each value behind a representative, at one of its attributes."""
         forest, behind = self._forest, self._behind[representative]
-        codes = forest.sensitive[forest.first_sensitive[behind] + at]
+        codes = forest.sensitive[forest.first_sensitive[behind] + position]
         there = codes >= 0
         return [*zip(forest.record_of[behind[there]].tolist(), codes[there].tolist(), strict=True)]
 
@@ -304,10 +316,13 @@ class _Search:
         if counted is None:
             forest = self._forest
             first = forest.first_sensitive[self._behind[representative]]
-            own = [
-                forest.sensitive[first + at] for at in range(len(forest.domains[forest.type[representative]]))
+            columns = [
+                forest.sensitive[first + position]
+                for position in range(len(forest.domains[forest.type[representative]]))
             ]
-            counted = self._counted[representative] = [Counter(codes[codes >= 0].tolist()) for codes in own]
+            counted = self._counted[representative] = [
+                Counter(codes[codes >= 0].tolist()) for codes in columns
+            ]
         return counted
 
     def _give_up(self, root: int) -> None:
@@ -323,10 +338,10 @@ class _Search:
         """Suppress a vertex with its subtree in all members."""
         self._below[int(self._forest.parent[representative])].remove(representative)
         subtree = [representative]
-        for one in subtree:
-            subtree += self._below.pop(one, [])
-            self._shown[self._behind[one]] = SUPPRESSED
-            self._costs["vertices_lost_in_a_pool"] += len(self._behind[one])
+        for vertex in subtree:
+            subtree += self._below.pop(vertex, [])
+            self._shown[self._behind[vertex]] = SUPPRESSED
+            self._costs["vertices_lost_in_a_pool"] += len(self._behind[vertex])
 
     def _class(self, root: int) -> int:
         return int(self._partition.equivalence_class[self._forest.record_of[root]])
@@ -335,12 +350,18 @@ class _Search:
 def _ask_presence(attributes: Sequence[Sequence[Constraint]]) -> list[int]:
     """Return the positions of the attributes that a constraint asks for presence at a place."""
     return [
-        at
-        for at, bound in enumerate(attributes)
-        if any(one.reading.asks == "presence" and not one.reading.of_record for one in bound)
+        position
+        for position, bound in enumerate(attributes)
+        if any(
+            constraint.reading.asks == "presence" and not constraint.reading.of_record for constraint in bound
+        )
     ]
 
 
 def _ask_in_records(attributes: Sequence[Sequence[Constraint]]) -> list[int]:
     """Return the positions of the attributes that a constraint asks for presence in whole records."""
-    return [at for at, bound in enumerate(attributes) if any(one.reading.of_record for one in bound)]
+    return [
+        position
+        for position, bound in enumerate(attributes)
+        if any(constraint.reading.of_record for constraint in bound)
+    ]

@@ -150,10 +150,10 @@ def test_no_swap_gains_more_than_the_exchange_that_is_found(model: TCloseness, w
     for built, classes in searches(model, range(9100, 9100 + worlds)):
         for record in range(built.forest.record_count):
             swaps, moves = gains_by_hand(classes, record)
-            before, classes._found[0, GAIN] = classes.total_saving(), 0
+            before, classes._best[0, GAIN] = classes.total_saving(), 0
             is_in = classes.current.class_of[record] >= 0
             classes.visit(np.array([record]), 0)
-            gain, weighed = classes.total_saving() - before, int(classes._found[0, GAIN])
+            gain, weighed = classes.total_saving() - before, int(classes._best[0, GAIN])
             assert gain == weighed or not (is_in or weighed), "other suppressed records may have joined too"
             assert max([0, *swaps]) <= weighed <= max([0, *swaps, *moves])
             made += weighed > 0

@@ -36,11 +36,11 @@ class ValueShares(NamedTuple):
         """Select records."""
         return ValueShares(self.excess[rows], self.weights[rows])
 
-    def added_loss(self, order: NDArray[np.int64], left: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what is lost in addition if the records in this order are cut after ``left`` of them."""
+    def added_loss(self, order: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what is lost in addition if the records in this order are cut after ``counts`` of them."""
         before = np.zeros((len(order) + 1, self.excess.shape[1]), np.int64)
         np.cumsum(self.excess[order], axis=0, out=before[1:])
-        parts = np.maximum(before[left], 0) + np.maximum(before[-1] - before[left], 0)
+        parts = np.maximum(before[counts], 0) + np.maximum(before[-1] - before[counts], 0)
         added: NDArray[np.int64] = (parts - np.maximum(before[-1], 0)).sum(axis=1)
         return added
 
@@ -77,7 +77,7 @@ def _excess(
     """Return by group of a cap the excess of each record; ``records`` and ``groups`` are by vertex."""
     vertices = np.bincount(records, minlength=forest.record_count)
     weight = _UNIT * int(forest.weight_by_type[kind])
-    found = []
+    columns = []
     for group, share in enumerate(cap.share):
         if share < 1:
             values = np.bincount(records[groups == group], minlength=forest.record_count)
@@ -85,8 +85,8 @@ def _excess(
             over = [
                 floor((count - share * length) * weight / (1 - share)) for count, length in pairs.T.tolist()
             ]
-            found.append(np.array(over, np.int64)[of.ravel()])
-    return found
+            columns.append(np.array(over, np.int64)[of.ravel()])
+    return columns
 
 
 Reals = NDArray[np.float64]
@@ -117,29 +117,32 @@ def best(sample: Histograms, rows: Integers, share: int, shares: ValueShares) ->
     """
     directions = _directions(sample.counts[rows], sample.weights)
     sums = sums_along(sample.counts[rows], directions)
-    left, thresholds = _gaps(np.sort(sums, axis=0), share)
+    rows_left, thresholds = _gaps(np.sort(sums, axis=0), share)
     pivots, near = _neighbors(sample, rows)
     low, high = np.minimum(sums[pivots], sums[near]), np.maximum(sums[pivots], sums[near])
-    parted = np.array([((low < own) & (own <= high)).sum(axis=0) for own in thresholds])
-    fair = np.maximum(left * (len(rows) - left), 1)
-    cost = np.where(left > 0, ((parted + 1) * len(rows) ** 2 << 10) // fair, _NEVER)
-    cost = _avoid_losses(cost, sums, left, shares)
-    place, at = divmod(int(cost.argmin()), cost.shape[1])
-    if not left[place, at]:
+    parted = np.array([((low < limits) & (limits <= high)).sum(axis=0) for limits in thresholds])
+    fair = np.maximum(rows_left * (len(rows) - rows_left), 1)
+    cost = np.where(rows_left > 0, ((parted + 1) * len(rows) ** 2 << 10) // fair, _NEVER)
+    cost = _avoid_losses(cost, sums, rows_left, shares)
+    stretch, direction = divmod(int(cost.argmin()), cost.shape[1])
+    if not rows_left[stretch, direction]:
         return directions[:, -1], None
-    return directions[:, at], int(thresholds[place, at])
+    return directions[:, direction], int(thresholds[stretch, direction])
 
 
-def _avoid_losses(cost: Integers, sums: Integers, left: Integers, shares: ValueShares) -> Integers:
+def _avoid_losses(cost: Integers, sums: Integers, rows_left: Integers, shares: ValueShares) -> Integers:
     """Return the costs without the cuts that add too much loss; the losses if all do."""
     if not shares.excess.shape[1]:
         return cost
     orders = np.argsort(sums, axis=0, kind="stable")
-    added = np.stack([shares.added_loss(own, at) for own, at in zip(orders.T, left.T, strict=True)], axis=1)
-    fine = (left > 0) & (_DEAR * added <= shares.weights.sum())
+    added = np.stack(
+        [shares.added_loss(order, counts) for order, counts in zip(orders.T, rows_left.T, strict=True)],
+        axis=1,
+    )
+    fine = (rows_left > 0) & (_DEAR * added <= shares.weights.sum())
     if fine.any():
         return np.where(fine, cost, _NEVER)
-    return np.where(left > 0, added, _NEVER)
+    return np.where(rows_left > 0, added, _NEVER)
 
 
 def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:
@@ -149,13 +152,13 @@ def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:
     """
     wide = np.diff(ordered, axis=0)
     every = np.arange(ordered.shape[1])
-    left, thresholds = [], []
+    rows_left, thresholds = [], []
     for stretch in np.array_split(np.arange(share - 1, len(ordered) - share), _PLACES):
         if len(stretch):
-            own = stretch[0] + wide[stretch].argmax(axis=0)
-            left.append(np.where(wide[own, every] > 0, own + 1, 0))
-            thresholds.append(ordered[own + 1, every])
-    return np.array(left), np.array(thresholds)
+            widest = stretch[0] + wide[stretch].argmax(axis=0)
+            rows_left.append(np.where(wide[widest, every] > 0, widest + 1, 0))
+            thresholds.append(ordered[widest + 1, every])
+    return np.array(rows_left), np.array(thresholds)
 
 
 def _directions(counts: NDArray[np.uint8], weights: Integers) -> Integers:
@@ -171,9 +174,9 @@ def _directions(counts: NDArray[np.uint8], weights: Integers) -> Integers:
     spread = (n * (values * values).sum(axis=0) - values.sum(axis=0) ** 2).astype(np.int64)
     spread = spread // n * weights
     widest = np.argsort(-spread, kind="stable")[:_COLUMNS]
-    found = [*np.eye(len(weights), dtype=np.int64)[widest]]
-    found += [_along(values, values[:, column], weights) for column in widest[:_COMPANIES]]
-    first = found[len(widest)]
+    directions = [*np.eye(len(weights), dtype=np.int64)[widest]]
+    directions += [_along(values, values[:, column], weights) for column in widest[:_COMPANIES]]
+    first = directions[len(widest)]
     for _ in range(_ROUNDS):
         first = _along(values, values @ first, weights)
     halves = first
@@ -181,7 +184,7 @@ def _directions(counts: NDArray[np.uint8], weights: Integers) -> Integers:
         behind = np.zeros(n)
         behind[np.argsort(values @ halves, kind="stable")[n // 2 :]] = n
         halves = _along(values, behind, weights)
-    return np.array([*found, halves, first]).T
+    return np.array([*directions, halves, first]).T
 
 
 def _along(values: Reals, sums: Reals, weights: Integers) -> Integers:
@@ -280,9 +283,9 @@ class _Grower:
         return Cut(
             sizes=self._sizes,
             salt=self._salt,
-            directions=np.array([own for own, _, _ in nodes], np.int32).reshape(len(below), columns),
-            threshold=np.array([own for _, own, _ in nodes], np.int64),
-            tie=np.array([own for _, _, own in nodes], np.uint64),
+            directions=np.array([value for value, _, _ in nodes], np.int32).reshape(len(below), columns),
+            threshold=np.array([value for _, value, _ in nodes], np.int64),
+            tie=np.array([value for _, _, value in nodes], np.uint64),
             below=np.array(below, np.int64).reshape(-1, 2),
             first=np.arange(leaves),
             parts=np.ones(leaves, np.int64),
@@ -301,30 +304,30 @@ class _Grower:
         sums = sums_along(self._sample.counts[rows], direction)
         if threshold is None:
             blocks = max(records // self._sizes.size, 2)
-            place = max(len(rows) * (blocks // 2) // blocks, 1)
+            left_size = max(len(rows) * (blocks // 2) // blocks, 1)
         elif self._known:
-            place = int((sums < threshold).sum())
+            left_size = int((sums < threshold).sum())
         else:
             return (direction, threshold, 0), sums >= threshold
-        place = self._nearest_even_cut(place, len(rows)) if self._known else place
+        left_size = self._nearest_even_cut(left_size, len(rows)) if self._known else left_size
         order = np.argsort(sums, kind="stable")
         right = np.ones(len(rows), np.bool_)
-        right[order[:place]] = False
-        before, first = order[place - 1 : place + 1]
+        right[order[:left_size]] = False
+        before, first = order[left_size - 1 : left_size + 1]
         tie = int(self._hashes[rows[first]]) if sums[before] == sums[first] else 0
         return (direction, int(sums[first]), tie), right
 
-    def _nearest_even_cut(self, place: int, count: int) -> int:
+    def _nearest_even_cut(self, left_size: int, count: int) -> int:
         """Return the nearest place to cut ``count`` records so that the left side has whole classes."""
         unit, smallest = self._sizes.unit, self._sizes.smallest
         low, high = -(-smallest // unit) * unit, (count - smallest) // unit * unit
-        return min(max((place + unit // 2) // unit * unit, low), high) if low <= high else place
+        return min(max((left_size + unit // 2) // unit * unit, low), high) if low <= high else left_size
 
 
 def _weigh_histograms(counts: NDArray[np.uint8], weights: Integers) -> Histograms:
     """Return histograms with proportional weights that are small enough for all sums here."""
     every = weights.tolist()
-    small = np.array([-(-own * _WEIGHT // sum(every)) for own in every], np.int64)
+    small = np.array([-(-weight * _WEIGHT // sum(every)) for weight in every], np.int64)
     totals = (counts @ small.astype(np.float64)).astype(np.int64)
     columns, unused = np.arange(len(small)), np.zeros(0, np.int64)
     return Histograms(counts, small, columns, totals, np.zeros((0, 0), np.int32), unused, unused)

@@ -52,19 +52,19 @@ class RootNodes(NamedTuple):
 
 def root_nodes(forest: Forest) -> RootNodes:
     """Return the columns of the cut; they depend on the hierarchies and the scale only."""
-    found = []
+    nodes = []
     for position, tree in enumerate(forest.hierarchies[0]):
         nest = nest_nodes(tree)
         for node in range(len(tree.labels)):
             if node and nest.published[node] and node != tree.missing:
-                found.append((int(nest.depths[node]), position, node))
-    chosen = sorted(sorted(found)[:_MOST_COLUMNS], key=lambda one: one[1:])
+                nodes.append((int(nest.depths[node]), position, node))
+    chosen = sorted(sorted(nodes)[:_MOST_COLUMNS], key=lambda column: column[1:])
     losses = forest.losses[0]
     return RootNodes(
         np.array([position for _, position, _ in chosen], np.int64),
         np.array([node for _, _, node in chosen], np.int64),
         np.array([losses[position][node] for _, position, node in chosen], np.int64),
-        np.array([own[0] for own in losses], np.int64),
+        np.array([of_tree[0] for of_tree in losses], np.int64),
     )
 
 
@@ -75,16 +75,16 @@ def below_nodes(forest: Forest) -> NDArray[np.uint8]:
     first = forest.first_node[forest.roots[:-1]]
     for position, tree in enumerate(forest.hierarchies[0]):
         parents = nest_nodes(tree).parents
-        own = np.flatnonzero(columns.position == position)
+        numbers = np.flatnonzero(columns.position == position)
         column_of = np.full(len(tree.labels), -1, np.int64)
-        column_of[columns.node[own]] = own
-        at = forest.nodes[first + position].astype(np.int64)
+        column_of[columns.node[numbers]] = numbers
+        nodes = forest.nodes[first + position].astype(np.int64)
         rows = np.arange(forest.record_count)
         while len(rows):
-            there = column_of[at] >= 0
-            counts[rows[there], column_of[at[there]]] = 1
-            above = parents[at]
-            rows, at = rows[above >= 0], above[above >= 0]
+            there = column_of[nodes] >= 0
+            counts[rows[there], column_of[nodes[there]]] = 1
+            above = parents[nodes]
+            rows, nodes = rows[above >= 0], above[above >= 0]
     return counts
 
 
@@ -147,7 +147,7 @@ def _lose(shared: NDArray[np.bool_], columns: RootNodes) -> NDArray[np.float64]:
     """Return what a record loses at the finest of the columns that all ``shared``, by row."""
     total = np.zeros(len(shared))
     for position, whole in enumerate(columns.whole.tolist()):
-        own = columns.position == position
-        losses = np.where(shared[:, own], columns.loss[own], whole)
+        of_position = columns.position == position
+        losses = np.where(shared[:, of_position], columns.loss[of_position], whole)
         total += losses.min(axis=1, initial=whole)
     return total

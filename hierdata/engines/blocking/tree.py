@@ -68,12 +68,12 @@ class Cut:
 
     def leaf_of(self, counts: NDArray[np.uint8], ordinals: Integers) -> Integers:
         """Return the leaf of each record; it does not depend on the other records."""
-        found = np.zeros(len(ordinals), np.int64)
+        leaves = np.zeros(len(ordinals), np.int64)
         if len(self.below):
             hashes = hashes_of(ordinals, self.salt)
             tree = (self.directions, self.threshold, self.tie, self.below)
-            find_leaves(np.ascontiguousarray(counts), hashes, *tree, found)
-        return found
+            find_leaves(np.ascontiguousarray(counts), hashes, *tree, leaves)
+        return leaves
 
     def block_of(self, counts: NDArray[np.uint8], ordinals: Integers) -> Integers:
         """Return the block of each record, by its histogram and position in the collection."""
@@ -100,10 +100,10 @@ class Cut:
         """Group leaves into blocks of at least ``least`` records, or into one block; with their records."""
         if not len(self.below):
             return [([0], counts[0])]
-        found: dict[int, list[tuple[list[int], int]]] = {}
+        groups: dict[int, list[tuple[list[int], int]]] = {}
         for node in range(len(self.below) - 1, -1, -1):  # children follow their parents
             left, right = (
-                found.pop(child) if child >= 0 else [([~child], counts[~child])]
+                groups.pop(child) if child >= 0 else [([~child], counts[~child])]
                 for child in self.below[node].tolist()
             )
             if left[0][1] < self.sizes.least:
@@ -112,8 +112,8 @@ class Cut:
             elif right[0][1] < self.sizes.least:
                 left = _merge_small_groups(left, right[0])
                 right = []
-            found[node] = left + right
-        return found[0]
+            groups[node] = left + right
+        return groups[0]
 
     def _block_count(self, count: int) -> int:
         """Return the number of blocks of ``count`` records; a hash fills one below ``least`` once in 10^9."""
@@ -128,25 +128,25 @@ def _merge_small_groups(
     groups: list[tuple[list[int], int]], small: tuple[list[int], int]
 ) -> list[tuple[list[int], int]]:
     """Add the small group to the smallest of the groups."""
-    place = min(range(len(groups)), key=lambda at: groups[at][1])
-    leaves, count = groups[place]
-    return [*groups[:place], (leaves + small[0], count + small[1]), *groups[place + 1 :]]
+    smallest = min(range(len(groups)), key=lambda number: groups[number][1])
+    leaves, count = groups[smallest]
+    return [*groups[:smallest], (leaves + small[0], count + small[1]), *groups[smallest + 1 :]]
 
 
 def unite_leaves(cut: Cut, counts: Integers) -> Cut:
     """Unite all leaves below a node as one block if one of them has fewer records than a block may have."""
     first = np.zeros(cut.leaves, np.int64)
-    found: dict[int, list[list[int]]] = {}
+    below: dict[int, list[list[int]]] = {}
     groups = [[0]]
     for node in range(len(cut.below) - 1, -1, -1):  # children follow their parents
         groups = [
             group
             for child in cut.below[node].tolist()
-            for group in (found.pop(child) if child >= 0 else [[~child]])
+            for group in (below.pop(child) if child >= 0 else [[~child]])
         ]
         if min(int(counts[group].sum()) for group in groups) < cut.sizes.least:
             groups = [[leaf for group in groups for leaf in group]]
-        found[node] = groups
+        below[node] = groups
     for block, leaves in enumerate(groups):
         first[leaves] = block
     return replace(cut, first=first, parts=np.ones(cut.leaves, np.int64))
@@ -174,13 +174,13 @@ def find_leaves(
     """Write the leaf of each record to ``out``, in a tree of cuts with at least one inner node."""
     columns = counts.shape[1]
     for record in range(len(counts)):
-        own = counts[record]
+        row = counts[record]
         node = np.int64(0)
         while node >= 0:
             direction = directions[node]
             total = np.int32(0)  # the absolute entries of a direction, times 255, sum up to less than 2^24
             for column in range(columns):
-                total += np.int32(own[column]) * direction[column]
+                total += np.int32(row[column]) * direction[column]
             right = total > threshold[node] or (total == threshold[node] and hashes[record] >= tie[node])
             node = below[node, 1 if right else 0]
         out[record] = ~node

@@ -129,9 +129,9 @@ class _CodeStore(CompileResultCacheImpl):
             if not kernel.load(types) or kernel.overloads[types].fndesc.llvm_func_name != symbol:
                 return None
         base: Any = super()
-        found = base.rebuild(target_context, code)
-        found.library.needs = list(needs)
-        return found
+        compiled = base.rebuild(target_context, code)
+        compiled.library.needs = list(needs)
+        return compiled
 
 
 class CodeCache(FunctionCache):
@@ -287,9 +287,9 @@ def _shipped_folder(package: str) -> Path | None:
 def _is_as_safe_as_source(folder: Path) -> bool:
     """Return whether nobody can change the code in a folder who cannot change the package's Python files."""
     for path in (SHIPPED, folder, *folder.iterdir()):
-        found, known = path.lstat(), (_FOLDER if path.is_dir() else Path(__file__)).stat()
-        writable = found.st_mode & ~known.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if stat.S_ISLNK(found.st_mode) or found.st_uid != known.st_uid or writable:
+        status, known = path.lstat(), (_FOLDER if path.is_dir() else Path(__file__)).stat()
+        writable = status.st_mode & ~known.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if stat.S_ISLNK(status.st_mode) or status.st_uid != known.st_uid or writable:
             return False
     return True
 
@@ -405,18 +405,22 @@ def _parents(stated: str) -> Iterator[Path]:
 
 def _is_private(folder: Path, user: int) -> bool:
     """Return whether a folder is this user's alone, is no link, and cannot be exchanged by other users."""
-    own = folder.lstat()
-    if not stat.S_ISDIR(own.st_mode) or own.st_uid != user or stat.S_IMODE(own.st_mode) & 0o777 != 0o700:
+    status = folder.lstat()
+    if (
+        not stat.S_ISDIR(status.st_mode)
+        or status.st_uid != user
+        or stat.S_IMODE(status.st_mode) & 0o777 != 0o700
+    ):
         return False
     trusted = {user, Path("/").stat().st_uid}  # whoever owns the root owns the machine
     parent = folder.parent.resolve(strict=True)
     return all(_keeps_entries(above.stat(), trusted) for above in (parent, *parent.parents))
 
 
-def _keeps_entries(found: os.stat_result, trusted: set[int]) -> bool:
+def _keeps_entries(status: os.stat_result, trusted: set[int]) -> bool:
     """Return whether only trusted users can rename what is in a folder; a sticky one guards each entry."""
-    shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX
-    return found.st_uid in trusted and not shared
+    shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+    return status.st_uid in trusted and not shared
 
 
 def _remove_old(above: Path) -> None:

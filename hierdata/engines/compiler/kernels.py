@@ -302,11 +302,11 @@ def call_of(signature: Any) -> Any:
     def give_type(context: Any) -> Any:
         return lambda address, arguments: signature.return_type(numba.int64, packed)
 
-    def generate(context: Any, builder: Any, own: Any, values: Any) -> Any:
+    def generate(context: Any, builder: Any, types: Any, values: Any) -> Any:
         convention = context.call_conv
         kind = convention.get_function_type(signature.return_type, signature.args)
         kernel = builder.inttoptr(values[0], kind.as_pointer())
-        parts = [builder.extract_value(values[1], at) for at in range(len(signature.args))]
+        parts = [builder.extract_value(values[1], position) for position in range(len(signature.args))]
         status, answer = convention.call_function(
             builder, kernel, signature.return_type, signature.args, parts
         )
@@ -329,7 +329,7 @@ def _type_lowest_bit(context: Any) -> Any:
     return lambda word: numba.int64(numba.uint64)
 
 
-def _generate_lowest_bit(context: Any, builder: Any, own: Any, values: Any) -> Any:
+def _generate_lowest_bit(context: Any, builder: Any, types: Any, values: Any) -> Any:
     return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
 
 

@@ -79,13 +79,13 @@ def refresh_if_changed() -> None:
 
 def _refresh_if_changed(context: Any) -> None:
     refresh: Callable[[], None] = context.refresh
-    seen = -1
+    counted = -1
 
     def refresh_changed() -> None:
-        nonlocal seen
-        if _count_rules(context) != seen:
+        nonlocal counted
+        if _count_rules(context) != counted:
             refresh()
-            seen = _count_rules(context)
+            counted = _count_rules(context)
 
     context.refresh = refresh_changed
 

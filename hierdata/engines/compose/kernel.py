@@ -116,10 +116,10 @@ def count_combination(
     this_class: Whole, value: Whole, by: Whole, targets: Targets, classes: ComposedClasses
 ) -> None:
     """Add ``by`` occurrences of a combination of values to a class."""
-    for at in range(targets.paths.shape[1]):
-        if targets.paths[value, at] < 0:
+    for position in range(targets.paths.shape[1]):
+        if targets.paths[value, position] < 0:
             break
-        classes.tally[this_class, targets.paths[value, at]] += by
+        classes.tally[this_class, targets.paths[value, position]] += by
     for constraint in range(targets.counted.shape[1]):
         classes.present[this_class, constraint] += by * targets.counted[value, constraint]
 
@@ -131,10 +131,12 @@ def is_close(this_class: Whole, targets: Targets, classes: ComposedClasses) -> b
     for constraint in range(len(totals)):
         values = classes.present[this_class, constraint]
         total = totals[constraint]
-        left = limits[constraint, values]
-        for at in range(first_set[constraint], first_set[constraint + 1]):
-            left -= weights[at] * abs(classes.tally[this_class, at] * total - values * expected[at])
-        if left < 0:
+        slack = limits[constraint, values]
+        for value_set in range(first_set[constraint], first_set[constraint + 1]):
+            slack -= weights[value_set] * abs(
+                classes.tally[this_class, value_set] * total - values * expected[value_set]
+            )
+        if slack < 0:
             return False
     return True
 
@@ -162,8 +164,8 @@ def _meets_own_record(
 ) -> bool:
     """Return whether a row would meet a row of its own record in a class after ``leaving`` has left."""
     if rows.recur:
-        for at in range(classes.sizes[this_class]):
-            member = classes.members[this_class, at]
+        for position in range(classes.sizes[this_class]):
+            member = classes.members[this_class, position]
             if member != leaving and rows.records[member] == rows.records[row]:
                 return True
     return False
@@ -207,11 +209,11 @@ def measure_class(
         bounds[SECOND_HIGH, b] = second_high
     if moved:
         classes.loss[this_class] = _loss_after(this_class, -1, -1, rows, classes)
-    for at in range(0 if moved else size - 1 if came >= 0 else size, size):  # the newcomer is the last
+    for position in range(0 if moved else size - 1 if came >= 0 else size, size):  # the newcomer is the last
         rest: Whole = np.int64(0)
         if size > 1:
-            rest = _loss_after(this_class, members[at], -1, rows, classes)
-        classes.relief[members[at]] = classes.loss[this_class] - rest
+            rest = _loss_after(this_class, members[position], -1, rows, classes)
+        classes.relief[members[position]] = classes.loss[this_class] - rest
 
 
 @lean
@@ -220,19 +222,19 @@ def fill(rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None
     for row in range(len(classes.class_of)):
         if classes.class_of[row] >= 0:
             _join(row, classes.class_of[row], rows, targets, classes)
-    for own in range(len(classes.sizes)):
-        measure_class(own, -1, -1, rows, classes)
+    for this_class in range(len(classes.sizes)):
+        measure_class(this_class, -1, -1, rows, classes)
 
 
 @part
 def _neighbour(row: Whole, state: NDArray[np.uint64], rows: ComposedRows) -> Whole:
     """Draw a row near another in one of the orders; -1 beyond the ends."""
     order = draw(state, rows.orders.shape[0])
-    at = rows.ranks[order, row] + draw(state, 2 * _NEAR + 1) - _NEAR
-    found = np.int64(-1)
-    if 0 <= at < rows.orders.shape[1]:
-        found = np.int64(rows.orders[order, at])
-    return found
+    rank = rows.ranks[order, row] + draw(state, 2 * _NEAR + 1) - _NEAR
+    near = np.int64(-1)
+    if 0 <= rank < rows.orders.shape[1]:
+        near = np.int64(rows.orders[order, rank])
+    return near
 
 
 @part
@@ -247,15 +249,15 @@ def _draw_partner(
         return draw(state, rows.orders.shape[1])
     near = np.int64(row)
     if turn % 4 != 1:
-        own = classes.class_of[row]
-        near = np.int64(classes.members[own, draw(state, classes.sizes[own])])
-    found = _neighbour(near, state, rows)
-    if found >= 0 and turn % 4 == 1:
-        other = classes.class_of[found]
+        this_class = classes.class_of[row]
+        near = np.int64(classes.members[this_class, draw(state, classes.sizes[this_class])])
+    partner = _neighbour(near, state, rows)
+    if partner >= 0 and turn % 4 == 1:
+        other = classes.class_of[partner]
         if other < 0:
             return np.int64(-1)
-        found = np.int64(classes.members[other, draw(state, classes.sizes[other])])
-    return found
+        partner = np.int64(classes.members[other, draw(state, classes.sizes[other])])
+    return partner
 
 
 @part
@@ -269,7 +271,7 @@ def _exchange(
 ) -> tuple[Whole, Whole]:
     """Return the best of some proposed swaps: the other row, -1 if none is allowed, and the added loss."""
     class_of, _, _, sizes, _, losing, relief, _, _ = classes
-    own, value = class_of[row], rows.values[row]
+    this_class, value = class_of[row], rows.values[row]
     best: Whole = np.int64(room)
     chosen: Whole = np.int64(-1)
     for turn in range(_PROPOSED):
@@ -277,19 +279,19 @@ def _exchange(
         if partner < 0:
             continue
         other, came = class_of[partner], rows.values[partner]
-        if other < 0 or other == own or (targets.fixed and came != value):
+        if other < 0 or other == this_class or (targets.fixed and came != value):
             continue
-        here = sizes[own] * (_loss_after(own, row, partner, rows, classes) - losing[own])
+        here = sizes[this_class] * (_loss_after(this_class, row, partner, rows, classes) - losing[this_class])
         if here - sizes[other] * relief[partner] >= best or _look_alike(row, partner, rows.places):
             continue
         taken = _loss_after(other, partner, row, rows, classes)
         lost: Whole = here + sizes[other] * (taken - losing[other])
-        if lost >= best or _meets_own_record(partner, own, row, rows, classes):
+        if lost >= best or _meets_own_record(partner, this_class, row, rows, classes):
             continue
         if _meets_own_record(row, other, partner, rows, classes):
             continue
         if came == value or (
-            _stays_close(own, value, came, targets, classes)
+            _stays_close(this_class, value, came, targets, classes)
             and _stays_close(other, came, value, targets, classes)
         ):
             best = lost
@@ -308,19 +310,23 @@ def _move(
 ) -> tuple[Whole, Whole]:
     """Return the best of some proposed moves: the class, -1 if none is allowed, and the added loss."""
     class_of, _, members, sizes, _, losing, _, _, _ = classes
-    own, value = class_of[row], rows.values[row]
-    size = sizes[own]
+    this_class, value = class_of[row], rows.values[row]
+    size = sizes[this_class]
     best: Whole = np.int64(room)
     chosen: Whole = np.int64(-1)
-    if targets.fixed or not targets.sized[size - 1] or not _stays_close(own, value, -1, targets, classes):
+    if (
+        targets.fixed
+        or not targets.sized[size - 1]
+        or not _stays_close(this_class, value, -1, targets, classes)
+    ):
         return chosen, best
-    here = (size - 1) * _loss_after(own, row, -1, rows, classes) - size * losing[own]
+    here = (size - 1) * _loss_after(this_class, row, -1, rows, classes) - size * losing[this_class]
     for _turn in range(_PROPOSED // 2):
         near = _neighbour(row, state, rows)
         if near < 0:
             continue
         other = class_of[near]
-        if other < 0 or other == own or here + losing[other] >= best:
+        if other < 0 or other == this_class or here + losing[other] >= best:
             continue
         joined = sizes[other] + 1
         if joined > members.shape[1] or not targets.sized[joined]:
@@ -337,12 +343,12 @@ def _move(
 
 @part
 def _leave(row: Whole, rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
-    own = classes.class_of[row]
-    classes.sizes[own] -= 1
-    last = classes.members[own, classes.sizes[own]]
-    classes.members[own, classes.position[row]] = last
+    this_class = classes.class_of[row]
+    classes.sizes[this_class] -= 1
+    last = classes.members[this_class, classes.sizes[this_class]]
+    classes.members[this_class, classes.position[row]] = last
     classes.position[last] = classes.position[row]
-    count_combination(own, rows.values[row], -1, targets, classes)
+    count_combination(this_class, rows.values[row], -1, targets, classes)
 
 
 @part
@@ -374,8 +380,8 @@ def compose(
     changes = 0
     for _ in range(len(rows.places)):
         row = draw(state, len(rows.places))
-        own = classes.class_of[row]
-        if own < 0:
+        this_class = classes.class_of[row]
+        if this_class < 0:
             continue
         room = (rooms[draw(state, len(rooms))] * heat) >> 10
         partner, best = _exchange(row, room, state, rows, targets, classes)
@@ -389,10 +395,10 @@ def compose(
             _leave(row, rows, targets, classes)
             _leave(partner, rows, targets, classes)
             _join(row, other, rows, targets, classes)
-            _join(partner, own, rows, targets, classes)
+            _join(partner, this_class, rows, targets, classes)
         else:
             continue
-        measure_class(own, row, np.int64(-1) if moving else partner, rows, classes)
+        measure_class(this_class, row, np.int64(-1) if moving else partner, rows, classes)
         measure_class(other, np.int64(-1) if moving else partner, row, rows, classes)
         changes += 1
     return changes
@@ -410,37 +416,37 @@ def chunks(
     """
     sized, tally, present = targets.sized, classes.tally, classes.present
     starts = np.empty(len(sequence) + 1, np.int64)
-    found = 0
+    count = 0
     begin = 0
-    for at in range(len(sequence)):
-        count_combination(0, values[sequence[at]], 1, targets, classes)
-        size = at + 1 - begin
+    for position in range(len(sequence)):
+        count_combination(0, values[sequence[position]], 1, targets, classes)
+        size = position + 1 - begin
         if size >= least and size < len(sized) and sized[size] and is_close(0, targets, classes):
-            starts[found] = begin
-            found += 1
-            begin = at + 1
+            starts[count] = begin
+            count += 1
+            begin = position + 1
             tally[0] = 0
             present[0] = 0
         elif size >= len(sized) - 1:
             return 0
-    while begin < len(sequence) and found > 0:
-        found -= 1
-        for at in range(starts[found], begin):
-            count_combination(0, values[sequence[at]], 1, targets, classes)
-        begin = starts[found]
+    while begin < len(sequence) and count > 0:
+        count -= 1
+        for position in range(starts[count], begin):
+            count_combination(0, values[sequence[position]], 1, targets, classes)
+        begin = starts[count]
         size = len(sequence) - begin
         if size >= len(sized):
             return 0
         if sized[size] and is_close(0, targets, classes):
-            starts[found] = begin
-            found += 1
+            starts[count] = begin
+            count += 1
             begin = len(sequence)
     if begin < len(sequence):
         return 0
-    starts[found] = len(sequence)
-    for own in range(found):
-        for at in range(starts[own], starts[own + 1]):
-            classes.class_of[sequence[at]] = own
+    starts[count] = len(sequence)
+    for this_class in range(count):
+        for position in range(starts[this_class], starts[this_class + 1]):
+            classes.class_of[sequence[position]] = this_class
     tally[0] = 0
     present[0] = 0
-    return found
+    return count

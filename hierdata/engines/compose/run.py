@@ -99,15 +99,15 @@ class PackedModels:
         codes = codes_of(forest, scope)
         bounds: list[ClosenessBound] = []
         fixed = False
-        for position, own in enumerate(constraints.on_values[scope.kind]):
-            for one in own:
-                stated = one.closeness
+        for position, models in enumerate(constraints.on_values[scope.kind]):
+            for constraint in models:
+                stated = constraint.closeness
                 if stated is None or len(stated.set_of) > _SETS or foreign(stated, codes[:, position]).any():
                     fixed = True
                 else:
                     bounds.append(ClosenessBound.of(position, stated))
-        fixed |= sum(len(one.sets) for one in bounds) > _SETS
-        largest = min([LARGEST, len(codes), *(one.largest for one in bounds)])
+        fixed |= sum(len(bound.sets) for bound in bounds) > _SETS
+        largest = min([LARGEST, len(codes), *(bound.largest for bound in bounds)])
         return cls(() if fixed else tuple(bounds), fixed, largest)
 
 
@@ -119,14 +119,14 @@ def combinations(codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[n
 
 def targets_of(asked: PackedModels, constraints: Constraints, different: NDArray[np.int32]) -> Targets:
     """Pack the distances as sets of values, and the class sizes that the models on records allow."""
-    first = np.cumsum([0, *(len(one.sets) for one in asked.bounds)])
+    first = np.cumsum([0, *(len(bound.sets) for bound in asked.bounds)])
     sets_of = [
         [
-            base + at
-            for base, one in zip(first.tolist(), asked.bounds, strict=False)
-            for at in (() if own[one.position] == MISSING else one.paths[own[one.position]])
+            base + number
+            for base, bound in zip(first.tolist(), asked.bounds, strict=False)
+            for number in (() if codes[bound.position] == MISSING else bound.paths[codes[bound.position]])
         ]
-        for own in different.tolist()
+        for codes in different.tolist()
     ]
     packed = np.full((len(sets_of), max(map(len, sets_of), default=0)), -1, np.int32)
     for value, path in enumerate(sets_of):
@@ -135,14 +135,14 @@ def targets_of(asked: PackedModels, constraints: Constraints, different: NDArray
     least = constraints.min_class_size
     return Targets(
         packed,
-        np.array([different[:, one.position] != MISSING for one in asked.bounds], np.int64).reshape(
+        np.array([different[:, bound.position] != MISSING for bound in asked.bounds], np.int64).reshape(
             len(asked.bounds), len(different)
         ).T.copy(),
         first,
-        _column(one.closeness.weight[at] for one in asked.bounds for at in one.sets),
-        _column(one.closeness.expected[at] for one in asked.bounds for at in one.sets),
-        _column(one.closeness.total for one in asked.bounds),
-        np.array([[one.limit(size) for size in sizes] for one in asked.bounds], np.int64).reshape(
+        _column(bound.closeness.weight[number] for bound in asked.bounds for number in bound.sets),
+        _column(bound.closeness.expected[number] for bound in asked.bounds for number in bound.sets),
+        _column(bound.closeness.total for bound in asked.bounds),
+        np.array([[bound.limit(size) for size in sizes] for bound in asked.bounds], np.int64).reshape(
             len(asked.bounds), len(sizes)
         ),
         np.array(
@@ -157,7 +157,7 @@ def targets_of(asked: PackedModels, constraints: Constraints, different: NDArray
 
 
 def _column(values: Iterable[int]) -> NDArray[np.int64]:
-    return np.array(list(values), np.int64)
+    return np.fromiter(values, np.int64)
 
 
 def rows_of(line: RowLine, scope: Scope, values: NDArray[np.int64], rng: np.random.Generator) -> ComposedRows:
@@ -180,9 +180,9 @@ def rows_of(line: RowLine, scope: Scope, values: NDArray[np.int64], rng: np.rand
         pairs.append(join_losses(above[lowest], above[highest], losses).ravel())
     orders = np.empty((_ORDERS, count), np.int32)
     ranks = np.empty((_ORDERS, count), np.int32)
-    for at in range(_ORDERS):
-        orders[at] = np.lexsort((rng.random(count), *line.places.T[rng.permutation(width)]))
-        ranks[at, orders[at]] = np.arange(count)
+    for number in range(_ORDERS):
+        orders[number] = np.lexsort((rng.random(count), *line.places.T[rng.permutation(width)]))
+        ranks[number, orders[number]] = np.arange(count)
     first_pair = np.cumsum([0, *map(len, pairs)])[1:-1]
     return ComposedRows(
         places, np.array(counts, np.int64), np.concatenate(pairs), first_pair, orders, ranks, values,
@@ -276,7 +276,7 @@ class _ComposeWork:
         least = self._constraints.min_class_size
         cost = partial(suppression_cost, self._forest, self._scope)
         cut = [self._chunks(self._spread(), least) for _ in range(_STARTS)]
-        best = min((one for one in cut if one is not None), key=cost, default=None)
+        best = min((classes for classes in cut if classes is not None), key=cost, default=None)
         if best is None:
             return None
         united = min(_UNITED, self._asked.largest * (int(best.max()) + 1) // (2 * len(best)))
@@ -318,13 +318,13 @@ class _ComposeWork:
             lost = int((tables.sizes * tables.loss).sum())
             if lost < least:
                 best, least = tables.class_of.copy(), lost
-        found = np.where(best >= 0, numbers[best], start)
-        if not check_classes(self._forest, self._scope, self._constraints, found).all():
+        searched = np.where(best >= 0, numbers[best], start)
+        if not check_classes(self._forest, self._scope, self._constraints, searched).all():
             return start
-        return found
+        return searched
 
     def _heats(self, passes: int) -> list[int]:
         """Return the tolerance of each pass: falling by equal ratios, and 0 in the last."""
         ratio = _COLDEST / _HOTTEST
-        shares = [_HOTTEST * ratio ** (at / max(1, passes - 2)) for at in range(passes - 1)]
+        shares = [_HOTTEST * ratio ** (number / max(1, passes - 2)) for number in range(passes - 1)]
         return [*(round(self._dearest * share) for share in shares), 0]

@@ -46,7 +46,7 @@ def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes
     mask = slots - np.uint64(1)
     at_slot = np.full(np.int64(slots), -1, np.int32)
     of = np.empty(lines, np.int32)
-    own = np.empty((lines, width), np.int32)
+    merged = np.empty((lines, width), np.int32)
     own_sizes = np.empty(lines, np.int64)
     own_sums = np.empty((lines, sums.shape[1]), np.int64)
     count = 0
@@ -62,7 +62,7 @@ def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes
                 break
             same = True
             for column in range(width):
-                if own[group, column] != values[line, column]:
+                if merged[group, column] != values[line, column]:
                     same = False
                     break
             if same:
@@ -72,7 +72,7 @@ def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes
             group = count
             count += 1
             at_slot[slot] = group
-            own[group] = values[line]
+            merged[group] = values[line]
             own_sizes[group] = sizes[line]
             own_sums[group] = sums[line]
         else:
@@ -80,7 +80,7 @@ def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes
             for column in range(sums.shape[1]):
                 own_sums[group, column] += sums[line, column]
         of[line] = group
-    return own[:count].copy(), own_sizes[:count].copy(), own_sums[:count].copy(), of
+    return merged[:count].copy(), own_sizes[:count].copy(), own_sums[:count].copy(), of
 
 
 @jit

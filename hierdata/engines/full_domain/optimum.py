@@ -57,14 +57,16 @@ def count_codes(closeness: Closeness, codes: NDArray[np.int32]) -> NDArray[np.in
 
 def pack_bounds(bound: Sequence[Closeness]) -> Near:
     """Pack the bounds in the layout of the kernel."""
-    columns = [(one, held) for one in bound for held in (-1, *one.weighted_sets)]
+    columns = [(closeness, held) for closeness in bound for held in (-1, *closeness.weighted_sets)]
     return Near(
-        np.cumsum([0, *(1 + len(one.weighted_sets) for one in bound)]),
-        np.array([0 if held < 0 else one.weight[held] for one, held in columns], np.int64),
-        np.array([0 if held < 0 else one.expected[held] for one, held in columns], np.int64),
-        np.array([one.total for one in bound], np.int64),
-        np.array([one.bound.denominator for one in bound], np.int64),
-        np.array([one.bound.numerator * one.scale * one.total for one in bound], np.int64),
+        np.cumsum([0, *(1 + len(closeness.weighted_sets) for closeness in bound)]),
+        np.array([0 if held < 0 else closeness.weight[held] for closeness, held in columns], np.int64),
+        np.array([0 if held < 0 else closeness.expected[held] for closeness, held in columns], np.int64),
+        np.array([closeness.total for closeness in bound], np.int64),
+        np.array([closeness.bound.denominator for closeness in bound], np.int64),
+        np.array(
+            [closeness.bound.numerator * closeness.scale * closeness.total for closeness in bound], np.int64
+        ),
     )
 
 
@@ -86,13 +88,13 @@ class Steps:
     @classmethod
     def of(cls, tree: Hierarchy, values: NDArray[np.int32]) -> Steps:
         """Build the steps for the values that occur."""
-        own = np.unique(values)
+        occurring = np.unique(values)
         published = [np.array(tree.at_depth(tree.depths - 1), np.int32)]
         onwards: list[Nodes | None] = [None]
         for depth in reversed(range(tree.depths - 1)):
             coarser = np.array(tree.at_depth(depth), np.int32)
-            if (coarser[own] != published[-1][own]).any():
-                onwards.append(_map_nodes(published[-1][own], coarser[own], len(tree.labels)))
+            if (coarser[occurring] != published[-1][occurring]).any():
+                onwards.append(_map_nodes(published[-1][occurring], coarser[occurring], len(tree.labels)))
                 published.append(coarser)
         return cls(tuple(published), tuple(onwards))
 
@@ -116,8 +118,8 @@ class GroupTable:
         """Return the table with a column replaced by its published values, and equal rows added up."""
         values = self.values.copy()
         values[:, column] = published[values[:, column]]
-        own, sizes, sums, _ = sum_equal_lines(values, self.sizes, self.sums)
-        return GroupTable(own, sizes, sums)
+        merged, sizes, sums, _ = sum_equal_lines(values, self.sizes, self.sums)
+        return GroupTable(merged, sizes, sums)
 
 
 @dataclass(frozen=True)
@@ -133,19 +135,23 @@ class Base:
         """Count equal rows of a scope, with the sums of sensitive values that the bounds need."""
         nodes, codes = nodes_of(forest, scope), codes_of(forest, scope)
         stated = constraints.closeness(scope.kind)
-        bound = [(position, one) for position, one in stated if fits(one, codes[:, position])]
+        bound = [
+            (position, closeness) for position, closeness in stated if fits(closeness, codes[:, position])
+        ]
         # Group rows that are equal in all used columns first, so that the sums are computed for few lines.
         used = sorted({position for position, _ in bound})
         both = np.ascontiguousarray(np.hstack([nodes, codes[:, used]]))
         alone = np.ones(len(both), np.int64), np.zeros((len(both), 0), np.int64)
         lines, sizes, _, line_of = sum_equal_lines(both, *alone)
-        held = {position: lines[:, nodes.shape[1] + at] for at, position in enumerate(used)}
-        sums = [count_codes(one, held[position]) for position, one in bound]
+        held = {position: lines[:, nodes.shape[1] + column] for column, position in enumerate(used)}
+        sums = [count_codes(closeness, held[position]) for position, closeness in bound]
         spread = np.hstack([np.zeros((len(lines), 0), np.int64), *sums]) * sizes[:, None]
         values, sizes, added, of = sum_equal_lines(
             np.ascontiguousarray(lines[:, : nodes.shape[1]]), sizes, spread
         )
-        return cls(GroupTable(values, sizes, added), of[line_of], pack_bounds([one for _, one in bound]))
+        return cls(
+            GroupTable(values, sizes, added), of[line_of], pack_bounds([closeness for _, closeness in bound])
+        )
 
 
 @dataclass(frozen=True)
@@ -158,12 +164,12 @@ class Lattice:
     def of(cls, forest: Forest, kind: int, base: Base) -> Lattice:
         """Build the lattice of a table."""
         trees = forest.hierarchies[kind]
-        return cls(tuple(Steps.of(tree, base.table.values[:, at]) for at, tree in enumerate(trees)))
+        return cls(tuple(Steps.of(tree, base.table.values[:, column]) for column, tree in enumerate(trees)))
 
     @property
     def counts(self) -> tuple[int, ...]:
         """The number of steps of each column."""
-        return tuple(len(own.published) for own in self.steps)
+        return tuple(len(steps.published) for steps in self.steps)
 
     @property
     def size(self) -> int:
@@ -173,7 +179,7 @@ class Lattice:
     def published_values(self, node: int) -> list[NDArray[np.int32]]:
         """Return, for each column, the map from values to their published nodes at a lattice node."""
         places = np.unravel_index(node, self.counts) if self.counts else ()
-        return [own.published[int(at)] for own, at in zip(self.steps, places, strict=True)]
+        return [steps.published[int(step)] for steps, step in zip(self.steps, places, strict=True)]
 
     def tables(self, base: GroupTable) -> Iterator[tuple[int, GroupTable]]:
         """Iterate over the tables of all nodes, each computed from that of a node with one step less.
@@ -181,9 +187,9 @@ class Lattice:
         Columns with few values are recoded last, as such a step starts from a table that is little larger
         than its result. Memory: one table per column.
         """
-        strides = [prod(self.counts[at + 1 :]) for at in range(len(self.counts))]
+        strides = [prod(self.counts[number + 1 :]) for number in range(len(self.counts))]
         values = [len(np.unique(column)) for column in base.values.T]
-        order = sorted(range(len(values)), key=lambda at: -values[at])
+        order = sorted(range(len(values)), key=lambda number: -values[number])
 
         def below(depth: int, node: int, table: GroupTable) -> Iterator[tuple[int, GroupTable]]:
             if depth == len(order):
@@ -229,12 +235,12 @@ class LatticeSearch:
         self._nodes = nodes_of(forest, scope)
         self._base = Base.of_rows(forest, scope, constraints)
         self.lattice = Lattice.of(forest, scope.kind, self._base)
-        own = forest.losses[scope.kind]
+        losses = forest.losses[scope.kind]
         # Where the sum over all rows would not fit into 64 bits, low bits are dropped.
-        whole = sum(forest.sought.quasi[scope.kind]) if forest.sought else len(own)
+        whole = sum(forest.sought.quasi[scope.kind]) if forest.sought else len(losses)
         dropped = bits_over(len(scope.rows) * whole * forest.scale)
-        self._first = np.cumsum([0, *map(len, own)])
-        self._losses = np.concatenate([np.zeros(0, np.int64), *own]) >> dropped
+        self._first = np.cumsum([0, *map(len, losses)])
+        self._losses = np.concatenate([np.zeros(0, np.int64), *losses]) >> dropped
         self._whole = whole * (forest.scale >> dropped)
 
     def bounds(self, progress: Callable[[int], None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -246,30 +252,30 @@ class LatticeSearch:
         loss = np.empty(self.lattice.size, np.int64)
         suppressed = np.empty(self.lattice.size, np.int64)
         least, near = self._constraints.min_class_size, self._base.near
-        for seen, (node, table) in enumerate(self.lattice.tables(self._base.table)):
+        for done, (node, table) in enumerate(self.lattice.tables(self._base.table)):
             loss[node], suppressed[node] = generalization_loss(
                 *(table.values, table.sizes, table.sums, least, near),
                 *(self._first, self._losses, self._whole),
             )
-            if seen % _TOLD == 0:
-                progress(len(self._scope.rows) * seen // self.lattice.size)
+            if done % _TOLD == 0:
+                progress(len(self._scope.rows) * done // self.lattice.size)
         return loss, suppressed
 
     def judge_node(self, node: int) -> NodeOutcome:
         """Judge a node: suppress every group that violates a model."""
         base, published = self._base.table, self.lattice.published_values(node)
         values = base.values.copy()
-        for column, own in enumerate(published):
-            values[:, column] = own[values[:, column]]
+        for column, published_nodes in enumerate(published):
+            values[:, column] = published_nodes[values[:, column]]
         values, sizes, sums, group_of = sum_equal_lines(values, base.sizes, base.sums)
         may = may_hold(sizes, sums, self._constraints.min_class_size, self._base.near)
-        left = np.where(may, np.cumsum(may) - 1, SUPPRESSED)
-        classes = left[group_of][self._base.of]
+        number_of = np.where(may, np.cumsum(may) - 1, SUPPRESSED)
+        classes = number_of[group_of][self._base.of]
         holds = check_classes(self._forest, self._scope, self._constraints, classes, values[may])
         kept, values = class_sizes(classes)[holds], values[may][holds]
-        own = sum(self._losses[self._first[at] + values[:, at]] for at in range(values.shape[1]))
+        lost = sum(self._losses[self._first[column] + values[:, column]] for column in range(values.shape[1]))
         suppressed = len(classes) - int(kept.sum())
-        loss = int((kept * own).sum()) + suppressed * self._whole
+        loss = int((kept * lost).sum()) + suppressed * self._whole
         return NodeOutcome(loss, suppressed, node, dissolve_failing(classes, ~holds))
 
     def leaves_safe(self, outcome: NodeOutcome) -> bool:
@@ -281,12 +287,12 @@ class LatticeSearch:
     def partition(self, outcome: NodeOutcome, costs: Counter[str]) -> Partition:
         """Build the partition of a node, published at the depths of that node."""
         forest, scope = self._forest, self._scope
-        found = partition_of(forest, scope, outcome.classes, costs)
-        nodes = found.nodes.copy()
+        partition = partition_of(forest, scope, outcome.classes, costs)
+        nodes = partition.nodes.copy()
         first = forest.first_node[scope.vertices]
         for column, published in enumerate(self.lattice.published_values(outcome.node)):
             nodes[first + column] = published[self._nodes[:, column]]
-        return replace(found, nodes=nodes)
+        return replace(partition, nodes=nodes)
 
 
 def optimum(step: StepInput, limit: Fraction) -> Partition:
@@ -320,15 +326,15 @@ def _best(
     for node in allowed[np.argsort(loss[allowed], kind="stable")].tolist():
         if best is not None and loss[node] > best.loss:
             break
-        found = search.judge_node(node)
-        if found.suppressed > most or found.suppressed == len(found.classes):
+        outcome = search.judge_node(node)
+        if outcome.suppressed > most or outcome.suppressed == len(outcome.classes):
             continue
-        if (best is None or found.loss <= best.loss) and not search.leaves_safe(found):
+        if (best is None or outcome.loss <= best.loss) and not search.leaves_safe(outcome):
             continue
-        if best is None or found.loss < best.loss:
-            best, ties = found, 1
-        elif found.loss == best.loss:
-            best, ties = min(best, found, key=attrgetter("rank")), ties + 1
+        if best is None or outcome.loss < best.loss:
+            best, ties = outcome, 1
+        elif outcome.loss == best.loss:
+            best, ties = min(best, outcome, key=attrgetter("rank")), ties + 1
     return best, ties
 
 
@@ -338,9 +344,9 @@ def _shortage(search: LatticeSearch, suppressed: NDArray[np.int64], most: int, c
     for node in np.argsort(suppressed, kind="stable").tolist():
         if suppressed[node] >= least:
             break
-        found = search.judge_node(node)
-        if found.suppressed < least and search.leaves_safe(found):
-            least = found.suppressed
+        outcome = search.judge_node(node)
+        if outcome.suppressed < least and search.leaves_safe(outcome):
+            least = outcome.suppressed
     if least >= count:
         return ""
     return (

@@ -68,8 +68,8 @@ class HeldValues:
         """Return how many of them are, or show, a value of each group."""
         counts: Counter[int] = Counter()
         for shown, times in self.counts.items() if self.sets is None else self.sets.items():
-            own = {shown} if isinstance(shown, int) else shown
-            counts.update(dict.fromkeys({group_of[code] for code in own}, times))
+            codes = {shown} if isinstance(shown, int) else shown
+            counts.update(dict.fromkeys({group_of[code] for code in codes}, times))
         return counts
 
 
@@ -87,19 +87,23 @@ class GroupContents:
     def __add__(self, other: GroupContents) -> GroupContents:
         """Return the contents of both groups together, which have no record in common."""
         pairs = zip(self.held, other.held, strict=True)
-        held = tuple(tuple(a + b for a, b in zip(own, others, strict=True)) for own, others in pairs)
+        held = tuple(tuple(a + b for a, b in zip(mine, others, strict=True)) for mine, others in pairs)
         return GroupContents(self.records + other.records, held)
 
     def __sub__(self, other: GroupContents) -> GroupContents:
         """Return the contents without a group that is part of this one."""
         pairs = zip(self.held, other.held, strict=True)
-        held = tuple(tuple(a - b for a, b in zip(own, others, strict=True)) for own, others in pairs)
+        held = tuple(tuple(a - b for a, b in zip(mine, others, strict=True)) for mine, others in pairs)
         return GroupContents(self.records - other.records, held)
 
     def satisfies(self, constraints: Constraints) -> bool:
         """Whether all constraints hold, except those on a population, which somebody absent cannot fit."""
         empty = ClassView(self.records, {})
-        if not all(one.holds(empty) for one in constraints.on_records if not one.needs_population):
+        if not all(
+            constraint.holds(empty)
+            for constraint in constraints.on_records
+            if not constraint.needs_population
+        ):
             return False
         return next(self._failing(constraints), None) is None
 
@@ -108,16 +112,16 @@ class GroupContents:
 
         It is the group of the model's caps that exceeds its share most; without caps the most frequent value.
         """
-        for kind, position, one in self._failing(constraints):
+        for kind, position, constraint in self._failing(constraints):
             values = self.held[kind][position]
             if not values.counts:
                 continue
             codes = range(max(values.counts) + 1)
-            caps = one.caps or FrequencyCaps(tuple(codes), (Fraction(1),) * len(codes))
+            caps = constraint.caps or FrequencyCaps(tuple(codes), (Fraction(1),) * len(codes))
             counts = values.count_groups(caps.group_of)
             most = max(counts, key=lambda group: (counts[group] - values.total * caps.share[group], -group))
-            own = frozenset(code for code, group in enumerate(caps.group_of) if group == most)
-            return Excess(kind, position, own, float(caps.share[most]))
+            excessive = frozenset(code for code, group in enumerate(caps.group_of) if group == most)
+            return Excess(kind, position, excessive, float(caps.share[most]))
         return None
 
     def count(self, excess: Excess) -> tuple[int, int]:
@@ -127,10 +131,12 @@ class GroupContents:
 
     def _failing(self, constraints: Constraints) -> Iterator[tuple[int, int, Constraint]]:
         """Yield each model on values that fails, after vertex type and position of its attribute."""
-        for kind, (own, attributes) in enumerate(zip(self.held, constraints.on_values, strict=True)):
-            for position, (values, bound) in enumerate(zip(own, attributes, strict=True)):
+        for kind, (held, attributes) in enumerate(zip(self.held, constraints.on_values, strict=True)):
+            for position, (values, bound) in enumerate(zip(held, attributes, strict=True)):
                 view = ClassView(self.records, values.counts, sets=values.sets)
-                yield from ((kind, position, one) for one in bound if not one.holds(view))
+                yield from (
+                    (kind, position, constraint) for constraint in bound if not constraint.holds(view)
+                )
 
 
 def count_groups(
@@ -155,17 +161,19 @@ def count_groups(
             if not bound
             else list(
                 _count_values(
-                    *_values_of(forest, of_vertex, at, position),
+                    *_values_of(forest, of_vertex, its_kind, position),
                     groups,
-                    presence=any(one.reading.asks == "presence" for one in bound),
+                    presence=any(constraint.reading.asks == "presence" for constraint in bound),
                 )
             )
-            for position, bound in enumerate(own)
+            for position, bound in enumerate(attributes)
         ]
-        for at, own in enumerate(constraints.on_values)
+        for its_kind, attributes in enumerate(constraints.on_values)
     ]
     return [
-        GroupContents(int(sizes[group]), tuple(tuple(column[group] for column in own) for own in columns))
+        GroupContents(
+            int(sizes[group]), tuple(tuple(column[group] for column in attributes) for attributes in columns)
+        )
         for group in range(groups)
     ]
 
@@ -196,8 +204,8 @@ def _count_values(
         sets: Counter[frozenset[int]] | None = None
         if presence:
             shown: dict[int, set[int]] = {}
-            for own, value in zip(records[start:end], codes[start:end], strict=True):
-                shown.setdefault(own, set()).add(value)
+            for person, value in zip(records[start:end], codes[start:end], strict=True):
+                shown.setdefault(person, set()).add(value)
             sets = Counter(map(frozenset, shown.values()))
         yield HeldValues(Counter(codes[start:end]), sets)
 
@@ -224,21 +232,21 @@ def published_forms(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.
 
 
 def uncovered_records(
-    left: Forest,
+    original: Forest,
     records: NDArray[np.int64],
     forest: Forest,
     shown: NDArray[np.int64],
     nodes: NDArray[np.int32],
 ) -> NDArray[np.bool_]:
-    """Return for each of some original ``records`` of ``left`` whether no form published of ``forest`` fits.
+    """Return for each of some ``records`` of the ``original`` whether no form published of ``forest`` fits.
 
-    The hierarchies of ``forest`` may have nodes that ``left`` lacks, which a recoding added at the end.
+    The hierarchies of ``forest`` may have nodes that ``original`` lacks, which a recoding added at the end.
     """
     roots = published_forms(forest, shown, nodes)
-    everything = np.arange(left.vertex_count)
+    everything = np.arange(original.vertex_count)
     trees = forest.hierarchies
     forms = _select(forest, forest.record_of[roots], shown == np.arange(forest.vertex_count), nodes)
-    values = _select(left, records, everything >= 0, left.nodes)
+    values = _select(original, records, everything >= 0, original.nodes)
     table, forms, values = _generalizing(trees, forms, values)
     return find_uncovered(forms, values, table)
 
@@ -263,14 +271,14 @@ def _select(
     first_child[parents[below]] = below  # the last assignment wins: the first child
     counts = forest.quasi_count[vertices]
     ends = np.cumsum(counts)
-    at = np.repeat(forest.first_node[vertices] - (ends - counts), counts) + np.arange(int(counts.sum()))
+    entries = np.repeat(forest.first_node[vertices] - (ends - counts), counts) + np.arange(int(counts.sum()))
     return Trees(
         np.append(np.searchsorted(record, np.arange(len(records))), len(vertices)).astype(np.int64),
         forest.type[vertices].astype(np.int64),
         first_child,
         child_count,
         ends - counts,
-        nodes[at].astype(np.int64),
+        nodes[entries].astype(np.int64),
     )
 
 
@@ -281,8 +289,8 @@ def _generalizing(
     first_column = np.cumsum([0, *map(len, trees)]).astype(np.int64)
     first, width, tables = [], [], [np.zeros(0, np.bool_)]
     end = 0
-    for kind, own in enumerate(trees):
-        for position, tree in enumerate(own):
+    for kind, of_kind in enumerate(trees):
+        for position, tree in enumerate(of_kind):
             labels, values = (side.first_label[side.kind == kind] + position for side in (forms, records))
             shown, forms.labels[labels] = np.unique(forms.labels[labels], return_inverse=True)
             held, records.labels[values] = np.unique(records.labels[values], return_inverse=True)
@@ -309,12 +317,14 @@ def _find_generalized(
     made = len(tree.labels) - len(tree.made_of)
 
     def generalizes(node: int) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = (ancestors == node).any(axis=1)
+        mask: NDArray[np.bool_] = (ancestors == node).any(axis=1)
         for span in tree.made_of[node - made] if node >= made else ():
-            found |= ((ancestors >= span.start) & (ancestors < span.stop)).any(axis=1)
-        return found
+            mask |= ((ancestors >= span.start) & (ancestors < span.stop)).any(axis=1)
+        return mask
 
     alike = nodes_alike(tree.labels)
-    own = {node: generalizes(node) for node in {other for node in shown.tolist() for other in alike[node]}}
-    rows = [np.logical_or.reduce([own[other] for other in alike[node]]) for node in shown.tolist()]
+    by_node = {
+        node: generalizes(node) for node in {other for node in shown.tolist() for other in alike[node]}
+    }
+    rows = [np.logical_or.reduce([by_node[other] for other in alike[node]]) for node in shown.tolist()]
     return np.array(rows, np.bool_).reshape(len(shown), len(held))

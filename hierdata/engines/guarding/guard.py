@@ -56,26 +56,26 @@ class Relief:
         """Return the position of the class to add to ``whole``, None if no rest takes an excess away."""
         if not self._waiting.any():
             return None
-        found = whole.find_excess(self._constraints)
-        if found is not None and found not in self._met:
-            self._met[found] = self._meet(found, whole)
+        excess_now = whole.find_excess(self._constraints)
+        if excess_now is not None and excess_now not in self._met:
+            self._met[excess_now] = self._meet(excess_now, whole)
         remaining = np.zeros(len(self._classes))
-        for excess, (share, relief) in self._met.items() if found is not None else ():
+        for excess, (share, relief) in self._met.items() if excess_now is not None else ():
             count, total = whole.count(excess)
             over = count - share * total
             if share == excess.allowed and over > relief[self._waiting & (relief > 0)].sum() + _ROUNDING:
                 return None
             remaining += np.maximum(over - relief, -_SLACK)
         remaining[~self._waiting] = np.inf
-        at = int(np.argmin(remaining))
-        self._waiting[at] = False
-        return at
+        chosen = int(np.argmin(remaining))
+        self._waiting[chosen] = False
+        return chosen
 
     def _meet(self, excess: Excess, whole: GroupContents) -> _Met:
         """Where the model has no caps, or these are kept, any class with a smaller share than now helps."""
         count, total = whole.count(excess)
         share = min(excess.allowed, count / total)
-        held = np.array([own.count(excess) for own in self._classes], np.float64).reshape(-1, 2)
+        held = np.array([contents.count(excess) for contents in self._classes], np.float64).reshape(-1, 2)
         return _Met(share, share * held[:, 1] - held[:, 0])
 
 
@@ -90,12 +90,12 @@ Enough: TypeAlias = Callable[[GroupContents, Collection[int]], bool]
 
 
 def choose_classes(
-    left: GroupContents, candidates: Sequence[Candidate], constraints: Constraints, accept: Enough
+    suppressed: GroupContents, candidates: Sequence[Candidate], constraints: Constraints, accept: Enough
 ) -> list[int] | None:
     """Return the classes to dissolve, None if no choice that was tried is enough.
 
-    ``left`` are the suppressed records, at least one. A choice is enough if all constraints hold for the
-    whole and ``accept`` agrees; it is given the contents and the chosen classes.
+    ``suppressed`` are at least one record. A choice is enough if all constraints hold for the whole and
+    ``accept`` agrees; it is given the contents and the chosen classes.
 
     Classes are added by rising loss, the first of equal ones, until they are enough. If all together are not,
     ``Relief`` picks them: while the whole has too much of some values, the class that leaves least of what
@@ -103,50 +103,50 @@ def choose_classes(
     can be too much of. Then classes without which the rest is enough are given back, the greatest loss first,
     until every class that remains is needed. A single class that is enough is chosen if it is cheaper.
     """
-    order = sorted(range(len(candidates)), key=lambda own: (candidates[own].loss, own))
-    by_loss = [candidates[own] for own in order]
+    order = sorted(range(len(candidates)), key=lambda number: (candidates[number].loss, number))
+    by_loss = [candidates[number] for number in order]
 
     def is_enough(whole: GroupContents, chosen: Collection[int]) -> bool:
-        return whole.satisfies(constraints) and accept(whole, [order[at] for at in chosen])
+        return whole.satisfies(constraints) and accept(whole, [order[position] for position in chosen])
 
     rest = iter(range(len(order)))
-    found = _add_classes(left, by_loss, is_enough, lambda _: next(rest, None))
-    if found is None:
-        relief = Relief([one.contents for one in by_loss], constraints)
+    choice = _add_classes(suppressed, by_loss, is_enough, lambda _: next(rest, None))
+    if choice is None:
+        relief = Relief([candidate.contents for candidate in by_loss], constraints)
         while relief.restart():
-            found = _cheaper(by_loss, found, _add_classes(left, by_loss, is_enough, relief.pick))
-    for at, one in enumerate(by_loss):
-        if found is not None and one.loss >= _loss(by_loss, found):
+            choice = _cheaper(by_loss, choice, _add_classes(suppressed, by_loss, is_enough, relief.pick))
+    for position, candidate in enumerate(by_loss):
+        if choice is not None and candidate.loss >= _loss(by_loss, choice):
             break
-        if is_enough(left + one.contents, [at]):
-            found = [at]
-    return None if found is None else sorted(order[at] for at in found)
+        if is_enough(suppressed + candidate.contents, [position]):
+            choice = [position]
+    return None if choice is None else sorted(order[position] for position in choice)
 
 
 def _add_classes(
-    left: GroupContents,
+    whole: GroupContents,
     by_loss: Sequence[Candidate],
     is_enough: Enough,
     pick: Callable[[GroupContents], int | None],
 ) -> list[int] | None:
     """Return the classes that ``pick`` adds until they are enough, without those that are not needed."""
     chosen = set[int]()
-    while not is_enough(left, chosen):
-        following = pick(left)
+    while not is_enough(whole, chosen):
+        following = pick(whole)
         if following is None:
             return None
-        left += by_loss[following].contents
+        whole += by_loss[following].contents
         chosen.add(following)
     needed = 0
     while needed != len(chosen):
         needed = len(chosen)
-        for own in sorted(chosen, reverse=True):
-            without = left - by_loss[own].contents
-            chosen.remove(own)
+        for number in sorted(chosen, reverse=True):
+            without = whole - by_loss[number].contents
+            chosen.remove(number)
             if is_enough(without, chosen):
-                left = without
+                whole = without
             else:
-                chosen.add(own)
+                chosen.add(number)
     return sorted(chosen)
 
 
@@ -160,7 +160,7 @@ def _cheaper(
 
 
 def _loss(by_loss: Sequence[Candidate], chosen: Collection[int]) -> int:
-    return sum(by_loss[own].loss for own in chosen)
+    return sum(by_loss[number].loss for number in chosen)
 
 
 def suppressed_are_safe(forest: Forest, partition: Partition, constraints: Constraints) -> bool:
@@ -201,13 +201,13 @@ def contents_of(
     return contents
 
 
-def holds_at_roots(left: GroupContents, quasi: int, constraints: Constraints) -> bool:
+def holds_at_roots(suppressed: GroupContents, quasi: int, constraints: Constraints) -> bool:
     """Whether records that satisfy the constraints as a whole do so as a class published at the roots.
 
     ``quasi`` is the number of quasi-identifiers of a record's root.
     """
-    view = constraints.view(left.records, {}, [0] * quasi)
-    return all(one.holds(view) for one in constraints.on_records)
+    view = constraints.view(suppressed.records, {}, [0] * quasi)
+    return all(constraint.holds(view) for constraint in constraints.on_records)
 
 
 def weigh_classes(
@@ -234,11 +234,11 @@ def kept_by_record(forest: Forest, partition: Partition) -> NDArray[np.int64]:
     dropped = bits_over(whole)
     kept = np.zeros(forest.vertex_count, np.int64)
     shown = partition.representative
-    for kind, own in enumerate(forest.losses):
+    for kind, of_kind in enumerate(forest.losses):
         vertices = np.flatnonzero((forest.type == kind) & (shown >= 0))
         kept[vertices] = forest.own_weight[vertices] * forest.scale
         first = forest.first_node[shown[vertices]]
-        for position, losses in enumerate(own):
+        for position, losses in enumerate(of_kind):
             kept[vertices] -= losses[partition.nodes[first + position]]
     kept >>= dropped
     records: NDArray[np.int64] = np.add.reduceat(kept, forest.roots[:-1])
@@ -256,8 +256,8 @@ def dissolve(forest: Forest, partition: Partition, classes: Collection[int]) -> 
     rows = np.flatnonzero(forest.type == partition.kind)
     shown[rows[class_of == SUPPRESSED]] = SUPPRESSED
     for kind in forest.schema.types[1:]:  # parents before children
-        own = np.flatnonzero(forest.type == kind.index)
-        shown[own[shown[forest.parent[own]] == SUPPRESSED]] = SUPPRESSED
+        of_kind = np.flatnonzero(forest.type == kind.index)
+        shown[of_kind[shown[forest.parent[of_kind]] == SUPPRESSED]] = SUPPRESSED
     given_up = int(class_sizes(partition.equivalence_class)[failing].sum())
     costs = partition.costs + Counter(records_of_classes_given_up=given_up)
     return replace(partition, equivalence_class=class_of, representative=shown, costs=costs)
@@ -293,8 +293,8 @@ def publish_as_group(forest: Forest, partition: Partition, *, with_subtrees: boo
     below = np.zeros(forest.vertex_count, np.bool_)
     below[vertices] = with_subtrees
     for kind in forest.schema.types[1:]:  # parents before children
-        own = np.flatnonzero(forest.type == kind.index)
-        inside = own[below[forest.parent[own]]]
+        of_kind = np.flatnonzero(forest.type == kind.index)
+        inside = of_kind[below[forest.parent[of_kind]]]
         below[inside] = True
         shown[inside] = inside
     costs = partition.costs + Counter(rows_published_as_one_group=len(vertices))

@@ -70,11 +70,11 @@ def fits_record(forms: Trees, form: int, records: Trees, record: int, generalizi
     if vertices == 1:
         return True
     fits = np.zeros((vertices, others), np.bool_)
-    for own in range(vertices - 1, -1, -1):  # children before their parents
+    for vertex in range(vertices - 1, -1, -1):  # children before their parents
         for other in range(others - 1, -1, -1):
-            same = forms.kind[top + own] == records.kind[base + other]
-            if same and generalizes(forms, top + own, records, base + other, generalizing):
-                fits[own, other] = _children_fit(forms, top, own, records, base, other, fits)
+            same = forms.kind[top + vertex] == records.kind[base + other]
+            if same and generalizes(forms, top + vertex, records, base + other, generalizing):
+                fits[vertex, other] = _children_fit(forms, top, vertex, records, base, other, fits)
     return bool(fits[0, 0])
 
 

@@ -57,7 +57,7 @@ Numbers = NDArray[np.int64]
 
 
 class ClassDraft:
-    """The classes of some records by a plan of sizes; ``left`` are the records in no class.
+    """The classes of some records by a plan of sizes; ``staying`` are the records in no class.
 
     The classes around records that come ``first`` (a mask over all records) are accepted before all others.
     ``begun`` has by size the proposals of other drafts, which are not built again where the same records are
@@ -89,7 +89,7 @@ class ClassDraft:
             if first.any():
                 self._round(size, fit, needy & first, alone[size])
             self._round(size, fit, needy, alone[size])
-        self.left = np.flatnonzero(self._there)
+        self.staying = np.flatnonzero(self._there)
         weight = growing.forest.weight[roots]
         whole = sum(weight[records].tolist()) * growing.forest.scale
         self.loss = whole - sum(len(grown.records) * grown.saved for grown in self.classes)
@@ -209,7 +209,7 @@ class KMemberSearch:
         drafts = {plan: self._draft(sample, plan) for plan in dict.fromkeys(plans.values())}
         if len(sample) == len(self._records):
             self._drafts = drafts
-        trials = {plan: Trial(draft.loss, len(draft.left)) for plan, draft in drafts.items()}
+        trials = {plan: Trial(draft.loss, len(draft.staying)) for plan, draft in drafts.items()}
         return {choice: trials[plan] for choice, plan in plans.items()}
 
     def partition(
@@ -221,7 +221,7 @@ class KMemberSearch:
         plan = plan_of(choice, self._needs)
         draft = self._drafts.get(plan) or self._draft(self._records, plan, progress)
         draft = self._draft_again(draft, plan)
-        staying = join_late(self._growing, draft.classes, draft.left)
+        staying = join_late(self._growing, draft.classes, draft.staying)
         progress(len(self._records) - len(staying))
         return partition_of(self._growing.forest, draft.classes, len(self._records), self._growing.evaluated)
 

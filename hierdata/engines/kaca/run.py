@@ -58,14 +58,16 @@ class MergedClasses:
         self._row_nodes: NDArray[np.int32] = (nodes_of(forest, scope) + self._starts).astype(np.int32)
         self._constraints = constraints
         self.least = constraints.min_class_size
-        self._on_records = [Question(own) for own in constraints.on_records]
+        self._on_records = [Question(members) for members in constraints.on_records]
         columns = codes_of(forest, scope).T
         bound = zip(columns.tolist(), constraints.on_values[scope.kind], strict=True)
-        self._columns = [(codes, [Question(one) for one in own]) for codes, own in bound if own]
-        self.parts: list[ClassPart | None] = [self.part(own) for own in rows]
+        self._columns = [
+            (codes, [Question(constraint) for constraint in members]) for codes, members in bound if members
+        ]
+        self.parts: list[ClassPart | None] = [self.part(members) for members in rows]
         count, width = len(rows), self._row_nodes.shape[1]
-        self.sizes = np.array([len(own) for own in rows], np.int64)
-        self.firsts = np.array([min(own) for own in rows], np.int64)
+        self.sizes = np.array([len(members) for members in rows], np.int64)
+        self.firsts = np.array([min(members) for members in rows], np.int64)
         self._known = CandidateArrays(np.zeros((count, width), np.int32), self.sizes, self.firsts)
         for number, part in enumerate(self.parts):
             assert part is not None
@@ -126,12 +128,12 @@ class MergedClasses:
     def _nearest(
         self, number: int, skipped: int, candidates: NDArray[np.int64], known: CandidateArrays, wanted: int
     ) -> list[int]:
-        found, distances = np.empty((2, wanted), np.int64)
+        near, distances = np.empty((2, wanted), np.int64)
         count = nearest(
             self._known.nodes[number], self.sizes[number], skipped, candidates, known, self._distance,
-            *self._memory, found, distances,
+            *self._memory, near, distances,
         )  # fmt: skip
-        return [int(one) for one in found[:count]]
+        return [int(other) for other in near[:count]]
 
     def _measure_kept(
         self, records: int, shared: NDArray[np.int32], contents: tuple[Counter[int], ...]
@@ -142,8 +144,8 @@ class MergedClasses:
         view = self._constraints.view(records, {}, root)
         kept = [records >= self.least, *(question.holds(view) for question in self._on_records)]
         for counts, (_, questions) in zip(contents, self._columns, strict=True):
-            own = ClassView(records, counts, view.population)
-            kept += [question.holds(own) for question in questions]
+            held = ClassView(records, counts, view.population)
+            kept += [question.holds(held) for question in questions]
         return tuple(kept)
 
 
@@ -202,20 +204,20 @@ class ModelLimits:
         begun: dict[bytes, list[tuple[int, list[Counter[int]]]]] = {}
         count = 0
         for row, key in enumerate(keys):
-            own = [(groups[row], most) for groups, most in self._columns]
+            limits = [(groups[row], most) for groups, most in self._columns]
             alike = begun.setdefault(key, [])
-            fit = next((one for one in alike if _has_room(one[1], own)), None)
+            fit = next((known for known in alike if _has_room(known[1], limits)), None)
             if fit is None:
-                fit = count, [Counter() for _ in own]
+                fit = count, [Counter() for _ in limits]
                 alike.append(fit)
                 count += 1
-            for counter, (group, _) in zip(fit[1], own, strict=True):
+            for counter, (group, _) in zip(fit[1], limits, strict=True):
                 counter[group] += 1
             yield fit[0]
 
 
-def _has_room(held: list[Counter[int]], own: list[tuple[int, int]]) -> bool:
-    pairs = zip(held, own, strict=True)
+def _has_room(held: list[Counter[int]], limits: list[tuple[int, int]]) -> bool:
+    pairs = zip(held, limits, strict=True)
     return all(group == MISSING or counter[group] < most for counter, (group, most) in pairs)
 
 
@@ -231,15 +233,17 @@ def kaca(step: StepInput, beta: int) -> Partition:
     limits = ModelLimits(forest, scope, constraints)
     start = limits.equal_rows(nodes_of(forest, scope)) if partition is None else classes_of(partition, scope)
     distance = Distance.of(forest.hierarchies[scope.kind], beta, len(start))
-    classes = MergedClasses(forest, scope, constraints, distance, [own.tolist() for own in members_of(start)])
+    classes = MergedClasses(
+        forest, scope, constraints, distance, [members.tolist() for members in members_of(start)]
+    )
     _Merging(classes, limits).run(len(start), step.progress)
     merged = np.full(len(start), SUPPRESSED, np.int64)
     for number, part in enumerate(part for part in classes.parts if part is not None):
         merged[part.rows] = number
     reason = "" if partition is None else partition.reason
-    found = finish_partition(forest, scope, constraints, merged, step.rng, lambda published: reason)
+    result = finish_partition(forest, scope, constraints, merged, step.rng, lambda published: reason)
     step.progress(len(start))
-    return found
+    return result
 
 
 class _Merging:
@@ -249,7 +253,9 @@ class _Merging:
         self._classes = classes
         self._limits = limits
         numbered = enumerate(classes.parts)
-        self._todo = [self._entry(at) for at, part in numbered if part is not None and not all(part.kept)]
+        self._todo = [
+            self._entry(number) for number, part in numbered if part is not None and not all(part.kept)
+        ]
         heapify(self._todo)
 
     def run(self, rows: int, progress: Callable[[int], None]) -> None:
@@ -258,17 +264,17 @@ class _Merging:
         steps, begun = 0, len(self._todo)
         while self._todo:
             entry = heappop(self._todo)
-            own = entry[2]
-            part = classes.parts[own]
-            if part is None or all(part.kept) or entry != self._entry(own):
+            this_class = entry[2]
+            part = classes.parts[this_class]
+            if part is None or all(part.kept) or entry != self._entry(this_class):
                 continue  # it was merged, or has changed since it was queued
             steps += 1
             if steps % _REPORTED == 0:
                 progress(rows * min(steps, begun) // begun)
-            other = self._partner(own, part)
+            other = self._partner(this_class, part)
             if other is None:
                 continue
-            for changed in self._unite_classes(own, other):
+            for changed in self._unite_classes(this_class, other):
                 now = classes.parts[changed]
                 if now is not None and not all(now.kept):
                     heappush(self._todo, self._entry(changed))
@@ -280,11 +286,11 @@ class _Merging:
         """Return the nearest class that may merge with this one; None if none of those tried may."""
         wanted = 1
         while wanted <= _ASKED:
-            found = self._classes.nearest(this_class, wanted)
-            for other in found[wanted // 4 :]:  # the first quarter was tried before
+            near = self._classes.nearest(this_class, wanted)
+            for other in near[wanted // 4 :]:  # the first quarter was tried before
                 if self._may_join(part, self._classes[other]):
                     return other
-            if len(found) < wanted:
+            if len(near) < wanted:
                 break
             wanted *= 4
         return None
@@ -297,18 +303,18 @@ class _Merging:
     def _unite_classes(self, this_class: int, other: int) -> tuple[int, ...]:
         """Move a stub of the other class to this one, or merge both; return the classes that changed."""
         classes = self._classes
-        one, two = classes[this_class], classes[other]
-        short = classes.least - len(one.rows)
-        if short > 0 and len(one.rows) + len(two.rows) >= 2 * classes.least:
-            stub = classes.nearest_rows(this_class, two.rows, short)
+        mine, theirs = classes[this_class], classes[other]
+        short = classes.least - len(mine.rows)
+        if short > 0 and len(mine.rows) + len(theirs.rows) >= 2 * classes.least:
+            stub = classes.nearest_rows(this_class, theirs.rows, short)
             taken = set(stub)
-            trunk = classes.part([row for row in two.rows if row not in taken])
-            grown = classes.union(one, classes.part(stub))
-            if _still(one, grown) and _still(two, trunk):
+            trunk = classes.part([row for row in theirs.rows if row not in taken])
+            grown = classes.union(mine, classes.part(stub))
+            if _still(mine, grown) and _still(theirs, trunk):
                 classes.put(this_class, grown)
                 classes.put(other, trunk)
                 return this_class, other
-        classes.put(other, classes.union(one, two))
+        classes.put(other, classes.union(mine, theirs))
         classes.drop(this_class)
         return (other,)
 

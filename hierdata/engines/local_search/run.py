@@ -63,7 +63,7 @@ class ExchangedClasses(Alignment):
         self.current = begin_classes(self, self._data, partition, sizes, room, near)
         self._buffers = buffers_of(self, checks.words, room, near)
         self._search = ExchangeSearch(self.arrays, self._data, self.current, self._buffers)
-        self._found = np.zeros((1 if all_checked else _ASKED, EXCHANGE), np.int64)
+        self._best = np.zeros((1 if all_checked else _ASKED, EXCHANGE), np.int64)
         self._tried = np.zeros(1, np.int64)
         self._changed: set[int] = set()
         self._prefixes = Prefixes()
@@ -124,7 +124,7 @@ class ExchangedClasses(Alignment):
 
     def calls(self) -> list[KernelCall]:
         """Return the calls of kernels, those first that take longest to compile."""
-        visits, found = np.zeros(1, np.int64), (self._search, self._found, self._tried)
+        visits, found = np.zeros(1, np.int64), (self._search, self._best, self._tried)
         rows, open_ = self.representative[:0], self._buffers.open_[:0]
         return [
             KernelCall(seek, (visits, 0, self.least, self.largest, *found)),
@@ -144,10 +144,8 @@ class ExchangedClasses(Alignment):
 
     def visit(self, visits: NDArray[np.int64], start: int) -> int:
         """Make the next exchange that all models allow from ``start`` on; return the position it ended at."""
-        position, count = seek(
-            visits, start, self.least, self.largest, self._search, self._found, self._tried
-        )
-        for to, who in self._found[:count, [TO, WHO]].tolist():
+        position, count = seek(visits, start, self.least, self.largest, self._search, self._best, self._tried)
+        for to, who in self._best[:count, [TO, WHO]].tolist():
             if self._try_exchange(int(visits[position]), to, who):
                 return position
         if position < len(visits) and self.current.class_of[visits[position]] < 0:

@@ -56,24 +56,24 @@ def _fill_buckets(
     dense = count <= 4 * (end - start)
     occurring = np.empty(0, np.int32)
     if dense:
-        for at in range(start, end):
-            ranks[at] = places[at, attribute] - base
+        for position in range(start, end):
+            ranks[position] = places[position, attribute] - base
     else:
         occurring = np.unique(places[start:end, attribute])
         count = len(occurring)
-        for at in range(start, end):
-            ranks[at] = np.searchsorted(occurring, places[at, attribute])
+        for position in range(start, end):
+            ranks[position] = np.searchsorted(occurring, places[position, attribute])
     for bucket in range(count):
         buckets[SIZE, bucket] = 0
         for b in range(width):
             spans[LOW, bucket, b] = high[b]
             spans[HIGH, bucket, b] = low[b]
-    for at in range(start, end):
-        own = ranks[at]
-        buckets[SIZE, own] += 1
+    for position in range(start, end):
+        bucket = ranks[position]
+        buckets[SIZE, bucket] += 1
         for b in range(width):
-            spans[LOW, own, b] = min(spans[LOW, own, b], places[at, b])
-            spans[HIGH, own, b] = max(spans[HIGH, own, b], places[at, b])
+            spans[LOW, bucket, b] = min(spans[LOW, bucket, b], places[position, b])
+            spans[HIGH, bucket, b] = max(spans[HIGH, bucket, b], places[position, b])
     filled = 0
     for bucket in range(count):
         if buckets[SIZE, bucket] > 0:
@@ -93,11 +93,11 @@ def _accumulate(filled: int, low: Places, high: Places, spans: Places) -> None:
     for b in range(width):
         spans[LOW_BEFORE, 0, b] = spans[LOW_BEHIND, filled, b] = high[b]
         spans[HIGH_BEFORE, 0, b] = spans[HIGH_BEHIND, filled, b] = low[b]
-    for at in range(filled):
-        back = filled - 1 - at
+    for bucket in range(filled):
+        back = filled - 1 - bucket
         for b in range(width):
-            spans[LOW_BEFORE, at + 1, b] = min(spans[LOW_BEFORE, at, b], spans[LOW, at, b])
-            spans[HIGH_BEFORE, at + 1, b] = max(spans[HIGH_BEFORE, at, b], spans[HIGH, at, b])
+            spans[LOW_BEFORE, bucket + 1, b] = min(spans[LOW_BEFORE, bucket, b], spans[LOW, bucket, b])
+            spans[HIGH_BEFORE, bucket + 1, b] = max(spans[HIGH_BEFORE, bucket, b], spans[HIGH, bucket, b])
             spans[LOW_BEHIND, back, b] = min(spans[LOW_BEHIND, back + 1, b], spans[LOW, back, b])
             spans[HIGH_BEHIND, back, b] = max(spans[HIGH_BEHIND, back + 1, b], spans[HIGH, back, b])
 
@@ -147,10 +147,10 @@ def _list_cuts(start: int, end: int, least: int, line: RowLine, buffers: CutBuff
         return 0
     low = places[start].copy()
     high = places[start].copy()
-    for at in range(start + 1, end):
+    for position in range(start + 1, end):
         for b in range(width):
-            low[b] = min(low[b], places[at, b])
-            high[b] = max(high[b], places[at, b])
+            low[b] = min(low[b], places[position, b])
+            high[b] = max(high[b], places[position, b])
     inner_low = np.empty(width, np.int32)
     inner_high = np.empty(width, np.int32)
     for a in range(width):
@@ -202,13 +202,13 @@ def _next_cut(tried: int, count: int, cuts: Numbers) -> None:
     places.
     """
     best = tried
-    for at in range(tried + 1, count):
+    for cut in range(tried + 1, count):
         for column in range(CUT):
-            mine = cuts[at, column]
+            mine = cuts[cut, column]
             other = cuts[best, column]
             if mine != other:
                 if (mine > other) == (column == SMALLER):
-                    best = at
+                    best = cut
                 break
     for column in range(CUT):
         kept = cuts[best, column]
@@ -223,14 +223,14 @@ def _split(
     """Move the rows of the left side before the others, each in order; return where the right side begins."""
     middle = start
     moved = 0
-    for at in range(start, end):
-        if cut[FROM] <= places[at, cut[ATTRIBUTE]] <= cut[TO]:
-            order[middle] = order[at]
-            places[middle] = places[at]
+    for position in range(start, end):
+        if cut[FROM] <= places[position, cut[ATTRIBUTE]] <= cut[TO]:
+            order[middle] = order[position]
+            places[middle] = places[position]
             middle += 1
         else:
-            spare[moved] = order[at]
-            spare_places[moved] = places[at]
+            spare[moved] = order[position]
+            spare_places[moved] = places[position]
             moved += 1
     order[middle:end] = spare[:moved]
     places[middle:end] = spare_places[:moved]
@@ -284,10 +284,10 @@ def advance(
                 middle = state[MIDDLE]
                 sides = verdict
             else:
-                at = state[TRIED]
-                _next_cut(at, state[COUNT], cuts)
+                tried = state[TRIED]
+                _next_cut(tried, state[COUNT], cuts)
                 state[TRIED] += 1
-                middle = _split(start, end, cuts[at], order, places, spare, spare_places)
+                middle = _split(start, end, cuts[tried], order, places, spare, spare_places)
                 sides = 0
                 if keeps_caps(start, middle, order, caps):
                     sides += LEFT
@@ -301,9 +301,9 @@ def advance(
                 state[KEPT] = 4 * (state[TRIED] - 1) + sides
         if sides != BOTH and state[WHOLE] == 0 and state[COUNT] > 0:
             # A region that fails is cut all the same: one of its sides may hold, or parts of a side.
-            at = max(state[KEPT], 0) // 4
+            tried = max(state[KEPT], 0) // 4
             sides = max(state[KEPT], 0) % 4
-            middle = _split(start, end, cuts[at], order, places, spare, spare_places)
+            middle = _split(start, end, cuts[tried], order, places, spare, spare_places)
         elif sides != BOTH:
             closed[state[CLOSED], 0] = start
             closed[state[CLOSED], 1] = end

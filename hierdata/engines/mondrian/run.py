@@ -167,7 +167,7 @@ def mondrian(step: StepInput) -> Partition:
     numbers = regions.numbers
     classes[regions.order] = np.where(regions.holds[numbers], numbers, SUPPRESSED)
     if not regions.holds.all():
-        failing = [regions.rows(at) for at in np.flatnonzero(~regions.holds).tolist()]
+        failing = [regions.rows(region) for region in np.flatnonzero(~regions.holds).tolist()]
         for apart in _list_separations(caps):
             free = [rows[(classes[rows] == SUPPRESSED) & (apart.groups[rows] >= 0)] for rows in failing]
             dealt = apart.deal_blocks(
@@ -177,21 +177,21 @@ def mondrian(step: StepInput) -> Partition:
             classes = confirm_classes(forest, scope, constraints, classes)
     classes = redealt(forest, scope, constraints, line, dense(classes))
     classes = unite_equal_classes(forest, scope, constraints, classes)
-    left = np.flatnonzero(classes == SUPPRESSED)
-    classes = attach(forest, scope, constraints, classes, left, step.rng)
+    leftovers = np.flatnonzero(classes == SUPPRESSED)
+    classes = attach(forest, scope, constraints, classes, leftovers, step.rng)
     step.progress(count)
     gone = int((classes == SUPPRESSED).sum())
-    costs = Counter({unaccepted_cost(scope): gone, "rows_in_the_nearest_class": len(left) - gone})
+    costs = Counter({unaccepted_cost(scope): gone, "rows_in_the_nearest_class": len(leftovers) - gone})
     reason = shortage(forest, scope, constraints) if gone == count else ""
     return partition_of(forest, scope, classes, costs, reason)
 
 
 def _list_separations(caps: Sequence[RowCaps]) -> Iterator[Apart]:
     """Iterate over the groups to keep apart in failing regions: values that count together, or records."""
-    for own in reversed(caps):
-        if len(set(own.caps.share)) == 1:
-            ends = own.caps.reach or [(group, group) for group in range(len(own.caps.share))]
-            yield Apart(own.groups, np.array([end for _, end in ends], np.int32))
+    for cap in reversed(caps):
+        if len(set(cap.caps.share)) == 1:
+            ends = cap.caps.reach or [(group, group) for group in range(len(cap.caps.share))]
+            yield Apart(cap.groups, np.array([end for _, end in ends], np.int32))
 
 
 def unite_equal_classes(

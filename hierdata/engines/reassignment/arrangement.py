@@ -51,24 +51,24 @@ def pack_closeness(
     for _, form in forms:
         base = first[-1]
         order = list(_from_above(form.parent))
-        number = {own: base + 1 + at for at, own in enumerate(order)}
+        number = {value_set: base + 1 + rank for rank, value_set in enumerate(order)}
         number[-1] = number[FOREIGN] = base
         bound = form.bound
         if bound.denominator > _FINE:
             bound = Fraction(floor(bound * _FINE), _FINE)
         # A distance is at most scale * rows * total; the kernels add its changes for one value more or less.
         dropped = bits_over(8 * form.scale * (largest + 1) * form.total * bound.denominator)
-        parents += [base, *(number[form.parent[own]] for own in order)]
-        weights += [0, *(form.weight[own] for own in order)]
-        expected += [0, *(form.expected[own] >> dropped for own in order)]
+        parents += [base, *(number[form.parent[value_set]] for value_set in order)]
+        weights += [0, *(form.weight[value_set] for value_set in order)]
+        expected += [0, *(form.expected[value_set] >> dropped for value_set in order)]
         totals.append(max(1, form.total >> dropped))
         bounds.append(bound)
         first.append(base + 1 + len(order))
-        numbers.append([number[own] for own in form.set_of])
+        numbers.append([number[value_set] for value_set in form.set_of])
     sets = np.empty((len(forms), len(codes)), np.int32)
     for c, (position, _) in enumerate(forms):
-        own = look_up(numbers[c], codes[:, position])
-        sets[c] = np.where(own == MISSING, first[-1] + c, own)
+        value_set = look_up(numbers[c], codes[:, position])
+        sets[c] = np.where(value_set == MISSING, first[-1] + c, value_set)
     return ClosenessArrays(
         sets,
         np.array(first, np.int64),
@@ -85,13 +85,13 @@ def pack_closeness(
 def _from_above(parent: tuple[int, ...]) -> Iterator[int]:
     """Iterate over the sets in depth-first order, each after the set that holds it."""
     below: dict[int, list[int]] = {}
-    for own, above in enumerate(parent):
-        below.setdefault(above, []).append(own)
+    for value_set, above in enumerate(parent):
+        below.setdefault(above, []).append(value_set)
     stack = below.get(-1, [])[::-1]
     while stack:
-        own = stack.pop()
-        yield own
-        stack += below.get(own, [])[::-1]
+        value_set = stack.pop()
+        yield value_set
+        stack += below.get(value_set, [])[::-1]
 
 
 _KEPT = 2**24
@@ -140,11 +140,11 @@ class Arrangement:
 
     def numbers(self) -> NDArray[np.int64]:
         """Return the class of each row, SUPPRESSED for rows without a class."""
-        found = np.full(self.line.places.shape[0], SUPPRESSED, np.int64)
-        found[self.classes.members] = np.repeat(
+        classes = np.full(self.line.places.shape[0], SUPPRESSED, np.int64)
+        classes[self.classes.members] = np.repeat(
             np.arange(len(self.classes.beyond)), np.diff(self.classes.starts)
         )
-        return found
+        return classes
 
 
 def initial_classes(
@@ -157,6 +157,6 @@ def initial_classes(
 
 def _foresee_nothing(closeness: ClosenessArrays, positions: int) -> ForeseenExcess:
     """Return room for what is foreseen: a slot for each combination of sets, as long as there is room."""
-    found, combination = np.unique(closeness.sets, axis=1, return_inverse=True)
-    slots = min(max(1, found.shape[1]), max(1, _KEPT // max(1, positions)))
+    combinations, combination = np.unique(closeness.sets, axis=1, return_inverse=True)
+    slots = min(max(1, combinations.shape[1]), max(1, _KEPT // max(1, positions)))
     return ForeseenExcess(combination.reshape(-1) + 1, np.zeros((slots, positions), np.int64))

@@ -63,16 +63,18 @@ def publish_classes(
     if not (classes != SUPPRESSED).any() and start < len(classes):
         whole = _whole(forest, scope, constraints)
         classes = whole if whole is not None else classes
-    left = np.flatnonzero(classes == SUPPRESSED)
-    classes = attach(forest, scope, constraints, classes, left, rng)
+    leftovers = np.flatnonzero(classes == SUPPRESSED)
+    classes = attach(forest, scope, constraints, classes, leftovers, rng)
     gone = int((classes == SUPPRESSED).sum())
     costs[unaccepted_cost(scope)] = gone
-    costs["rows_in_the_nearest_class"] += len(left) - gone
+    costs["rows_in_the_nearest_class"] += len(leftovers) - gone
     costs["classes_united"] += united + more
     costs["rows_of_classes_dissolved"] += dissolved_rows
     reason = ""
     if gone == len(classes):
-        bound = min((one.bound for _, one in constraints.closeness(scope.kind)), default=Fraction(1))
+        bound = min(
+            (closeness.bound for _, closeness in constraints.closeness(scope.kind)), default=Fraction(1)
+        )
         reason = before.reason if reached is None or reached <= bound else _unreachable(reached)
     return partition_of(forest, scope, classes, costs, reason)
 
@@ -92,12 +94,12 @@ def enlarge_classes(
     unions = Unions(forest, scope, classes)
     members = members_of(classes)
     result = classes.copy()
-    for own in np.flatnonzero(failing).tolist():
-        if unions.free[own]:
-            other = unions.nearest_one(own)
+    for this_class in np.flatnonzero(failing).tolist():
+        if unions.free[this_class]:
+            other = unions.nearest_one(this_class)
             if other is not None:
-                unions.free[[own, other]] = False
-                result[members[own]] = other
+                unions.free[[this_class, other]] = False
+                result[members[this_class]] = other
     return dense(result)
 
 
@@ -135,14 +137,14 @@ def _unite_failing(
     unions = Unions(forest, scope, classes)
     members = members_of(classes)
     result, united = classes.copy(), 0
-    for own in np.flatnonzero(_find_failing(forest, scope, constraints, classes)).tolist():
-        mine = members[own]
-        for other in unions.nearest(own)[:_TRIED] if unions.free[own] else ():
+    for this_class in np.flatnonzero(_find_failing(forest, scope, constraints, classes)).tolist():
+        mine = members[this_class]
+        for other in unions.nearest(this_class)[:_TRIED] if unions.free[this_class] else ():
             rows = np.concatenate([mine, members[other]])
             if len(np.unique(scope.records[rows])) < len(rows):
                 continue
             if len(rows) >= constraints.min_class_size and asked(rows):
-                unions.free[[own, other]] = False
+                unions.free[[this_class, other]] = False
                 result[mine] = other
                 united += 1
                 break
@@ -158,19 +160,20 @@ class Unions:
         losses = summable(forest.losses[scope.kind], len(classes))
         self._sizes = class_sizes(classes)
         self._joined = [
-            _JoinedLosses(np.array(tree.ancestors, np.int32), own, roots[:, at])
-            for at, (tree, own) in enumerate(zip(trees, losses, strict=True))
+            _JoinedLosses(np.array(tree.ancestors, np.int32), of_nodes, roots[:, column])
+            for column, (tree, of_nodes) in enumerate(zip(trees, losses, strict=True))
         ]
         self._alone = self._sizes * sum(
-            (own[roots[:, at]] for at, own in enumerate(losses)), np.zeros(len(self._sizes), np.int64)
+            (of_nodes[roots[:, column]] for column, of_nodes in enumerate(losses)),
+            np.zeros(len(self._sizes), np.int64),
         )
         self.free = np.ones(len(self._sizes), np.bool_)
 
     def nearest(self, this_class: int) -> list[int]:
         """Return the other free classes, ordered by how much the union raises the loss, then by number."""
         order = np.argsort(self._weigh_unions(this_class), kind="stable")
-        found: list[int] = order[self.free[order] & (order != this_class)].tolist()
-        return found
+        nearest_classes: list[int] = order[self.free[order] & (order != this_class)].tolist()
+        return nearest_classes
 
     def nearest_one(self, this_class: int) -> int | None:
         """Return the first of ``nearest``, None if no other class is free."""
@@ -196,13 +199,13 @@ class _JoinedLosses:
     def __init__(
         self, ancestors: NDArray[np.int32], losses: NDArray[np.int64], roots: NDArray[np.int32]
     ) -> None:
-        different, self._at = np.unique(roots, return_inverse=True)
+        different, self._root_of = np.unique(roots, return_inverse=True)
         self._ancestors, self._losses = ancestors[different], losses
         self._of_root = lru_cache(maxsize=_KEPT)(self._compute)
 
     def with_class(self, this_class: int) -> NDArray[np.int64]:
         """Return the loss of a class joined with each class."""
-        return self._of_root(int(self._at[this_class]))[self._at]
+        return self._of_root(int(self._root_of[this_class]))[self._root_of]
 
     def _compute(self, root: int) -> NDArray[np.int64]:
         """Return the loss of the node where a root meets each of the different roots."""
@@ -229,15 +232,15 @@ def _smallest(
     classes = dense(classes)
     distances: list[Fraction] | None = None
     for position, bound in enumerate(constraints.on_values[scope.kind]):
-        close = [one for one in bound if one.closeness is not None]
+        close = [constraint for constraint in bound if constraint.closeness is not None]
         if not close or not (classes != SUPPRESSED).any():
             continue
         contents = Contents(classes, codes[:, position])
-        own = [
-            max(one.achieved_parameters(view).get("t", Fraction(0)) for one in close)
+        reached = [
+            max(constraint.achieved_parameters(view).get("t", Fraction(0)) for constraint in close)
             for view in contents.views
         ]
-        of_class = [own[at] for at in contents.of_class.tolist()]
+        of_class = [reached[number] for number in contents.of_class.tolist()]
         distances = of_class if distances is None else list(map(max, distances, of_class))
     return min(distances) if distances else None
 
@@ -259,7 +262,11 @@ class Descent:
     """Swaps that improve an arrangement in place; ``window`` pairs of rows are compared for each."""
 
     def __init__(self, arrangement: Arrangement, window: int) -> None:
-        self._at = arrangement
+        self._arrangement = arrangement
+        self._arrays = (
+            *(arrangement.classes, arrangement.closeness, arrangement.line),
+            *(arrangement.caps, arrangement.foreseen),
+        )
         self._window = window
         sets = int(arrangement.closeness.first[-1])
         self._memory = np.zeros(sets, np.int64), np.zeros((5, sets), np.int64)
@@ -270,11 +277,11 @@ class Descent:
 
         The class farthest from its bounds comes first, and is swapped until it is within them.
         """
-        beyond = self._at.classes.beyond
+        beyond = self._arrangement.classes.beyond
         while True:
             failing = np.argsort(-beyond, kind="stable")[: np.count_nonzero(beyond)]
-            for own in failing.tolist():
-                while beyond[own] and self.swap(own, 1):
+            for this_class in failing.tolist():
+                while beyond[this_class] and self.swap(this_class, 1):
                     pass
                 progress(self.made)
             if not beyond.any() or np.count_nonzero(beyond) >= len(failing):
@@ -284,8 +291,8 @@ class Descent:
         """Make swaps that lower the loss and take no class farther, until a pass changes nothing."""
         for _ in range(passes):
             before = self.made
-            for own in range(len(self._at.classes.beyond)):
-                while self.swap(own, 0):
+            for this_class in range(len(self._arrangement.classes.beyond)):
+                while self.swap(this_class, 0):
                     pass
                 progress(self.made)
             if self.made == before:
@@ -297,35 +304,34 @@ class Descent:
         ``least`` is how much nearer to its bounds the swap must bring the two classes; 0 also allows swaps
         that only lower the loss.
         """
-        at = self._at
         wanted = 1
         while True:
-            found = np.empty((wanted, 4), np.int64)
+            swaps = np.empty((wanted, 4), np.int64)
             count = best_swaps(
-                this_class, least, self._window, _PATIENCE * self._window,
-                at.classes, at.closeness, at.line, at.caps, at.foreseen, found,
-            )  # fmt: skip
-            for one, other in found[wanted // 4 : count, :2].tolist():  # the first quarter was refused before
-                if self._try_exchange(one, other):
+                this_class, least, self._window, _PATIENCE * self._window, *self._arrays, swaps
+            )
+            untried = swaps[wanted // 4 : count, :2]  # the first quarter was refused before
+            for position, other in untried.tolist():
+                if self._try_exchange(position, other):
                     return True
             if count < wanted or wanted >= _ASKED:
                 return False
             wanted *= 4
 
-    def _try_exchange(self, one: int, other: int) -> bool:
+    def _try_exchange(self, position: int, other: int) -> bool:
         """Swap two entries if all models allow it; return whether they do."""
-        at = self._at
-        members, starts = at.classes.members, at.classes.starts
-        members[[one, other]] = members[[other, one]]
-        classes = np.searchsorted(starts, [one, other], side="right") - 1
-        if at.asked.has_constraints:
-            runs = (members[starts[own] : starts[own + 1]] for own in classes.tolist())
-            if not all(map(at.asked, runs)):
-                members[[one, other]] = members[[other, one]]
+        arrangement = self._arrangement
+        members, starts = arrangement.classes.members, arrangement.classes.starts
+        members[[position, other]] = members[[other, position]]
+        classes = np.searchsorted(starts, [position, other], side="right") - 1
+        if arrangement.asked.has_constraints:
+            runs = (members[starts[this_class] : starts[this_class + 1]] for this_class in classes.tolist())
+            if not all(map(arrangement.asked, runs)):
+                members[[position, other]] = members[[other, position]]
                 return False
-        for own in classes.tolist():
-            at.foreseen.kept[:, starts[own] : starts[own + 1]] = 0
-            refresh(own, at.classes, at.closeness, at.line, *self._memory)
+        for this_class in classes.tolist():
+            arrangement.foreseen.kept[:, starts[this_class] : starts[this_class + 1]] = 0
+            refresh(this_class, arrangement.classes, arrangement.closeness, arrangement.line, *self._memory)
         self.made += 1
         return True
 

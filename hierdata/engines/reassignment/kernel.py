@@ -111,10 +111,10 @@ def weigh(
         first = closeness.first[c]
         behind = closeness.first[c + 1]
         total = closeness.total[c]
-        for at in range(start, end):
-            own = sets[c, members[at]]
-            if own < behind:
-                held[own] += 1
+        for position in range(start, end):
+            value_set = sets[c, members[position]]
+            if value_set < behind:
+                held[value_set] += 1
         for s in range(behind - 1, first, -1):
             held[closeness.parent[s]] += held[s]
         present = held[first]
@@ -193,8 +193,8 @@ def refresh_all(classes: ReassignedClasses, closeness: ClosenessArrays, line: Ro
     """Compute extent, loss and excess of every class."""
     held = np.zeros(closeness.first[-1], np.int64)
     known = np.zeros((5, closeness.first[-1]), np.int64)
-    for own in range(len(classes.beyond)):
-        refresh(own, classes, closeness, line, held, known)
+    for this_class in range(len(classes.beyond)):
+        refresh(this_class, classes, closeness, line, held, known)
 
 
 @jit
@@ -242,10 +242,10 @@ def _meet(value_set: int, c: int, closeness: ClosenessArrays, shared: Places) ->
     if value_set >= behind:
         return
     shared[first:behind] = -1
-    at = value_set
-    while at != first:
-        shared[at] = at
-        at = closeness.parent[at]
+    above = value_set
+    while above != first:
+        shared[above] = above
+        above = closeness.parent[above]
     shared[first] = first
     for s in range(first + 1, behind):
         if shared[s] < 0:
@@ -314,12 +314,12 @@ def best_swaps(
 
     wanted = len(out)
     count = 0
-    seen = 0
+    compared = 0
     last_beyond = np.int64(-least)
     last_loss = _ANY if least > 0 else np.int64(0)
     groups = len(beyond)
     for turn in range(2 * ((groups) // 2)):
-        if seen >= at_most or (seen >= window and count > 0):
+        if compared >= at_most or (compared >= window and count > 0):
             break
         step = turn // 2 + 1
         if 2 * step == groups and turn % 2:
@@ -327,12 +327,12 @@ def best_swaps(
         partner = (this_class + step) % groups if turn % 2 == 0 else (this_class - step) % groups
         first = starts[partner]
         behind = starts[partner + 1]
-        seen += size * (behind - first)
+        compared += size * (behind - first)
         weighed = False
         before = beyond[this_class] + beyond[partner]
         lost_before = kept_loss[this_class] + kept_loss[partner]
-        for at in range(first, behind):
-            y = members[at]
+        for position in range(first, behind):
+            y = members[position]
             for i in range(size):
                 mine = options[i, closeness.sets[worst, y]] if constraints > 0 else np.int64(0)
                 if mine - before > last_beyond:
@@ -355,13 +355,13 @@ def best_swaps(
                         continue
                 combination = foreseen.combination[x]
                 slot = combination % len(foreseen.kept)
-                theirs = foreseen.kept[slot, at] - combination * SHIFT
+                theirs = foreseen.kept[slot, position] - combination * SHIFT
                 if theirs < 0 or theirs >= SHIFT:
                     if not weighed:
                         weigh(first, behind, members, closeness, held, known)
                         weighed = True
-                    theirs = _foresee(at, x, members, closeness, shared[i], held, known)
-                    foreseen.kept[slot, at] = combination * SHIFT + theirs
+                    theirs = _foresee(position, x, members, closeness, shared[i], held, known)
+                    foreseen.kept[slot, position] = combination * SHIFT + theirs
                 less = mine + theirs - before
                 if less > last_beyond:
                     continue
@@ -371,20 +371,20 @@ def best_swaps(
                 if less == last_beyond and change >= last_loss:
                     continue
                 if not _keeps(start + i, y, start, end, members, caps) or not _keeps(
-                    at, x, first, behind, members, caps
+                    position, x, first, behind, members, caps
                 ):
                     continue
                 count = min(count + 1, wanted)
-                place = count - 1
-                while place > 0 and (
-                    out[place - 1, 2] > less or (out[place - 1, 2] == less and out[place - 1, 3] > change)
+                rank = count - 1
+                while rank > 0 and (
+                    out[rank - 1, 2] > less or (out[rank - 1, 2] == less and out[rank - 1, 3] > change)
                 ):
-                    out[place] = out[place - 1]
-                    place -= 1
-                out[place, 0] = start + i
-                out[place, 1] = at
-                out[place, 2] = less
-                out[place, 3] = change
+                    out[rank] = out[rank - 1]
+                    rank -= 1
+                out[rank, 0] = start + i
+                out[rank, 1] = position
+                out[rank, 2] = less
+                out[rank, 3] = change
                 if count == wanted:
                     last_beyond = out[count - 1, 2]
                     last_loss = out[count - 1, 3]
@@ -404,9 +404,9 @@ def objective(
     held = np.zeros(closeness.first[-1], np.int64)
     known = np.zeros((5, closeness.first[-1]), np.int64)
     broken = largest = total = failing = 0
-    for own in range(len(starts) - 1):
-        start = starts[own]
-        end = starts[own + 1]
+    for this_class in range(len(starts) - 1):
+        start = starts[this_class]
+        end = starts[this_class + 1]
         if not keeps_caps(start, end, members, caps):
             broken += end - start
         weigh(start, end, members, closeness, held, known)

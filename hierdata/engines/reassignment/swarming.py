@@ -69,8 +69,8 @@ def along_the_leaves(arrangement: Arrangement) -> NDArray[np.int64]:
 
 def seeds(arrangement: Arrangement) -> tuple[NDArray[np.int64], ...]:
     """Return two starting points: the given classes, and the rows dealt in the order of sensitive values."""
-    own = arrangement.classes
-    return own.members.copy(), deal_rows(along_the_leaves(arrangement), own.starts)
+    classes = arrangement.classes
+    return classes.members.copy(), deal_rows(along_the_leaves(arrangement), classes.starts)
 
 
 def run_swarm(
@@ -99,21 +99,20 @@ def run_swarm(
         return (broken, largest, total), not broken and not failing
 
     keys = rng.random((particles, len(rows)))
-    for at, own in enumerate(first):
-        keys[at] = encode_members(own)
+    for particle, start in enumerate(first):
+        keys[particle] = encode_members(start)
     speed = rng.uniform(-flight.bound, flight.bound, keys.shape)
     best = keys.copy()
-    scores = [score(own) for own in keys]
-    leader = min(range(len(scores)), key=lambda at: scores[at][0])
+    scores = [*map(score, keys)]
+    leader = min(range(len(scores)), key=lambda particle: scores[particle][0])
     for done in range(rounds):
         if scores[leader][1]:
             break
         draws = rng.random(keys.shape), rng.random(keys.shape)
         keys, speed = flight.move_keys(keys, speed, best, best[leader], draws)
-        for at, own in enumerate(keys):
-            found = score(own)
-            if found[0] < scores[at][0]:
-                scores[at], best[at] = found, own
-        leader = min(range(len(scores)), key=lambda at: scores[at][0])
+        for particle, scored in enumerate(map(score, keys)):
+            if scored[0] < scores[particle][0]:
+                scores[particle], best[particle] = scored, keys[particle]
+        leader = min(range(len(scores)), key=lambda particle: scores[particle][0])
         progress(done)
     return decode_keys(best[leader], rows)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import repeat
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,11 @@ class Contents:
         self.views: list[ClassView] = []
         self.of_class = np.empty(len(sizes), np.int64)
         for alike in _group_alike(sizes, lengths, starts, values, counts):
-            one = alike[0]
-            own = slice(starts[one], starts[one] + lengths[one])
-            held = dict(zip(values[own].tolist(), counts[own].tolist(), strict=True))
+            first = alike[0]
+            span = slice(starts[first], starts[first] + lengths[first])
+            held = dict(zip(values[span].tolist(), counts[span].tolist(), strict=True))
             self.of_class[alike] = len(self.views)
-            self.views.append(ClassView(int(sizes[one]), held))
+            self.views.append(ClassView(int(sizes[first]), held))
 
 
 def _group_alike(
@@ -61,9 +61,9 @@ def _group_alike(
             yield from classes[:, None]
             continue
         keys = sizes[classes]
-        for at in range(length):
+        for nth in range(length):
             for column in (values, counts):
-                entries = column[starts[classes] + at]
+                entries = column[starts[classes] + nth]
                 keys = np.unique(keys, return_inverse=True)[1] * (int(entries.max()) + 1) + entries
         order = np.argsort(keys, kind="stable")
         yield from np.split(classes[order], np.flatnonzero(np.diff(keys[order])) + 1)
@@ -137,7 +137,7 @@ class RowCounts:
 
     def __add__(self, other: RowCounts) -> RowCounts:
         """Return the counts of the union of two classes that are published alike."""
-        counts = tuple(own + others for own, others in zip(self.counts, other.counts, strict=True))
+        counts = tuple(mine + others for mine, others in zip(self.counts, other.counts, strict=True))
         return RowCounts(self.records + other.records, counts, self.root)
 
 
@@ -150,7 +150,9 @@ class ClassConstraints:
         self._nodes = nodes_of(forest, scope)
         bound = enumerate(constraints.on_values[scope.kind])
         codes = codes_of(forest, scope)
-        self._attributes = [(np.ascontiguousarray(codes[:, at]), own) for at, own in bound if own]
+        self._attributes = [
+            (np.ascontiguousarray(codes[:, position]), models) for position, models in bound if models
+        ]
 
     @property
     def has_constraints(self) -> bool:
@@ -168,8 +170,8 @@ class ClassConstraints:
             alone = np.zeros(len(rows), np.int64)
             root = joins(self._hierarchies, self._nodes[rows], alone)[0].tolist()
         counts = tuple(Counter(codes[rows].tolist()) for codes, _ in self._attributes)
-        for own in counts:
-            own.pop(MISSING, None)
+        for counter in counts:
+            counter.pop(MISSING, None)
         return RowCounts(len(rows), counts, tuple(root))
 
     def hold(self, counted: RowCounts) -> bool:
@@ -177,11 +179,11 @@ class ClassConstraints:
         constraints = self._constraints
         if constraints.on_records:
             view = constraints.view(counted.records, {}, counted.root)
-            if not all(one.holds(view) for one in constraints.on_records):
+            if not all(constraint.holds(view) for constraint in constraints.on_records):
                 return False
         for counts, (_, bound) in zip(counted.counts, self._attributes, strict=True):
             view = constraints.view(counted.records, counts, counted.root)
-            if not all(one.holds(view) for one in bound):
+            if not all(constraint.holds(view) for constraint in bound):
                 return False
         return True
 
@@ -212,15 +214,15 @@ class RowCaps:
 
 def pack_row_caps(bound: Sequence[RowCaps], rows: int) -> Caps:
     """Pack the caps on a table of ``rows`` rows for compiled code; without caps, every region passes."""
-    counts = [len(own.caps.share) for own in bound]
+    counts = [len(cap.caps.share) for cap in bound]
     alone = [[(group, group) for group in range(count)] for count in counts]
-    reach = [own.caps.reach or single for own, single in zip(bound, alone, strict=True)]
-    shares = [(share.numerator, share.denominator) for own in bound for share in own.caps.share]
+    reach = [cap.caps.reach or single for cap, single in zip(bound, alone, strict=True)]
+    shares = [(share.numerator, share.denominator) for cap in bound for share in cap.caps.share]
     return Caps(
-        np.array([own.groups for own in bound], np.int32).reshape(len(bound), rows),
+        np.array([cap.groups for cap in bound], np.int32).reshape(len(bound), rows),
         np.cumsum([0, *counts]),
-        np.array([_UNBOUNDED if own.caps.most is None else own.caps.most for own in bound], np.int64),
-        np.array([pair for own in reach for pair in own], np.int64).reshape(-1, 2),
+        np.array([_UNBOUNDED if cap.caps.most is None else cap.caps.most for cap in bound], np.int64),
+        np.array([*chain.from_iterable(reach)], np.int64).reshape(-1, 2),
         np.array(shares, np.int64).reshape(-1, 2),
         np.zeros(max(counts, default=0), np.int64),
     )
@@ -234,15 +236,15 @@ def row_caps(codes: NDArray[np.int32], caps: FrequencyCaps) -> RowCaps:
 def strangers(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.bool_]:
     """Mark the rows with a value that does not occur in the original, which no class may hold."""
     codes = codes_of(forest, scope)
-    found = np.zeros(len(codes), np.bool_)
-    for position, one in constraints.closeness(scope.kind):
-        found |= foreign(one, codes[:, position])
-    return found
+    strange = np.zeros(len(codes), np.bool_)
+    for position, closeness in constraints.closeness(scope.kind):
+        strange |= foreign(closeness, codes[:, position])
+    return strange
 
 
 def foreign(closeness: Closeness, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Mark the codes of values that do not occur in the original."""
-    return np.array([*(own == FOREIGN for own in closeness.set_of), False], np.bool_)[
+    return np.array([*(value_set == FOREIGN for value_set in closeness.set_of), False], np.bool_)[
         codes
     ]  # MISSING is the last
 
@@ -266,10 +268,10 @@ def split_decided(
     bound = one_of_each_record(scope)
     codes = codes_of(forest, scope)
     asked: list[tuple[Constraint, ...]] = []
-    for position, own in enumerate(constraints.on_values[scope.kind]):
+    for position, models in enumerate(constraints.on_values[scope.kind]):
         column = codes[:, position]
         open_ones = []
-        for constraint in own:
+        for constraint in models:
             caps = None if constraint.caps is None else row_caps(column, constraint.caps)
             if caps is not None and caps.fits():
                 bound.append(caps)
@@ -277,10 +279,12 @@ def split_decided(
                     continue
             open_ones.append(constraint)
         asked.append(tuple(open_ones))
-    on_records = tuple(one for one in constraints.on_records if not decided_by_size(one, constraints))
+    on_records = tuple(
+        constraint for constraint in constraints.on_records if not decided_by_size(constraint, constraints)
+    )
     on_values = tuple(
-        tuple(asked) if kind == scope.kind else tuple(() for _ in own)
-        for kind, own in enumerate(constraints.on_values)
+        tuple(asked) if kind == scope.kind else tuple(() for _ in models)
+        for kind, models in enumerate(constraints.on_values)
     )
     return bound, Constraints(on_records, on_values, constraints.population)
 

@@ -100,7 +100,7 @@ def redealt(
     least up, each 1.5 times the one before; the first that works is used. The loss never rises.
     O(rows log rows) for each size.
     """
-    judged = [bool(own) for own in constraints.on_values[scope.kind]]
+    judged = [bool(models) for models in constraints.on_values[scope.kind]]
     if not any(judged):
         return classes
     codes = codes_of(forest, scope)[:, judged]
@@ -135,8 +135,8 @@ def _chunks(
     """Keep equal values of a class apart, in chunks of as many rows as the class has room for classes."""
     changes = (np.diff(classes[rows]) != 0) | (np.diff(value[rows]) != 0)
     first = np.append(True, changes)
-    at = np.arange(len(rows))
-    since = at - np.maximum.accumulate(np.where(first, at, 0))
+    position = np.arange(len(rows))
+    since = position - np.maximum.accumulate(np.where(first, position, 0))
     groups = np.full(len(classes), -1, np.int32)
     groups[rows] = np.cumsum(since % room[classes[rows]] == 0) - 1
     return Apart(groups, np.arange(int(groups.max()) + 1, dtype=np.int32))
@@ -171,12 +171,12 @@ def thin_rows(
     that does not grow with the class, or with groups that count together, do not limit the whole table and
     are ignored.
     """
-    plain = [own for own in bound if own.caps.most is None and own.caps.reach is None]
+    plain = [cap for cap in bound if cap.caps.most is None and cap.caps.reach is None]
     before = -1
     while len(rows) != before:
         before = len(rows)
-        for own in plain:
-            rows = _thin_own_rows(rows, own, rng)
+        for cap in plain:
+            rows = _thin_own_rows(rows, cap, rng)
     return rows
 
 
@@ -197,5 +197,5 @@ def _thin_own_rows(rows: NDArray[np.int64], caps: RowCaps, rng: np.random.Genera
     in_order = groups[mixed]
     rank = np.arange(len(rows)) - np.searchsorted(in_order, in_order)
     gone = mixed[(in_order >= 0) & (rank >= allowed[in_order])]
-    left: NDArray[np.int64] = np.delete(rows, gone)
-    return left
+    staying: NDArray[np.int64] = np.delete(rows, gone)
+    return staying

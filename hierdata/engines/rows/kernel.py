@@ -47,10 +47,10 @@ def find_ends(
     """
     low = second_low = np.int32(NOWHERE)
     high = second_high = np.int32(-1)
-    for at in range(start, end):
+    for position in range(start, end):
         if second_low == floor and second_high == ceiling:
             break
-        place = places[members[at], b]
+        place = places[members[position], b]
         if place < low:
             second_low = low
             low = place
@@ -114,15 +114,15 @@ def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
         count = first_group[cap + 1] - base
         present = 0
         apart = True
-        for at in range(start, end):
-            group = groups[cap, order[at]]
+        for position in range(start, end):
+            group = groups[cap, order[position]]
             if group >= 0:
                 present += 1
                 tally[group] += 1
                 apart = apart and reach[base + group, 0] == reach[base + group, 1]
         if apart:
-            for at in range(start, end):
-                group = groups[cap, order[at]]
+            for position in range(start, end):
+                group = groups[cap, order[position]]
                 if group >= 0 and (
                     tally[group] > most[cap]
                     or tally[group] * shares[base + group, 1] > shares[base + group, 0] * present
@@ -134,8 +134,8 @@ def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
             occurring = np.empty(present if few else count, np.int32)
             if few:
                 filled = 0
-                for at in range(start, end):
-                    group = groups[cap, order[at]]
+                for position in range(start, end):
+                    group = groups[cap, order[position]]
                     if group >= 0:
                         occurring[filled] = group
                         filled += 1
@@ -150,8 +150,8 @@ def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
             low = 0
             high = 0
             near = 0
-            for at in range(filled):
-                group = occurring[at]
+            for position in range(filled):
+                group = occurring[position]
                 while high < filled and occurring[high] <= reach[base + group, 1]:
                     near += 1 if few else tally[occurring[high]]
                     high += 1
@@ -161,8 +161,8 @@ def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
                 if near > most[cap] or near * shares[base + group, 1] > shares[base + group, 0] * present:
                     holds = False
                     break
-        for at in range(start, end):
-            group = groups[cap, order[at]]
+        for position in range(start, end):
+            group = groups[cap, order[position]]
             if group >= 0:
                 tally[group] = 0
     return holds
@@ -170,42 +170,48 @@ def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
 
 @inline_kernel
 def place_among(
-    own: int, distance: Whole, count: int, out: Numbers, distances: Numbers, sizes: Numbers, numbers: Numbers
+    this_class: int,
+    distance: Whole,
+    count: int,
+    out: Numbers,
+    distances: Numbers,
+    sizes: Numbers,
+    numbers: Numbers,
 ) -> int:
     """Return the place of a class in ``out``; ties go to the smaller class, then to the lower number."""
-    place = count
-    while place > 0:
-        other = out[place - 1]
-        if distance > distances[place - 1]:
+    rank = count
+    while rank > 0:
+        other = out[rank - 1]
+        if distance > distances[rank - 1]:
             break
-        tied = distance == distances[place - 1]
-        if tied and (sizes[own], numbers[own]) > (sizes[other], numbers[other]):
+        tied = distance == distances[rank - 1]
+        if tied and (sizes[this_class], numbers[this_class]) > (sizes[other], numbers[other]):
             break
-        place -= 1
-    return place
+        rank -= 1
+    return rank
 
 
 @inline_kernel
-def insert_at(place: int, own: int, distance: Whole, count: int, out: Numbers, distances: Numbers) -> int:
+def insert_at(rank: int, item: int, distance: Whole, count: int, out: Numbers, distances: Numbers) -> int:
     """Enter one at a place of the ``count`` nearest, whose last gives way; return how many there are."""
     count = min(count + 1, len(out))
-    for at in range(count - 1, place, -1):
-        out[at] = out[at - 1]
-        distances[at] = distances[at - 1]
-    out[place] = own
-    distances[place] = distance
+    for position in range(count - 1, rank, -1):
+        out[position] = out[position - 1]
+        distances[position] = distances[position - 1]
+    out[rank] = item
+    distances[rank] = distance
     return count
 
 
 @inline_kernel
 def insert_nearest(
-    own: int, distance: Whole, first: int, count: int, out: Numbers, distances: Numbers
+    item: int, distance: Whole, first: int, count: int, out: Numbers, distances: Numbers
 ) -> int:
     """Enter one among the ``count`` nearest, after ``first`` of them and all of equal distance."""
-    place = count
-    while place > first and distances[place - 1] > distance:
-        place -= 1
-    return insert_at(place, own, distance, count, out, distances)
+    rank = count
+    while rank > first and distances[rank - 1] > distance:
+        rank -= 1
+    return insert_at(rank, item, distance, count, out, distances)
 
 
 class AttachedRows(NamedTuple):
@@ -261,29 +267,29 @@ def nearest(
     count = 0
     seen = 0
     while seen < at_most and (seen < window or count == 0):
-        own = start + seen if start + seen < len(sizes) else start + seen - len(sizes)
+        this_class = start + seen if start + seen < len(sizes) else start + seen - len(sizes)
         seen += 1
-        if refused[own] == stamp:
+        if refused[this_class] == stamp:
             continue
         distance = np.int64(0)
         for b in range(width):
-            distance += loss_between(nodes[row, b], joins[own, b], ancestors, losses)
+            distance += loss_between(nodes[row, b], joins[this_class, b], ancestors, losses)
             if count == wanted and distance > distances[count - 1]:
                 break
-        place = place_among(own, distance, count, out, distances, sizes, numbers)
-        if place == wanted:
+        rank = place_among(this_class, distance, count, out, distances, sizes, numbers)
+        if rank == wanted:
             continue
         if recurring or len(caps.groups) > 0:
             members[0] = row
             filled = 1
-            member = latest[own]
+            member = latest[this_class]
             while member >= 0 and not (recurring and records[member] == records[row]):
                 members[filled] = member
                 filled += 1
                 member = earlier[member]
             if member >= 0 or not keeps_caps(0, filled, members, caps):
                 continue
-        count = insert_at(place, own, distance, count, out, distances)
+        count = insert_at(rank, this_class, distance, count, out, distances)
     return count, seen
 
 
@@ -291,15 +297,15 @@ def nearest(
 def join_row(row: int, this_class: int, rows: AttachedRows, classes: AttachedClasses) -> Places:
     """Return the nodes of a class with one row more: the joins of their nodes."""
     nodes, ancestors, joins = rows.nodes, rows.ancestors, classes.joins
-    found = np.empty(nodes.shape[1], np.int32)
+    joined = np.empty(nodes.shape[1], np.int32)
     for b in range(nodes.shape[1]):
-        one = ancestors[nodes[row, b]]
-        other = ancestors[joins[this_class, b]]
-        level = len(one) - 1
-        while level > 0 and (one[level] < 0 or one[level] != other[level]):
+        of_row = ancestors[nodes[row, b]]
+        of_class = ancestors[joins[this_class, b]]
+        level = len(of_row) - 1
+        while level > 0 and (of_row[level] < 0 or of_row[level] != of_class[level]):
             level -= 1
-        found[b] = one[level]
-    return found
+        joined[b] = of_row[level]
+    return joined
 
 
 @jit
@@ -311,9 +317,9 @@ def keep(tracks: int, groups: Places, ends: Places, kept: Numbers) -> int:
     this property. Return the number of rows.
     """
     count = 0
-    for at in range(len(groups)):
-        if count < tracks or ends[groups[kept[count - tracks]]] < groups[at]:
-            kept[count] = at
+    for position in range(len(groups)):
+        if count < tracks or ends[groups[kept[count - tracks]]] < groups[position]:
+            kept[count] = position
             count += 1
     return count
 
@@ -361,19 +367,19 @@ def deal(
         start = starts[block]
         stop = stops[block]
         count = (stop - start) // least
-        for at in range(start, min(start + count, stop)):
-            row = order[at]
-            class_of[row] = classes + at - start
-            last[at - start] = row
-            low[at - start] = places[row]
-            high[at - start] = places[row]
+        for position in range(start, min(start + count, stop)):
+            row = order[position]
+            class_of[row] = classes + position - start
+            last[position - start] = row
+            low[position - start] = places[row]
+            high[position - start] = places[row]
         base = 0
-        at = start + count
-        while at < stop:
+        position = start + count
+        while position < stop:
             columns = min(widest, count - base)
-            dealt = min(columns, stop - at)
+            dealt = min(columns, stop - position)
             for i in range(dealt):
-                row = order[at + i]
+                row = order[position + i]
                 for j in range(columns):
                     apart = ends[groups[last[base + j]]] < groups[row]
                     member = last[base + j] if recurring else np.int64(-1)
@@ -392,16 +398,16 @@ def deal(
                     cost[i, j] = total if apart else never
             assign(cost, dealt, columns, chosen)
             for i in range(dealt):
-                row = order[at + i]
-                own = base + chosen[i]
+                row = order[position + i]
+                this_class = base + chosen[i]
                 if cost[i, chosen[i]] == never:
                     class_of[row] = -1
                     continue
-                class_of[row] = classes + own
-                earlier[row] = last[own]
-                last[own] = row
-                widen(own, row, low, high, places)
-            at += dealt
+                class_of[row] = classes + this_class
+                earlier[row] = last[this_class]
+                last[this_class] = row
+                widen(this_class, row, low, high, places)
+            position += dealt
             base = (base + columns) % count
         classes += count
     return classes

@@ -85,7 +85,7 @@ class _Attachment:
         self._codes = codes_of(forest, scope)
         self._population = constraints.population
         self._on_records = [*map(Question, constraints.on_records)]
-        self._on_values = [[*map(Question, own)] for own in constraints.on_values[scope.kind]]
+        self._on_values = [[*map(Question, models)] for models in constraints.on_values[scope.kind]]
         self._contents: dict[int, list[dict[int, int]]] = {}
         sizes = class_sizes(classes)
         self._window = max(_AFFORDED, _COMPARED * len(classes)) // leftovers
@@ -108,7 +108,7 @@ class _Attachment:
             for position, caps in constraints.caps(scope.kind)
             if caps.necessary
         ]
-        self._caps = pack_row_caps([own for own in bound if own.fits()], len(classes))
+        self._caps = pack_row_caps([cap for cap in bound if cap.fits()], len(classes))
         self._members = np.empty(len(classes) + 1, np.int64)
         self._recurring = scope.kind > 0  # at the root a record has one row
         self._alike = constraints.population is None and not self._recurring
@@ -122,9 +122,9 @@ class _Attachment:
         for alike in np.split(order, np.flatnonzero(np.diff(vectors[order])) + 1):
             self._stamp += 1
             for row, start in zip(mixed[alike].tolist(), starts[alike].tolist(), strict=True):
-                own = self._nearest(row, start)
-                if own is not None:
-                    self._join(row, own)
+                this_class = self._nearest(row, start)
+                if this_class is not None:
+                    self._join(row, this_class)
                 elif self._alike and self._window + self._spare >= len(self._made.sizes):
                     break  # all classes refused the row, and would refuse equal ones
         return self._classes
@@ -135,17 +135,17 @@ class _Attachment:
             self._stamp += 1  # a class that refuses this row may accept a similar one
         wanted = 1
         while True:
-            found, distances = np.empty((2, wanted), np.int64)
+            near, distances = np.empty((2, wanted), np.int64)
             at_most = min(self._window + self._spare, len(self._made.sizes))
             count, seen = nearest(
-                row, start, self._window, at_most, self._stamp, self._recurring, found, distances,
+                row, start, self._window, at_most, self._stamp, self._recurring, near, distances,
                 self._rows, self._made, self._caps, self._members,
             )  # fmt: skip
             self._spare -= max(0, seen - self._window)
-            for own in found[:count].tolist():
-                if self._accepts(row, own):
-                    return int(own)
-                self._made.refused[own] = self._stamp
+            for this_class in near[:count].tolist():
+                if self._accepts(row, this_class):
+                    return int(this_class)
+                self._made.refused[this_class] = self._stamp
             if not count:
                 return None
             wanted *= 4
@@ -157,14 +157,14 @@ class _Attachment:
         if self._population is not None:
             population = self._population((self._join_row(row, this_class) - self._first).tolist())
         view = ClassView(records, {}, population)
-        if not all(one.holds(view) for one in self._on_records):
+        if not all(question.holds(view) for question in self._on_records):
             return False
         for asked, held, code in zip(
             self._on_values, self._class_counts(this_class), self._codes[row].tolist(), strict=True
         ):
             counts = held if code == MISSING else held | {code: held.get(code, 0) + 1}
             view = ClassView(records, counts)
-            if not all(one.holds(view) for one in asked):
+            if not all(question.holds(view) for question in asked):
                 return False
         return True
 
@@ -191,11 +191,11 @@ class _Attachment:
         for held, code in zip(self._class_counts(this_class), self._codes[row].tolist(), strict=True):
             if code != MISSING:
                 held[code] = held.get(code, 0) + 1
-        made = self._made
-        made.joins[this_class] = self._join_row(row, this_class)
+        classes = self._made
+        classes.joins[this_class] = self._join_row(row, this_class)
         self._classes[row] = this_class
-        made.sizes[this_class] += 1
-        made.earlier[row], made.latest[this_class] = made.latest[this_class], row
+        classes.sizes[this_class] += 1
+        classes.earlier[row], classes.latest[this_class] = classes.latest[this_class], row
 
 
 def _link_members(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

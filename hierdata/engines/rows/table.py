@@ -84,9 +84,9 @@ def number_hierarchies(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int
     first = np.cumsum([0, *counts])[:-1].astype(np.int32)
     depth = max((len(tree.ancestors[0]) for tree in hierarchies), default=1)
     ancestors = np.full((sum(counts), depth), -1, np.int32)
-    for at, tree in zip(first.tolist(), hierarchies, strict=True):
-        own = np.array(tree.ancestors, np.int32)
-        ancestors[at : at + len(own), : own.shape[1]] = np.where(own >= 0, own + at, -1)
+    for start, tree in zip(first.tolist(), hierarchies, strict=True):
+        rows = np.array(tree.ancestors, np.int32)
+        ancestors[start : start + len(rows), : rows.shape[1]] = np.where(rows >= 0, rows + start, -1)
     return first, ancestors
 
 
@@ -95,8 +95,8 @@ def summable(losses: Sequence[NDArray[np.int64]], rows: int) -> list[NDArray[np.
 
     Low bits are dropped if necessary: these losses only guide the search.
     """
-    dropped = bits_over(rows * sum(int(own.max()) for own in losses))
-    return [own >> dropped for own in losses]
+    dropped = bits_over(rows * sum(int(of_nodes.max()) for of_nodes in losses))
+    return [of_nodes >> dropped for of_nodes in losses]
 
 
 def bits_over(most: int) -> int:
@@ -122,20 +122,20 @@ def join_losses(
     low: NDArray[np.int32], high: NDArray[np.int32], losses: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the loss of the join of each ``low`` with each ``high``: that of their deepest common entry."""
-    found = np.zeros((len(low), len(high)), np.int64)
-    for one, other in zip(low.T, high.T, strict=True):
-        shared = (one[:, None] == other[None, :]) & (one >= 0)[:, None]
-        found = np.where(shared, losses[one][:, None], found)
-    return found
+    lost = np.zeros((len(low), len(high)), np.int64)
+    for of_low, of_high in zip(low.T, high.T, strict=True):
+        shared = (of_low[:, None] == of_high[None, :]) & (of_low >= 0)[:, None]
+        lost = np.where(shared, losses[of_low][:, None], lost)
+    return lost
 
 
 def mark_repeated(scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the rows whose class has an earlier row of the same record."""
-    found: NDArray[np.bool_] = classes != SUPPRESSED
-    rows = np.flatnonzero(found)
+    repeated: NDArray[np.bool_] = classes != SUPPRESSED
+    rows = np.flatnonzero(repeated)
     keys = classes[rows] * (int(scope.records.max(initial=0)) + 1) + scope.records[rows]
-    found[rows[np.unique(keys, return_index=True)[1]]] = False
-    return found
+    repeated[rows[np.unique(keys, return_index=True)[1]]] = False
+    return repeated
 
 
 def partition_of(
@@ -166,13 +166,13 @@ def partition_of(
     representative[of_type] = SUPPRESSED
     representative[vertices] = first[classes[kept]]
     for kind in forest.schema.types[1:]:  # parents before children
-        own = np.flatnonzero(forest.type == kind.index)
-        representative[own[representative[forest.parent[own]] < 0]] = SUPPRESSED
+        of_kind = np.flatnonzero(forest.type == kind.index)
+        representative[of_kind[representative[forest.parent[of_kind]] < 0]] = SUPPRESSED
 
     hierarchies = forest.hierarchies[scope.kind]
     nodes = forest.nodes.copy()
-    at = forest.first_node[first][:, None] + np.arange(len(hierarchies))
-    nodes[at] = joins(hierarchies, nodes_of(forest, scope), classes) if published is None else published
+    entries = forest.first_node[first][:, None] + np.arange(len(hierarchies))
+    nodes[entries] = joins(hierarchies, nodes_of(forest, scope), classes) if published is None else published
     return Partition(class_of, representative, nodes, costs, scope.kind, reason)
 
 
@@ -251,4 +251,4 @@ def depth_first(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
     """
     if tree.axis is not None:
         return sorted(range(len(nodes)), key=nodes.__getitem__)
-    return sorted(range(len(nodes)), key=lambda at: tree.ancestors[nodes[at]])
+    return sorted(range(len(nodes)), key=lambda position: tree.ancestors[nodes[position]])

@@ -57,7 +57,7 @@ class ClassSearch:
 
     def lose(self, mending: Mending) -> int:
         """Return what a division loses, the roots included."""
-        below = sum(one.loss for _, one in mending.mended.values())
+        below = sum(mended.loss for _, mended in mending.mended.values())
         return self.lose_at_roots(mending.division, mending.class_of) + below
 
     def lose_at_roots(self, division: RootClasses, class_of: NDArray[np.int64]) -> int:
@@ -70,7 +70,7 @@ class ClassSearch:
         if self.knowledge.root == "counted":
             return 0
         losses = zip(self.forest.losses[0], vector, strict=False)  # facts of the root follow
-        return size * sum(int(own[node]) for own, node in losses)
+        return size * sum(int(of_node[node]) for of_node, node in losses)
 
     def mend_all(
         self, division: RootClasses, factors: Sequence[float], known: MendedClasses
@@ -95,8 +95,8 @@ class ClassSearch:
             for above in sorted(missing):
                 below = division.all_below(above)
                 class_of[np.isin(class_of, below)] = above
-                for one in below.tolist():
-                    mended.pop(one, None)
+                for inner in below.tolist():
+                    mended.pop(inner, None)
             missing &= set(np.unique(class_of).tolist())
         return Mending(division, class_of, mended)
 
@@ -111,27 +111,32 @@ class ClassSearch:
         division, class_of, mended = mending
         sizes = division.count_below(class_of).tolist()
         at_roots = [*map(self.lose_by_vector, division.vectors, sizes)]
-        lost = {number: one.loss + at_roots[number] for number, (_, one) in mended.items()}
+        lost = {number: union.loss + at_roots[number] for number, (_, union) in mended.items()}
         for level in division.levels():
-            apart = {one: [lost[child] for child in below if child in lost] for one, below in level.items()}
-            lost |= {one: sum(losses) for one, losses in apart.items() if losses and one not in lost}
-            tried = [one for one in level if one not in mended and at_roots[one] < lost.get(one, 0)]
+            apart = {
+                union: [lost[child] for child in below if child in lost] for union, below in level.items()
+            }
+            lost |= {union: sum(losses) for union, losses in apart.items() if losses and union not in lost}
+            tried = [union for union in level if union not in mended and at_roots[union] < lost.get(union, 0)]
             if not tried:
                 continue
             together = class_of.copy()
-            for one in tried:
-                together[np.isin(class_of, division.all_below(one))] = one
-            found: MendedClasses = {}
-            most = {one: self._limit_union(division, one, mended, lost[one] - at_roots[one]) for one in tried}
-            failed = self._mend_missing(together, set(tried), factors, found, most)
-            for one in tried:
-                if one in failed or (whole := found[one][1].loss + at_roots[one]) >= lost[one]:
+            for union in tried:
+                together[np.isin(class_of, division.all_below(union))] = union
+            united: MendedClasses = {}
+            most = {
+                union: self._limit_union(division, union, mended, lost[union] - at_roots[union])
+                for union in tried
+            }
+            failed = self._mend_missing(together, set(tried), factors, united, most)
+            for union in tried:
+                if union in failed or (whole := united[union][1].loss + at_roots[union]) >= lost[union]:
                     continue
-                lost[one] = whole
-                for inner in division.all_below(one).tolist():
+                lost[union] = whole
+                for inner in division.all_below(union).tolist():
                     mended.pop(inner, None)
-                mended[one] = found[one]
-                class_of[together == one] = one
+                mended[union] = united[union]
+                class_of[together == union] = union
         return mending
 
     def _limit_union(self, division: RootClasses, union: int, mended: MendedClasses, allowed: int) -> int:
@@ -139,8 +144,8 @@ class ClassSearch:
 
         Of mended classes it is known how much of what they lose was lost by then.
         """
-        parts = [mended[one][1] for one in division.all_below(union).tolist() if one in mended]
-        begun, loss = sum(one.begun for one in parts), sum(one.loss for one in parts)
+        parts = [mended[part][1] for part in division.all_below(union).tolist() if part in mended]
+        begun, loss = sum(part.begun for part in parts), sum(part.loss for part in parts)
         return min(allowed, int(_UNCERTAIN * allowed * begun / max(loss, 1)))
 
     def _mend_missing(
@@ -153,11 +158,11 @@ class ClassSearch:
     ) -> list[int]:
         """Mend some classes; return those that cannot be, or that fail a model (``most``: ``mend_each``)."""
         failed, done = [], []
-        for number, own, found in self.mend_each(class_of, sorted(missing), factors, most=most):
-            if found is None:
+        for number, facts, result in self.mend_each(class_of, sorted(missing), factors, most=most):
+            if result is None:
                 failed.append(number)
             else:
-                mended[number] = own, found
+                mended[number] = facts, result
                 done.append(number)
         return failed + self.find_failing(class_of, done, mended)
 
@@ -182,46 +187,51 @@ class ClassSearch:
         columns = self.facts.columns
         chosen = [self.cutter.lose(groups, len(numbers), factor)[1] for factor in factors]
         done = 0
-        for at, number in enumerate(numbers):
-            members = order[bounds[at] : bounds[at + 1]]
+        for position, number in enumerate(numbers):
+            members = order[bounds[position] : bounds[position + 1]]
             records = GroupRecords(self.facts, members)
             best: Mended | None = None
             allowed = UNLIMITED if most is None else most[number]
             by_cut = {} if tried is None else tried.setdefault(number, {})
             for is_cut in chosen:
-                cut = [cut_nodes(column, own[at]) for column, own in zip(columns, is_cut, strict=True)]
-                key = b"".join(one.tobytes() for one in cut)
+                cut = [
+                    cut_nodes(column, of_group[position])
+                    for column, of_group in zip(columns, is_cut, strict=True)
+                ]
+                key = b"".join(nodes.tobytes() for nodes in cut)
                 if key not in by_cut:
                     by_cut[key] = mend(records, cut, self.knowledge, self.sensitive, allowed)
-                found = by_cut[key]
-                if found is not None and (best is None or found.loss < best.loss):
-                    best, allowed = found, min(allowed, found.loss)
+                result = by_cut[key]
+                if result is not None and (best is None or result.loss < best.loss):
+                    best, allowed = result, min(allowed, result.loss)
             done += len(members)
             self.progress(done)
-            yield number, records.own, best
+            yield number, records.numbers, best
 
     def find_failing(
         self, class_of: NDArray[np.int64], numbers: list[int], mended: MendedClasses
     ) -> list[int]:
         """Return the classes that fail a model once vertices have been removed."""
-        if not numbers or not any(any(own) for own in self.constraints.on_values):
+        if not numbers or not any(any(models) for models in self.constraints.on_values):
             return []
-        removed = self._find_removed([mended[one] for one in numbers])
+        removed = self._find_removed([mended[number] for number in numbers])
         forest = self.forest
         sensitive = forest.sensitive.copy()
         if any(forest.facts):
-            nodes = self._find_nodes([mended[one] for one in numbers])
+            nodes = self._find_nodes([mended[number] for number in numbers])
             sensitive[find_hidden(forest, nodes)] = MISSING
-        for kind, own in enumerate(forest.domains):
+        for kind, domains in enumerate(forest.domains):
             vertices = np.flatnonzero((forest.type == kind) & removed)
-            for position in range(len(own)):
+            for position in range(len(domains)):
                 sensitive[forest.first_sensitive[vertices] + position] = MISSING
         which = np.full(int(class_of.max()) + 1, -1, np.int64)
         which[numbers] = np.arange(len(numbers))
-        left = replace(forest, sensitive=sensitive)
-        contents = count_groups(left, self.constraints, 0, which[class_of], len(numbers))
+        remaining = replace(forest, sensitive=sensitive)
+        contents = count_groups(remaining, self.constraints, 0, which[class_of], len(numbers))
         return [
-            one for one, held in zip(numbers, contents, strict=True) if not held.satisfies(self.constraints)
+            number
+            for number, held in zip(numbers, contents, strict=True)
+            if not held.satisfies(self.constraints)
         ]
 
     def _improve_classes(self, mending: Mending) -> MendedClasses:
@@ -229,28 +239,30 @@ class ClassSearch:
         _, class_of, mended = mending
         if self.sensitive is not None:
             return mended
-        better = {number: (own, improve(one, self.knowledge)) for number, (own, one) in mended.items()}
-        return better | {one: mended[one] for one in self.find_failing(class_of, [*better], better)}
+        better = {
+            number: (facts, improve(result, self.knowledge)) for number, (facts, result) in mended.items()
+        }
+        return better | {number: mended[number] for number in self.find_failing(class_of, [*better], better)}
 
     def _find_nodes(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.int32]:
         """Return the published nodes of all facts of some classes, 0 elsewhere."""
         forest, facts = self.forest, self.facts
         nodes = np.zeros_like(forest.nodes)
-        for own, one in mended:
-            group = one.group
-            published = np.where(group.label == group.shown, one.published, 0)
+        for own_facts, result in mended:
+            group = result.group
+            published = np.where(group.label == group.shown, result.published, 0)
             for number, column in enumerate(facts.columns):
                 if column.position is not None:
-                    there = facts.column[own] == number
-                    at = forest.first_node[facts.owner[own[there]]] + column.position
-                    nodes[at] = published[there]
+                    there = facts.column[own_facts] == number
+                    entries = forest.first_node[facts.owner[own_facts[there]]] + column.position
+                    nodes[entries] = published[there]
         return nodes
 
     def _find_removed(self, mended: list[tuple[NDArray[np.int64], Mended]]) -> NDArray[np.bool_]:
         """Return which vertices are removed."""
         removed = np.zeros(self.forest.vertex_count, np.bool_)
-        for own, one in mended:
-            removed[self.facts.owner[own[one.group.label == 0]]] = True
+        for facts, result in mended:
+            removed[self.facts.owner[facts[result.group.label == 0]]] = True
         return removed
 
     def partition_of(self, mending: Mending) -> Partition:

@@ -26,67 +26,69 @@ class TrialSplitter:
         self._splitter = Splitter(search.forest, search.cutter, 1.0, search.constraints)
         division, class_of, mended = mending
         division = RootClasses(class_of.copy(), division.vectors.copy(), division.above.copy())
-        self._found = Mending(division, division.class_of, dict(mended))
+        self._mending = Mending(division, division.class_of, dict(mended))
 
     def split(self) -> Mending:
         """Return the classes after all splits that save."""
-        active = sorted(self._found.mended)
+        active = sorted(self._mending.mended)
         while active:
             active = [child for number in active for child in self._split_class(number)]
-        return self._found
+        return self._mending
 
     def _split_class(self, number: int) -> list[int]:
         """Split a class by the proposal after which least is lost; return its new classes."""
-        division, class_of, mended = self._found
+        division, class_of, mended = self._mending
         size = int((class_of == number).sum())
         lost = mended[number][1].loss + self._search.lose_by_vector(division.vectors[number], size)
         best: tuple[list[Members], MendedClasses] | None = None
         for groups in self._propose(number):
-            found = self._mend_groups(groups, lost)
-            if found is not None:
-                lost, best = self._lose(groups, found), (groups, found)
+            mended_groups = self._mend_groups(groups, lost)
+            if mended_groups is not None:
+                lost, best = self._lose(groups, mended_groups), (groups, mended_groups)
         if best is None:
             return []
-        groups, found = best
+        groups, mended_groups = best
         first = len(division.vectors)
         del mended[number]
-        for at, (members, vector) in enumerate(groups):
-            class_of[members] = first + at
+        for position, (members, vector) in enumerate(groups):
+            class_of[members] = first + position
             division.vectors.append(vector)
             division.above.append(number)
-            mended[first + at] = found[at]
+            mended[first + position] = mended_groups[position]
         return [*range(first, first + len(groups))]
 
     def _propose(self, number: int) -> Iterator[list[Members]]:
         """Yield the groups that a class may be split into."""
         for position in range(len(self._splitter.nestings)):
-            splits = self._splitter.propose(self._found.division, [number], position)
+            splits = self._splitter.propose(self._mending.division, [number], position)
             for groups in self._splitter.merge_refused(splits):
                 if len(groups) > 1:
                     yield groups
                 if len(groups) > 2:
-                    yield from (self._set_apart(groups, at) for at in range(len(groups)))
+                    yield from (self._set_apart(groups, number) for number in range(len(groups)))
 
-    def _set_apart(self, groups: list[Members], at: int) -> list[Members]:
+    def _set_apart(self, groups: list[Members], position: int) -> list[Members]:
         """Return one of some groups, and all others as one."""
-        others = np.sort(np.concatenate([members for members, _ in groups[:at] + groups[at + 1 :]]))
-        return [groups[at], (others, self._splitter.find_vector(others))]
+        others = np.sort(
+            np.concatenate([members for members, _ in groups[:position] + groups[position + 1 :]])
+        )
+        return [groups[position], (others, self._splitter.find_vector(others))]
 
     def _mend_groups(self, groups: list[Members], most: int) -> MendedClasses | None:
         """Mend groups, by number; None where one cannot be, a model fails, or ``most`` or more is lost."""
         group_of = np.full(self._search.forest.record_count, len(groups), np.int64)
-        for at, (members, _) in enumerate(groups):
-            group_of[members] = at
+        for number, (members, _) in enumerate(groups):
+            group_of[members] = number
         allowed = most - self._lose(groups, {})
         numbers = range(len(groups))
         limits = dict.fromkeys(numbers, allowed)
-        found: MendedClasses = {}
-        for at, own, mended in self._search.mend_each(group_of, numbers, self._factors, most=limits):
+        mended_groups: MendedClasses = {}
+        for number, facts, mended in self._search.mend_each(group_of, numbers, self._factors, most=limits):
             allowed -= 0 if mended is None else mended.loss
             if mended is None or allowed <= 0:
                 return None
-            found[at] = own, mended
-        return None if self._search.find_failing(group_of, [*found], found) else found
+            mended_groups[number] = facts, mended
+        return None if self._search.find_failing(group_of, [*mended_groups], mended_groups) else mended_groups
 
     def _lose(self, groups: list[Members], mended_groups: MendedClasses) -> int:
         """Return what groups lose at their roots, and below as far as they are mended."""
@@ -114,7 +116,7 @@ _Way: TypeAlias = "tuple[int, float | None]"
 class _Trial(NamedTuple):
     """A division by number, its best factor, what it loses by estimate, and the classes that were mended."""
 
-    at: int
+    number: int
     factor: float
     loss: float
     mended: MendedClasses
@@ -141,12 +143,16 @@ class DivisionSearch:
         else:
             trials, _ = self._try_divisions(divisions, most, 1)
             mendings += (mending for _, mending in self._mend_best(divisions, trials))
-        found = [mending for mending in mendings if mending is not None]
-        if not found:
+        mended_divisions = [mending for mending in mendings if mending is not None]
+        if not mended_divisions:
             return None
-        best = min(found, key=self.classes.lose)
+        best = min(mended_divisions, key=self.classes.lose)
         # Of the coarsest division too: the finer ones have splits that were only expected to save.
-        split = [self._split_further(one) for one in found if one is best or one is found[-1]]
+        split = [
+            self._split_further(mending)
+            for mending in mended_divisions
+            if mending is best or mending is mended_divisions[-1]
+        ]
         return self.classes.partition_of(min(split, key=self.classes.lose))
 
     def mend_by(self, division: RootClasses, factor: float | None) -> Partition | None:
@@ -159,8 +165,8 @@ class DivisionSearch:
             mending = None if united is None else self._split_further(united)
         else:
             trials, _ = self._try_divisions([division], np.inf, 1)
-            for _, one in self._mend_best([division], trials):
-                mending = one
+            for _, mended in self._mend_best([division], trials):
+                mending = mended
         return None if mending is None else self.classes.partition_of(mending)
 
     def lose_by_ways(self, divisions: Sequence[RootClasses]) -> dict[_Way, float]:
@@ -169,17 +175,20 @@ class DivisionSearch:
         What trials find best is mended, the others are estimated. Those that lose much more are left out.
         """
         lost: dict[_Way, float] = {}
-        found: Iterator[tuple[_Way, Mending | None]]
+        mendings: Iterator[tuple[_Way, Mending | None]]
         if self._is_little_work():
-            found = (
-                ((at, None), self.classes.unite_classes(self.classes.mend_all(one, FACTORS, {}), FACTORS))
-                for at, one in enumerate(divisions)
+            mendings = (
+                (
+                    (number, None),
+                    self.classes.unite_classes(self.classes.mend_all(division, FACTORS, {}), FACTORS),
+                )
+                for number, division in enumerate(divisions)
             )
         else:
             trials, estimates = self._try_divisions(divisions, np.inf, _MUCH_WORSE)
             lost |= estimates
-            found = self._mend_best(divisions, trials)
-        for way, mending in found:
+            mendings = self._mend_best(divisions, trials)
+        for way, mending in mendings:
             lost.pop(way, None)
             if mending is not None:
                 lost[way] = self.classes.lose(mending)
@@ -214,15 +223,15 @@ class DivisionSearch:
         # more than the next one, and is given up early behind it.
         order = [*range(len(divisions))]
         order[:2] = order[1::-1]
-        for at in order:
+        for number in order:
             least = min((trial.loss for trial in trials), default=np.inf)
             # A finer one may lose a little more, since its classes may unite.
-            allowed = max(slack, _HOPEFUL) if any(at < trial.at for trial in trials) else slack
-            lost = self._try_division(divisions[at], trials, min(_HOPEFUL * most, allowed * least), slack)
-            estimates |= {(at, factor): loss for factor, (loss, _) in lost.items()}
+            allowed = max(slack, _HOPEFUL) if any(number < trial.number for trial in trials) else slack
+            lost = self._try_division(divisions[number], trials, min(_HOPEFUL * most, allowed * least), slack)
+            estimates |= {(number, factor): loss for factor, (loss, _) in lost.items()}
             if lost:
                 factor = min(lost, key=lambda factor: (lost[factor][0], factor))
-                trials.append(_Trial(at, factor, *lost[factor]))
+                trials.append(_Trial(number, factor, *lost[factor]))
         return sorted(trials), estimates
 
     def _try_division(
@@ -233,16 +242,16 @@ class DivisionSearch:
         Factors that lose more than ``most``, or more than ``slack`` times the best one, are left out.
         """
         tried: TriedCuts = {}
-        found: dict[float, tuple[float, MendedClasses]] = {}
+        tried_factors: dict[float, tuple[float, MendedClasses]] = {}
         good = min(trials, key=lambda trial: trial.loss).factor if trials else FACTORS[0]
-        for factor in sorted(FACTORS, key=lambda one: one != good):
-            least = min((loss for loss, _ in found.values()), default=np.inf)
+        for factor in sorted(FACTORS, key=lambda tried_factor: tried_factor != good):
+            least = min((loss for loss, _ in tried_factors.values()), default=np.inf)
             loss, mended = self._try_classes(division, factor, min(most, slack * least), tried)
             if loss < np.inf:
-                found[factor] = loss, mended
-            elif trials and not found:
+                tried_factors[factor] = loss, mended
+            elif trials and not tried_factors:
                 break
-        return found
+        return tried_factors
 
     def _mend_best(
         self, divisions: Sequence[RootClasses], trials: Sequence[_Trial]
@@ -254,12 +263,12 @@ class DivisionSearch:
         finest = next(trial for trial in trials if trial.loss <= _HOPEFUL * best.loss)
         if best is not finest:
             yield (
-                (best.at, best.factor),
-                self.classes.mend_all(divisions[best.at], (best.factor,), best.mended),
+                (best.number, best.factor),
+                self.classes.mend_all(divisions[best.number], (best.factor,), best.mended),
             )
         factors = (finest.factor,)
-        mending = self.classes.mend_all(divisions[finest.at], factors, finest.mended)
-        yield (finest.at, None), self.classes.unite_classes(mending, factors)
+        mending = self.classes.mend_all(divisions[finest.number], factors, finest.mended)
+        yield (finest.number, None), self.classes.unite_classes(mending, factors)
 
     def _try_classes(
         self, division: RootClasses, factor: float, most: float, tried: TriedCuts
@@ -281,15 +290,15 @@ class DivisionSearch:
         if roots > most:
             return np.inf, {}
         scale = records / int(np.isin(class_of, np.array(sample, np.int64)).sum())
-        for number, own, found in self.classes.mend_each(class_of, sample, (factor,), tried):
-            if found is None:
+        for number, facts, result in self.classes.mend_each(class_of, sample, (factor,), tried):
+            if result is None:
                 failed.append(number)
                 continue
-            mended[number] = own, found
-            below += found.loss
+            mended[number] = facts, result
+            below += result.loss
             if float(scale * below + roots) > most:
                 return np.inf, {}
         failed += self.classes.find_failing(class_of, [*mended], mended)
-        left = np.isin(class_of, np.array(sorted(set(sample) - set(failed)), np.int64)).sum()
-        estimate = float(records / int(left) * below + roots) if left else np.inf
-        return estimate, {number: one for number, one in mended.items() if number not in failed}
+        remaining = np.isin(class_of, np.array(sorted(set(sample) - set(failed)), np.int64)).sum()
+        estimate = float(records / int(remaining) * below + roots) if remaining else np.inf
+        return estimate, {number: held for number, held in mended.items() if number not in failed}

@@ -40,11 +40,11 @@ class Column(NodeNesting):
         most = int(self.depths.max(initial=0))
         chains = np.full((most + 1, len(self.parents)), -1, np.int64)
         node = np.arange(len(self.parents))
-        at = node.copy()
-        while (at >= 0).any():
-            there = at >= 0
-            chains[self.depths[at[there]], node[there]] = at[there]
-            at = np.where(there, self.parents[at], -1)
+        above = node.copy()
+        while (above >= 0).any():
+            there = above >= 0
+            chains[self.depths[above[there]], node[there]] = above[there]
+            above = np.where(there, self.parents[above], -1)
         return chains
 
 
@@ -58,9 +58,9 @@ def columns_of(
     """
     columns = []
     weights = None if forest.sought is None else forest.sought.quasi
-    for kind, own in enumerate(forest.hierarchies):
+    for kind, trees in enumerate(forest.hierarchies):
         first = 0 if kind or counted else forest.own_widths[0]
-        for position, tree in enumerate(own[first:], first):
+        for position, tree in enumerate(trees[first:], first):
             weight = 1 if weights is None else weights[kind][position]
             nest = nest_nodes(tree)
             known = position - forest.own_widths[kind]
@@ -76,7 +76,7 @@ def columns_of(
                     known >= 0 and (kind, forest.facts[kind][known]) in kept,
                 )
             )
-        if not own and kind:
+        if not trees and kind:
             columns.append(
                 Column(np.array([-1]), np.ones(1, np.bool_), -1, kind, None, np.zeros(1, np.int64), 0)
             )
@@ -115,29 +115,29 @@ class FactArrays:
     def count_occurrences(self, m: int) -> list[int]:
         """Return how many combinations of one fact, of two and so on up to m all records have."""
         counts = np.bincount(self.record, minlength=self.forest.record_count).astype(np.float64)
-        found = [counts]
+        occurrences = [counts]
         for q in range(2, m + 1):
-            found.append(found[-1] * np.maximum(counts - q + 1, 0) / q)
-        return [int(own.sum()) for own in found]
+            occurrences.append(occurrences[-1] * np.maximum(counts - q + 1, 0) / q)
+        return [int(by_record.sum()) for by_record in occurrences]
 
 
 def find_facts(forest: Forest, columns: list[Column], removable: frozenset[int]) -> FactArrays:
     """Find the facts of a forest; ``removable`` are the vertex types of which vertices may be removed."""
     kinds = len(forest.hierarchies)
-    own: list[list[int]] = [[] for _ in range(kinds)]
+    of_kind: list[list[int]] = [[] for _ in range(kinds)]
     for number, column in enumerate(columns):
-        own[column.kind].append(number)
-    counts = np.array(list(map(len, own)), np.int64)[forest.type]
+        of_kind[column.kind].append(number)
+    counts = np.array(list(map(len, of_kind)), np.int64)[forest.type]
     first = np.append(0, np.cumsum(counts))
     owner = np.repeat(np.arange(forest.vertex_count), counts)
     within = np.arange(len(owner)) - first[owner]
-    starts = np.array([numbers[0] if numbers else 0 for numbers in own], np.int64)
+    starts = np.array([numbers[0] if numbers else 0 for numbers in of_kind], np.int64)
     column = starts[forest.type[owner]] + within
     node = np.zeros(len(owner), np.int64)
-    for number, one in enumerate(columns):
-        if one.position is not None:
+    for number, each in enumerate(columns):
+        if each.position is not None:
             facts = np.flatnonzero(column == number)
-            node[facts] = forest.nodes[forest.first_node[owner[facts]] + one.position]
+            node[facts] = forest.nodes[forest.first_node[owner[facts]] + each.position]
     depth, path = _find_paths(forest)
     return FactArrays(
         forest, columns, first, owner, column, node, depth, path,
@@ -151,12 +151,12 @@ def _find_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         depth_of[kind.index] = depth_of[kind.parent] + 1
     depth = depth_of[forest.type]
     path = np.full((forest.vertex_count, int(depth_of.max()) + 1), -1, np.int32)
-    at = np.arange(forest.vertex_count)
-    vertices = at.copy()
-    while len(at):
-        path[vertices, depth[at]] = at
-        above = forest.parent[at]
-        vertices, at = vertices[above >= 0], above[above >= 0]
+    ancestor = np.arange(forest.vertex_count)
+    vertices = ancestor.copy()
+    while len(ancestor):
+        path[vertices, depth[ancestor]] = ancestor
+        above = forest.parent[ancestor]
+        vertices, ancestor = vertices[above >= 0], above[above >= 0]
     return depth, path
 
 
@@ -190,7 +190,7 @@ class GroupRecords:
         counts = facts.first[self.vertices + 1] - facts.first[self.vertices]
         self.first_fact = np.append(0, np.cumsum(counts))
         self.owner = np.repeat(np.arange(len(self.vertices)), counts)
-        self.own = spans(facts.first[self.vertices], facts.first[self.vertices + 1])
+        self.numbers = spans(facts.first[self.vertices], facts.first[self.vertices + 1])
         self.record = np.repeat(np.arange(len(records)), sizes)[self.owner]
         constants = np.zeros(len(forest.hierarchies), np.int64)
         for kind, constant in forest.constants.items():
@@ -204,12 +204,12 @@ class GroupRecords:
         """
         facts = self.facts
         columns = facts.columns
-        column, node = facts.column[self.own], facts.node[self.own]
-        first = np.cumsum([0, *(len(one.parents) for one in columns)])
+        column, node = facts.column[self.numbers], facts.node[self.numbers]
+        first = np.cumsum([0, *(len(each.parents) for each in columns)])
         published = np.concatenate([np.zeros(0, np.int64), *cut])[first[column] + node]
-        losses = np.concatenate([np.zeros(0, np.int64), *(one.losses for one in columns)])
-        is_value = np.array([one.position is not None for one in columns], np.bool_)[column]
-        missing = np.array([one.missing for one in columns], np.int64)[column] == node
+        losses = np.concatenate([np.zeros(0, np.int64), *(each.losses for each in columns)])
+        is_value = np.array([each.position is not None for each in columns], np.bool_)[column]
+        missing = np.array([each.missing for each in columns], np.int64)[column] == node
         absents = len(columns)
         gone = is_value & (published == 0)
         cells, numbers = np.unique((first[column] + published)[~gone], return_inverse=True)
@@ -219,7 +219,7 @@ class GroupRecords:
         worth = np.zeros((len(column), 3), np.int64)
         worth[:, 0] = np.where(missing, 0, losses[first[column] + published])
         worth[:, 1] = np.where(missing, 0, losses[first[column]])
-        worth[:, 2] = np.array([one.full for one in columns], np.int64)[column]
+        worth[:, 2] = np.array([each.full for each in columns], np.int64)[column]
         labels = absents + 1 + len(cells)
         held = np.unique(shown * len(self.first_vertex) + self.record)
         group = FactGroup(

@@ -31,19 +31,19 @@ def find_frequent(
     frequent value is taken, and all are counted again. Vertices that cannot be removed stay.
     """
     gone = np.zeros(forest.vertex_count, np.bool_)
-    knowledge, told = constraints.knowledge, []
+    knowledge, sentences = constraints.knowledge, []
     if knowledge is None or knowledge.alpha is None:
         return gone, ""
     for bounded in constraints.bounded:
         if bounded.presence and bounded.kind in removable:
-            own, values = _find_of_attribute(forest, bounded, knowledge.alpha.as_integer_ratio())
-            gone |= own
+            vertices, values = _find_of_attribute(forest, bounded, knowledge.alpha.as_integer_ratio())
+            gone |= vertices
             if values:
                 path = forest.domains[bounded.kind][bounded.position].path
                 some = "1 value" if values == 1 else f"{values} values"
-                told.append(f"{some} of {path} at {int(own.sum())} vertices")
-    what = " and ".join(told)
-    return gone, f"left out first, as more than alpha of all persons have them: {what}" if told else ""
+                sentences.append(f"{some} of {path} at {int(vertices.sum())} vertices")
+    listed = " and ".join(sentences)
+    return gone, f"left out first, as more than alpha of all persons have them: {listed}" if sentences else ""
 
 
 def _find_of_attribute(
@@ -58,10 +58,10 @@ def _find_of_attribute(
     pairs = np.unique(forest.record_of[vertices] * width + codes)  # of each record each value once
     dropped = np.zeros(width, np.bool_)
     while True:
-        left = pairs[~dropped[pairs % width]]
-        shares = np.where(is_bounded, np.bincount(left % width, minlength=width), 0)
+        remaining = pairs[~dropped[pairs % width]]
+        shares = np.where(is_bounded, np.bincount(remaining % width, minlength=width), 0)
         most = int(shares.argmax())
-        if int(shares[most]) * alpha[1] <= alpha[0] * len(np.unique(left // width)):
+        if int(shares[most]) * alpha[1] <= alpha[0] * len(np.unique(remaining // width)):
             break
         dropped[most] = True
     gone = np.zeros(forest.vertex_count, np.bool_)
@@ -83,8 +83,8 @@ class ForestWithout:
         """Leave the vertices out."""
         gone = gone.copy()
         for kind in forest.schema.types[1:]:  # types come after those above them
-            own = np.flatnonzero(forest.type == kind.index)
-            gone[own] |= gone[forest.parent[own]]
+            of_kind = np.flatnonzero(forest.type == kind.index)
+            gone[of_kind] |= gone[forest.parent[of_kind]]
         kept = np.flatnonzero(~gone)
         number = np.full(forest.vertex_count, -1)
         number[kept] = np.arange(len(kept))
@@ -93,12 +93,12 @@ class ForestWithout:
         record = forest.record_of[kept]
         count = np.bincount(parent[parent >= 0], minlength=len(kept))
         quasi, sensitive = (
-            np.array(list(map(len, own)), np.int64)[forest.type[kept]]
-            for own in (forest.hierarchies, forest.domains)
+            np.array(list(map(len, of_kind)), np.int64)[forest.type[kept]]
+            for of_kind in (forest.hierarchies, forest.domains)
         )
         entries = _spread(forest.first_node[kept], quasi)
         values = _spread(forest.first_sensitive[kept], sensitive)
-        left = replace(
+        rest = replace(
             forest,
             roots=np.searchsorted(record, np.arange(forest.record_count + 1)).astype(np.int64),
             type=forest.type[kept],
@@ -112,7 +112,7 @@ class ForestWithout:
             spelling=forest.spelling[values],
             carried={},
         )
-        return cls(forest, left, kept, entries)
+        return cls(forest, rest, kept, entries)
 
     def take_back(self, partition: Partition, reason: str) -> Partition:
         """Return a partition of what is left as one of the whole forest: the other vertices are removed.
@@ -120,13 +120,13 @@ class ForestWithout:
         ``reason`` says why, unless no class was found.
         """
         shown = np.full(self.whole.vertex_count, SUPPRESSED)
-        own = partition.representative
-        shown[self.kept] = np.where(own >= 0, self.kept[own], SUPPRESSED)
+        stands_for = partition.representative
+        shown[self.kept] = np.where(stands_for >= 0, self.kept[stands_for], SUPPRESSED)
         nodes = np.zeros_like(self.whole.nodes)
         nodes[self.entries] = partition.nodes
         lost = Counter({LEFT_OUT: self.whole.vertex_count - len(self.kept)})
-        costs, told = partition.costs + lost, partition.reason or reason
-        return replace(partition, representative=shown, nodes=nodes, costs=costs, reason=told)
+        costs, why = partition.costs + lost, partition.reason or reason
+        return replace(partition, representative=shown, nodes=nodes, costs=costs, reason=why)
 
 
 def _spread(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:

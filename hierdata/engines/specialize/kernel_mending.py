@@ -132,8 +132,8 @@ def is_harmless(work: GroupWork, table: PatternTable) -> bool:
     changed = work.changed
     if changed[0] + 1 > len(changed):
         return False
-    for at in range(1, changed[0] + 1):
-        count = table.counts[find_slot(table, changed[at])]
+    for position in range(1, changed[0] + 1):
+        count = table.counts[find_slot(table, changed[position])]
         if 0 < count < work.asked.k:
             return False
     return True
@@ -251,13 +251,13 @@ def find_broken(work: GroupWork, tables: Tables) -> int:
 @part
 def keep_labels(group: FactGroup, occurrences: NDArray[np.int64], count: int) -> None:
     """Note the labels at which occurrences were found; of a whole vertex a number of all its labels."""
-    for at in range(count):
-        for place in range(3):
-            fact = occurrences[at, place]
-            occurrences[at, 3 + place] = group.label[fact] if fact >= 0 else 0
-        if occurrences[at, 1] == -2:
-            vertex = group.owner[occurrences[at, 0]]
-            occurrences[at, 4] = number_of(group, vertex)
+    for row in range(count):
+        for nth in range(3):
+            fact = occurrences[row, nth]
+            occurrences[row, 3 + nth] = group.label[fact] if fact >= 0 else 0
+        if occurrences[row, 1] == -2:
+            vertex = group.owner[occurrences[row, 0]]
+            occurrences[row, 4] = number_of(group, vertex)
 
 
 @part
@@ -266,21 +266,21 @@ def drop_mended(group: FactGroup, occurrences: NDArray[np.int64], count: int) ->
 
     The labels at which they were found are in ``occurrences``, after the facts.
     """
-    left = 0
-    for at in range(count):
+    remaining = 0
+    for row in range(count):
         kept = True
-        for place in range(3):
-            fact = occurrences[at, place]
-            if fact >= 0 and group.label[fact] != occurrences[at, 3 + place]:
+        for nth in range(3):
+            fact = occurrences[row, nth]
+            if fact >= 0 and group.label[fact] != occurrences[row, 3 + nth]:
                 kept = False
-        if occurrences[at, 1] == -2:
-            vertex = group.owner[occurrences[at, 0]]
-            kept = occurrences[at, 4] == number_of(group, vertex)
+        if occurrences[row, 1] == -2:
+            vertex = group.owner[occurrences[row, 0]]
+            kept = occurrences[row, 4] == number_of(group, vertex)
         if kept:
-            for place in range(6):
-                occurrences[left, place] = occurrences[at, place]
-            left += 1
-    return left
+            for nth in range(6):
+                occurrences[remaining, nth] = occurrences[row, nth]
+            remaining += 1
+    return remaining
 
 
 @part
@@ -292,23 +292,23 @@ def score_vertices(
     ``scores[v - base, 0]`` is that of removing vertex v; facts have theirs in ``scores[f - first fact, 1]``.
     """
     first = group.first_fact[base]
-    for at in range(count):
-        for place in range(3):
-            fact = occurrences[at, place]
+    for row in range(count):
+        for nth in range(3):
+            fact = occurrences[row, nth]
             if fact < 0:
                 continue
             vertex = group.owner[fact]
-            if occurrences[at, 1] == -2:
+            if occurrences[row, 1] == -2:
                 for other in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
                     scores[other - first, 1] += 1
-            elif occurrences[at, 1] != -3:
+            elif occurrences[row, 1] != -3:
                 scores[fact - first, 1] += 1
             for depth in range(1, group.depth[vertex] + 1):
                 above = group.path[vertex, depth]
                 counted = False
-                for earlier in range(place):
-                    if occurrences[at, earlier] >= 0:
-                        counted |= group.path[group.owner[occurrences[at, earlier]], depth] == above
+                for earlier in range(nth):
+                    if occurrences[row, earlier] >= 0:
+                        counted |= group.path[group.owner[occurrences[row, earlier]], depth] == above
                 if not counted:
                     scores[above - base, 0] += 1
 
@@ -319,19 +319,19 @@ def choose_deletion(group: FactGroup, record: int, scores: NDArray[np.int64]) ->
     base, end = group.first_vertex[record], group.first_vertex[record + 1]
     first = group.first_fact[base]
     best, vertex, chosen = 0.0, -1, -1
-    for own in range(base, end):
-        if is_gone(group, own):
+    for candidate in range(base, end):
+        if is_gone(group, candidate):
             continue
-        for fact in range(group.first_fact[own], group.first_fact[own + 1]):
+        for fact in range(group.first_fact[candidate], group.first_fact[candidate + 1]):
             if scores[fact - first, 1] and group.label[fact] != group.absent[fact]:
                 lost = (group.losses[fact, 1] - group.losses[fact, 0]) * group.trace[group.absent[fact]] + 1.0
                 worth = scores[fact - first, 1] / lost
                 if worth > best:
-                    best, vertex, chosen = worth, own, fact
-        if scores[own - base, 0] and group.removable[own]:
-            worth = scores[own - base, 0] / (loss_of_removal(group, own) + 1.0)
+                    best, vertex, chosen = worth, candidate, fact
+        if scores[candidate - base, 0] and group.removable[candidate]:
+            worth = scores[candidate - base, 0] / (loss_of_removal(group, candidate) + 1.0)
             if worth > best:
-                best, vertex, chosen = worth, own, -1
+                best, vertex, chosen = worth, candidate, -1
     return vertex, chosen
 
 
@@ -372,8 +372,8 @@ def mend_record(work: GroupWork, tables: Tables, record: int) -> tuple[Tables, b
         count = find_broken(work, tables)
         if count == 0:
             return tables, True
-        tables, left = delete_noted(work, tables, record, count)
-        if left:
+        tables, remaining = delete_noted(work, tables, record, count)
+        if remaining:
             return tables, False
 
 
@@ -392,8 +392,8 @@ def labels_of_key(asked: Asked, clauses: PatternTable, key: int, labels: NDArray
             count += 1
         return count
     mask = (1 << asked.label_bits) - 1
-    for place in range(3):
-        label = (key >> (asked.label_bits * (2 - place))) & mask
+    for nth in range(3):
+        label = (key >> (asked.label_bits * (2 - nth))) & mask
         if label:
             labels[count] = label
             count += 1
@@ -405,11 +405,11 @@ def has_labels(group: FactGroup, record: int, labels: NDArray[np.int64], count: 
     """Return whether a record shows each of some labels."""
     first = group.first_fact[group.first_vertex[record]]
     end = group.first_fact[group.first_vertex[record + 1]]
-    for place in range(count):
-        at = first
-        while at < end and group.label[at] != labels[place]:
-            at += 1
-        if at == end:
+    for nth in range(count):
+        fact = first
+        while fact < end and group.label[fact] != labels[nth]:
+            fact += 1
+        if fact == end:
             return False
     return True
 
@@ -422,8 +422,8 @@ def mark_matching(
     labels = np.zeros(64, np.int64)
     count = labels_of_key(asked, clauses, key, labels)
     rarest, fewest = 0, len(dirty)
-    for place in range(count):
-        label = labels[place]
+    for nth in range(count):
+        label = labels[nth]
         holders = group.first_holder[label + 1] - group.first_holder[label]
         if label > asked.absents and holders < fewest:
             rarest, fewest = label, holders
@@ -446,10 +446,10 @@ def mark_holders(work: GroupWork, tables: Tables, dirty: NDArray[np.bool_]) -> N
         dirty[:] = True
         changed[0] = 0
         return
-    for at in range(1, changed[0] + 1):
-        count = table.counts[find_slot(table, changed[at])]
+    for position in range(1, changed[0] + 1):
+        count = table.counts[find_slot(table, changed[position])]
         if 0 < count < work.asked.k:
-            mark_matching(work.group, work.asked, tables.clauses, changed[at], dirty)
+            mark_matching(work.group, work.asked, tables.clauses, changed[position], dirty)
     changed[0] = 0
 
 

@@ -63,10 +63,10 @@ def find_key(keys: NDArray[np.int64], key: int) -> int:
     """Return where a key is in open addressing, or the empty place where it belongs."""
     mask = len(keys) - 1
     mixed = np.uint64(key >> _NEIGHBOURS) * np.uint64(0x9E3779B97F4A7C15)
-    at = (np.int64(mixed >> np.uint64(20)) + (key & ((1 << _NEIGHBOURS) - 1))) & mask
-    while keys[at] != 0 and keys[at] != key:
-        at = (at + 1) & mask
-    return int(at)
+    slot = (np.int64(mixed >> np.uint64(20)) + (key & ((1 << _NEIGHBOURS) - 1))) & mask
+    while keys[slot] != 0 and keys[slot] != key:
+        slot = (slot + 1) & mask
+    return int(slot)
 
 
 @inline_kernel
@@ -84,12 +84,12 @@ def make_room(table: PatternTable, more: int) -> PatternTable:
     while (1 << bits) * 2 <= (table.used[0] + more) * 3:
         bits += 1
     wider = make_table(bits)
-    for at in range(len(table.keys)):
-        if table.keys[at] != 0 and table.counts[at] != 0:
-            slot = find_slot(wider, table.keys[at])
-            wider.keys[slot] = table.keys[at]
-            wider.counts[slot] = table.counts[at]
-            wider.last[slot] = table.last[at]
+    for old in range(len(table.keys)):
+        if table.keys[old] != 0 and table.counts[old] != 0:
+            slot = find_slot(wider, table.keys[old])
+            wider.keys[slot] = table.keys[old]
+            wider.counts[slot] = table.counts[old]
+            wider.last[slot] = table.last[old]
             wider.used[0] += 1
     wider.used[1] = table.used[1]
     return wider
@@ -191,12 +191,12 @@ def widen_clauses(clauses: PatternTable, more: int) -> PatternTable:
     while (1 << bits) <= (clauses.used[0] + more) * 3:
         bits += 1
     wider = make_table(bits)
-    for at in range(len(clauses.keys)):
-        if clauses.keys[at] != 0:
-            slot = find_slot(wider, clauses.keys[at])
-            wider.keys[slot] = clauses.keys[at]
-            wider.counts[slot] = clauses.counts[at]
-            wider.last[clauses.counts[at]] = slot
+    for old in range(len(clauses.keys)):
+        if clauses.keys[old] != 0:
+            slot = find_slot(wider, clauses.keys[old])
+            wider.keys[slot] = clauses.keys[old]
+            wider.counts[slot] = clauses.counts[old]
+            wider.last[clauses.counts[old]] = slot
     wider.used[0] = clauses.used[0]
     return wider
 
@@ -290,16 +290,16 @@ def has_children(group: FactGroup, vertex: int) -> bool:
 
 
 @part
-def looks_like(group: FactGroup, left: int, right: int) -> bool:
+def looks_like(group: FactGroup, vertex: int, sibling: int) -> bool:
     """Return whether two vertices of one type without children show the same now."""
-    first, other = group.first_fact[left], group.first_fact[right]
-    count = group.first_fact[left + 1] - first
-    if count != group.first_fact[right + 1] - other:
+    first, other = group.first_fact[vertex], group.first_fact[sibling]
+    count = group.first_fact[vertex + 1] - first
+    if count != group.first_fact[sibling + 1] - other:
         return False
-    for at in range(count):
-        if group.label[first + at] != group.label[other + at]:
+    for nth in range(count):
+        if group.label[first + nth] != group.label[other + nth]:
             return False
-        if group.absent[first + at] != group.absent[other + at]:
+        if group.absent[first + nth] != group.absent[other + nth]:
             return False
     return True
 
@@ -319,14 +319,14 @@ def count_alike(group: FactGroup, row: Row, vertex: int, above: int) -> int:
     alike, gathering = row.alike, row.size[1]
     mask = len(alike) - 1
     number = (number_of(group, vertex) + np.int64(above)) & 0x7FFFFFFF
-    at = ((number * 0x9E3779B1) >> 20) & mask
-    while alike[at, 0] == gathering:
-        other = alike[at, 1]
+    slot = ((number * 0x9E3779B1) >> 20) & mask
+    while alike[slot, 0] == gathering:
+        other = alike[slot, 1]
         if group.path[other, group.depth[vertex] - 1] == above and looks_like(group, other, vertex):
-            alike[at, 2] += 1
-            return int(alike[at, 2]) - 1
-        at = (at + 1) & mask
-    alike[at, 0], alike[at, 1], alike[at, 2] = gathering, vertex, 1
+            alike[slot, 2] += 1
+            return int(alike[slot, 2]) - 1
+        slot = (slot + 1) & mask
+    alike[slot, 0], alike[slot, 1], alike[slot, 2] = gathering, vertex, 1
     return 0
 
 
@@ -342,11 +342,11 @@ def is_repeated(group: FactGroup, row: Row, vertex: int, m: int) -> bool:
     above = group.path[vertex, depth - 1]
     if group.child_count[above] > MANY_SIBLINGS:
         return count_alike(group, row, vertex, above) >= m
-    found = 0
+    alike = 0
     for other in range(group.first_child[above], vertex):
         if looks_like(group, other, vertex) and not has_children(group, other):
-            found += 1
-            if found == m:
+            alike += 1
+            if alike == m:
                 return True
     return False
 
@@ -354,10 +354,10 @@ def is_repeated(group: FactGroup, row: Row, vertex: int, m: int) -> bool:
 @part
 def sort_facts(group: FactGroup, row: Row, first: int, end: int) -> None:
     """Sort some gathered facts by label, so that their patterns are near each other in a table."""
-    for at in range(first + 1, end):
-        fact = row.facts[at]
+    for position in range(first + 1, end):
+        fact = row.facts[position]
         label = group.label[fact]
-        to = at
+        to = position
         while to > first and group.label[row.facts[to - 1]] > label:
             row.facts[to] = row.facts[to - 1]
             to -= 1
@@ -381,16 +381,16 @@ def gather_facts(work: GroupWork, record: int) -> int:
                 row.facts[size] = fact
                 size += 1
     marked = 0
-    for at in range(size):
-        fact = row.facts[at]
+    for position in range(size):
+        fact = row.facts[position]
         if row.marks[group.label[fact]]:
-            row.facts[at] = row.facts[marked]
+            row.facts[position] = row.facts[marked]
             row.facts[marked] = fact
             marked += 1
     sort_facts(group, row, 0, marked)
     sort_facts(group, row, marked, size)
-    for at in range(size):
-        row.labels[at] = group.label[row.facts[at]]
+    for position in range(size):
+        row.labels[position] = group.label[row.facts[position]]
     row.size[0] = size
     return marked
 
@@ -400,13 +400,13 @@ def compare_first(group: FactGroup, row: Row, rows: int) -> None:
     """Fill in the depths of the lowest common ancestors of the first ``rows`` gathered facts with all."""
     size = row.size[0]
     for i in range(rows):
-        left = group.owner[row.facts[i]]
-        row.common[i, i] = group.depth[left]
+        one_owner = group.owner[row.facts[i]]
+        row.common[i, i] = group.depth[one_owner]
         for j in range(i + 1, size):
-            right = group.owner[row.facts[j]]
+            other_owner = group.owner[row.facts[j]]
             depth = 0
-            most = min(group.depth[left], group.depth[right])
-            while depth < most and group.path[left, depth + 1] == group.path[right, depth + 1]:
+            most = min(group.depth[one_owner], group.depth[other_owner])
+            while depth < most and group.path[one_owner, depth + 1] == group.path[other_owner, depth + 1]:
                 depth += 1
             row.common[i, j] = depth
             row.common[j, i] = depth
@@ -421,12 +421,12 @@ def compare_paths(group: FactGroup, row: Row) -> None:
 @part
 def count_enumerated(size: int, marked: int, m: int) -> int:
     """Return how many patterns of up to m of the gathered facts have one of the first ``marked``."""
-    left = size - marked
-    total = size - left
+    unmarked = size - marked
+    total = size - unmarked
     if m >= 2:
-        total += size * (size - 1) // 2 - left * (left - 1) // 2
+        total += size * (size - 1) // 2 - unmarked * (unmarked - 1) // 2
     if m >= 3:
-        total += size * (size - 1) * (size - 2) // 6 - left * (left - 1) * (left - 2) // 6
+        total += size * (size - 1) * (size - 2) // 6 - unmarked * (unmarked - 1) * (unmarked - 2) // 6
     return total
 
 
@@ -440,9 +440,9 @@ def key_of_vertex(group: FactGroup, asked: Asked, clauses: PatternTable, vertex:
 
 
 @part
-def starts_vertex(group: FactGroup, row: Row, at: int) -> bool:
+def starts_vertex(group: FactGroup, row: Row, position: int) -> bool:
     """Return whether a gathered fact is the first with a marked label of a vertex below the root."""
-    fact = row.facts[at]
+    fact = row.facts[position]
     if group.depth[group.owner[fact]] == 0:
         return False
     for other in range(group.first_fact[group.owner[fact]], fact):

@@ -71,14 +71,14 @@ class ShareLimit(NamedTuple):
 class ValuesBelow(NamedTuple):
     """Sensitive values at or below each vertex v of a group, in rows ``first[v]`` to ``first[v + 1]``.
 
-    ``held[r]`` is how many values of an ``entry[r]`` are there now, ``own[r]`` how many at v itself as long
+    ``held[r]`` is how many values of an ``entry[r]`` are there now, ``alone[r]`` how many at v itself as long
     as v is there, ``up[r]`` the row of the entry at the parent of v, -1 at the root. Where the value may be
     known, it is there while ``fact[r]`` shows it, or while it does not, for ``absent[r]``; else -1.
     """
 
     first: NDArray[np.int64]
     entry: NDArray[np.int64]
-    own: NDArray[np.int64]
+    alone: NDArray[np.int64]
     up: NDArray[np.int64]
     fact: NDArray[np.int64]
     absent: NDArray[np.bool_]
@@ -119,13 +119,13 @@ def refresh_values(group: FactGroup, below: ValuesBelow, record: int) -> None:
     base, end = group.first_vertex[record], group.first_vertex[record + 1]
     for vertex in range(base, end):
         gone = is_gone(group, vertex)
-        for at in range(below.first[vertex], below.first[vertex + 1]):
-            fact = below.fact[at]
-            hidden = fact >= 0 and (group.label[fact] == group.absent[fact]) != below.absent[at]
-            below.held[at] = 0 if gone or hidden else below.own[at]
+        for row in range(below.first[vertex], below.first[vertex + 1]):
+            fact = below.fact[row]
+            hidden = fact >= 0 and (group.label[fact] == group.absent[fact]) != below.absent[row]
+            below.held[row] = 0 if gone or hidden else below.alone[row]
     for vertex in range(end - 1, base, -1):
-        for at in range(below.first[vertex], below.first[vertex + 1]):
-            below.held[below.up[at]] += below.held[at]
+        for row in range(below.first[vertex], below.first[vertex + 1]):
+            below.held[below.up[row]] += below.held[row]
 
 
 @jit
@@ -197,26 +197,26 @@ def note_statements(
     if entries[0] < 0 and entries[1] < 0 and entries[2] < 0:
         return count
     depths = int(group.path.shape[1]) - 1
-    for at in range(3):
-        if entries[at] < 0:
+    for nth in range(3):
+        if entries[nth] < 0:
             continue
         times = 0
-        for before in range(at):
-            times += entries[before] == entries[at]
-        count = note_statement(codes, count, head, entries[at], times)
-    for own in range(3):
-        if facts[own] < 0:
+        for before in range(nth):
+            times += entries[before] == entries[nth]
+        count = note_statement(codes, count, head, entries[nth], times)
+    for anchored in range(3):
+        if facts[anchored] < 0:
             continue
-        first = head + 1 + depths * ranks[own]
-        for depth in range(shares[own] + 1, group.depth[group.owner[facts[own]]] + 1):
-            for at in range(3):
-                if entries[at] < 0 or (at != own and common[at + own - 1] < depth):
+        first = head + 1 + depths * ranks[anchored]
+        for depth in range(shares[anchored] + 1, group.depth[group.owner[facts[anchored]]] + 1):
+            for nth in range(3):
+                if entries[nth] < 0 or (nth != anchored and common[nth + anchored - 1] < depth):
                     continue
                 times = 0
-                for before in range(at):
-                    near = before == own or common[before + own - 1] >= depth
-                    times += near and entries[before] == entries[at]
-                count = note_statement(codes, count, first + depth - 1, entries[at], times)
+                for before in range(nth):
+                    near = before == anchored or common[before + anchored - 1] >= depth
+                    times += near and entries[before] == entries[nth]
+                count = note_statement(codes, count, first + depth - 1, entries[nth], times)
     return count
 
 
@@ -273,9 +273,9 @@ def make_room_for_codes(codes: NDArray[np.int64], count: int, more: int) -> tupl
         return codes, count
     codes[1:count].sort()
     kept = 2
-    for at in range(2, count):
-        if codes[at] != codes[kept - 1]:
-            codes[kept] = codes[at]
+    for position in range(2, count):
+        if codes[position] != codes[kept - 1]:
+            codes[kept] = codes[position]
             kept += 1
     if 2 * (kept + more) <= len(codes):
         return codes, kept
@@ -370,9 +370,9 @@ def list_places(
                 count = note_anchors(group, below, codes, count + 1, head + 1, facts[i], 0)
                 if states:
                     count = note_vertex_statements(group, limit, codes, count, head, vertex)
-    found = codes[1:count]
-    found.sort()
-    return PatternNames(numbers, clauses), found
+    places = codes[1:count]
+    places.sort()
+    return PatternNames(numbers, clauses), places
 
 
 class ShareTable(NamedTuple):
@@ -408,11 +408,11 @@ def widen_shares(table: ShareTable) -> ShareTable:
     while (1 << bits) < 2 * len(table.keys):
         bits += 1
     wider = make_shares(bits)
-    for at in range(len(table.keys)):
-        if table.keys[at] != 0 and table.sums[at] != 0:
-            slot = find_key(wider.keys, table.keys[at])
-            wider.keys[slot] = table.keys[at]
-            wider.sums[slot] = table.sums[at]
+    for old in range(len(table.keys)):
+        if table.keys[old] != 0 and table.sums[old] != 0:
+            slot = find_key(wider.keys, table.keys[old])
+            wider.keys[slot] = table.keys[old]
+            wider.sums[slot] = table.sums[old]
             wider.used[0] += 1
     return wider
 
@@ -451,7 +451,12 @@ def take_out_stated(limit: ShareLimit, scratch: PlaceValues, entry: int, vertice
 
 @jit
 def read_place(
-    limit: ShareLimit, below: ValuesBelow, codes: NDArray[np.int64], at: int, base: int, scratch: PlaceValues
+    limit: ShareLimit,
+    below: ValuesBelow,
+    codes: NDArray[np.int64],
+    position: int,
+    base: int,
+    scratch: PlaceValues,
 ) -> int:
     """Read what is left at the place of ``codes[at]`` into the scratch; return where the next begins."""
     for touched in range(scratch.size[0]):
@@ -460,10 +465,10 @@ def read_place(
         scratch.stated[entry] = 0
         scratch.there[entry] = False
     scratch.size[0] = 0
-    place = codes[at] >> 32
+    place = codes[position] >> 32
     before, vertices = -1, 0
-    while at < len(codes) and codes[at] >> 32 == place:
-        number = codes[at] & 0xFFFFFFFF
+    while position < len(codes) and codes[position] >> 32 == place:
+        number = codes[position] & 0xFFFFFFFF
         if number != before and number & STATED:
             take_out_stated(limit, scratch, (number ^ STATED) >> 2, vertices)
         elif number != before:
@@ -473,8 +478,8 @@ def read_place(
                     touch(limit, scratch, below.entry[row])
                     scratch.times[below.entry[row]] += below.held[row]
         before = number
-        at += 1
-    return at
+        position += 1
+    return position
 
 
 @jit
@@ -512,10 +517,10 @@ def add_places(
     """Add what a record weighs at its places, ``step`` times; ``base`` is its first vertex."""
     limit, below, scratch = bounds.limit, bounds.below, bounds.scratch
     shares = counted.shares
-    at = 0
-    while at < len(codes):
-        place = codes[at] >> 32
-        at = read_place(limit, below, codes, at, base, scratch)
+    position = 0
+    while position < len(codes):
+        place = codes[position] >> 32
+        position = read_place(limit, below, codes, position, base, scratch)
         for touched in range(scratch.size[0]):
             entry = scratch.entries[touched]
             if weight_of(limit, scratch, entry) == 0:
@@ -603,10 +608,10 @@ def find_excessive(
     span = span_of(group)
     numbers = np.zeros(64, np.int64)
     count = 0
-    at = 0
-    while at < len(codes):
-        place = codes[at] >> 32
-        at = read_place(limit, below, codes, at, base, scratch)
+    position = 0
+    while position < len(codes):
+        place = codes[position] >> 32
+        position = read_place(limit, below, codes, position, base, scratch)
         if count and numbers[count - 1] == place // span:
             continue
         for touched in range(scratch.size[0]):
@@ -626,8 +631,8 @@ def find_excessive(
 def is_among(named: PatternTable, key: int, numbers: NDArray[np.int64]) -> bool:
     """Return whether the number of a key is among some, which are ascending."""
     number = named.counts[find_slot(named, key)]
-    at = np.searchsorted(numbers, number)
-    return bool(at < len(numbers) and numbers[at] == number)
+    position = np.searchsorted(numbers, number)
+    return bool(position < len(numbers) and numbers[position] == number)
 
 
 @jit
@@ -649,8 +654,8 @@ def note_frequent(work: GroupWork, bounds: ShareBounds, shares: ShareTable, reco
         first = group.first_fact[vertex]
         if is_gone(group, vertex) or first == group.first_fact[vertex + 1]:
             continue
-        for at in range(below.first[vertex], below.first[vertex + 1]):
-            if excessive[below.entry[at]] and below.own[at] and below.held[at]:
+        for row in range(below.first[vertex], below.first[vertex + 1]):
+            if excessive[below.entry[row]] and below.alone[row] and below.held[row]:
                 count = note_broken(occurrences, count, first, -3, -1)
                 break
     return count
@@ -698,11 +703,11 @@ def note_excessive(
 def mark_stuck(work: GroupWork, count: int, stuck: NDArray[np.bool_]) -> None:
     """Mark the absent labels of the first ``count`` occurrences, which cannot be deleted."""
     group, occurrences = work.group, work.occurrences
-    for at in range(count):
-        for place in range(3):
-            fact = occurrences[at, place]
-            if fact >= 0 and occurrences[at, 1] != -3:
-                last = group.first_fact[group.owner[fact] + 1] if occurrences[at, 1] == -2 else fact + 1
+    for row in range(count):
+        for nth in range(3):
+            fact = occurrences[row, nth]
+            if fact >= 0 and occurrences[row, 1] != -3:
+                last = group.first_fact[group.owner[fact] + 1] if occurrences[row, 1] == -2 else fact + 1
                 for other in range(fact, last):
                     stuck[group.absent[other]] = True
 
@@ -719,10 +724,10 @@ def mark_excessive(
     entries, span = len(limit.attribute), span_of(group)
     excessive = False
     before = -1
-    for at in range(len(shares.keys)):
-        if shares.keys[at] == 0 or shares.sums[at] == 0:
+    for slot in range(len(shares.keys)):
+        if shares.keys[slot] == 0 or shares.sums[slot] == 0:
             continue
-        place, entry = (shares.keys[at] - 1) // entries, (shares.keys[at] - 1) % entries
+        place, entry = (shares.keys[slot] - 1) // entries, (shares.keys[slot] - 1) % entries
         if entry < limit.attributes or excess_at(limit, shares, place, entry) <= 0:
             continue
         excessive = True
@@ -763,8 +768,8 @@ def limit_record(
     if count == 0 and not broken:
         return tables, counted, True
     counted = add_places(bounds, counted, codes, base, -1)
-    tables, left = delete_noted(work, tables, record, count)
-    mark_stuck(work, left, stuck)
+    tables, remaining = delete_noted(work, tables, record, count)
+    mark_stuck(work, remaining, stuck)
     tables, mended = mend_record(work, tables, record)
     refresh_values(group, bounds.below, record)
     gather_all(group, record, row)

@@ -112,8 +112,8 @@ def find_topmost(group: FactGroup) -> NDArray[np.bool_]:
     gone[there] = group.label[firsts[there]] == 0
     vertices = np.arange(len(gone))
     above = group.path[vertices, np.maximum(group.depth - 1, 0)]
-    found: NDArray[np.bool_] = (gone & ~gone[above])[group.owner]
-    return found
+    topmost: NDArray[np.bool_] = (gone & ~gone[above])[group.owner]
+    return topmost
 
 
 def _try_labels(work: GroupWork, tables: Tables, labels: NDArray[np.int64], lost: int) -> tuple[Tables, int]:
@@ -253,7 +253,7 @@ def limit_values(
     Returns by label which absent values were in the way, None if it could be done.
     """
     stuck = np.zeros(len(work.group.first_holder), np.bool_)
-    below = sensitive.at(records)
+    below = sensitive.values_below(records)
     for most in range(1, work.asked.m + 1):
         limit = sensitive.limit(records, work.group, most)
         if not limit_shares(work, limit, below, stuck):
@@ -287,18 +287,18 @@ def widen_absence(group: FactGroup, published: NDArray[np.int64], asked: Asked, 
     fixed = ~(group.removable[above].astype(np.bool_) & (above >= 0)).any(axis=1)
     deleted = False
     for label in range(1, asked.absents + 1):
-        own = np.flatnonzero(fixed & (group.absent == label))
-        lacking = np.unique(record[own[group.label[own] == label]])
+        facts = np.flatnonzero(fixed & (group.absent == label))
+        lacking = np.unique(record[facts[group.label[facts] == label]])
         if not len(lacking) or (len(lacking) >= asked.k and not everywhere):
             continue
-        gone = own
+        gone = facts
         if not everywhere:
-            price = group.losses[own, 1] - group.losses[own, 0]
-            others = own[np.argsort(price, kind="stable")]
+            price = group.losses[facts, 1] - group.losses[facts, 0]
+            others = facts[np.argsort(price, kind="stable")]
             others = others[~np.isin(record[others], lacking)]
             more = dict.fromkeys(record[others].tolist())
             chosen = [*lacking.tolist(), *more][: asked.k]
-            gone = own[np.isin(record[own], chosen)]
+            gone = facts[np.isin(record[facts], chosen)]
         deleted |= bool((group.shown[gone] != label).any())
         delete_values(group, published, gone)
     return deleted

@@ -125,7 +125,7 @@ def align_whole_trees(step: StepInput, drafted: Partition, most: int | None) -> 
     classes = partition.class_count
     shown = hide(forest, [take_out_facts(forest, partition)])
     contents = count_groups(shown, constraints, 0, partition.equivalence_class, classes)
-    return partition if all(one.satisfies(constraints) for one in contents) else None
+    return partition if all(group.satisfies(constraints) for group in contents) else None
 
 
 def lose_whole_trees(forest: Forest, partition: Partition) -> int:
@@ -137,14 +137,14 @@ def _publish_by_root(forest: Forest, partition: Partition) -> Partition:
     """Return the same forms, each vertex its own representative; missing values are like deleted ones."""
     nodes = np.zeros_like(forest.nodes)
     kept = partition.representative >= 0
-    for kind, own in enumerate(forest.hierarchies):
+    for kind, trees in enumerate(forest.hierarchies):
         vertices = np.flatnonzero((forest.type == kind) & kept)
         first, shown = forest.first_node[vertices], forest.first_node[partition.representative[vertices]]
-        for position, tree in enumerate(own):
-            found = partition.nodes[shown + position]
+        for position, tree in enumerate(trees):
+            shown_nodes = partition.nodes[shown + position]
             if tree.missing >= 0:
-                found = np.where(found == tree.missing, 0, found)
-            nodes[first + position] = found
+                shown_nodes = np.where(shown_nodes == tree.missing, 0, shown_nodes)
+            nodes[first + position] = shown_nodes
     every = np.arange(forest.vertex_count)
     return replace(
         partition,
@@ -159,10 +159,10 @@ def loss_by_root(forest: Forest, partition: Partition) -> int:
     """Return what a partition by root loses, times the scale; a value that is missing loses nothing."""
     kept = partition.representative >= 0
     lost = int(forest.own_weight[~kept].sum()) * forest.scale
-    for kind, own in enumerate(forest.losses):
+    for kind, of_kind in enumerate(forest.losses):
         vertices = np.flatnonzero((forest.type == kind) & kept)
         first = forest.first_node[vertices]
-        for position, (losses, tree) in enumerate(zip(own, forest.hierarchies[kind], strict=True)):
+        for position, (losses, tree) in enumerate(zip(of_kind, forest.hierarchies[kind], strict=True)):
             there = first + position
             if tree.missing >= 0:
                 there = there[forest.nodes[there] != tree.missing]
@@ -214,11 +214,11 @@ def leave_out_frequent(step: StepInput, effort: int, way: Way | None) -> Partiti
     if not frequent.any():
         return None
     less = ForestWithout.of(forest, frequent)
-    left = replace(step, forest=less.forest, scope=Scope.of(less.forest))
-    found = less.take_back(specialize(left, effort, way), reason)
-    lost = loss_by_root(forest, found) if found.class_count else np.inf
+    rest = replace(step, forest=less.forest, scope=Scope.of(less.forest))
+    partition = less.take_back(specialize(rest, effort, way), reason)
+    lost = loss_by_root(forest, partition) if partition.class_count else np.inf
     other = specialize(step, effort, way, lost)
-    return other if other.class_count and loss_by_root(forest, other) < lost else found
+    return other if other.class_count and loss_by_root(forest, other) < lost else partition
 
 
 def specialize(step: StepInput, effort: int, way: Way | None = None, allowed: float = np.inf) -> Partition:
@@ -241,22 +241,24 @@ def specialize(step: StepInput, effort: int, way: Way | None = None, allowed: fl
         partition = _search_one_way(step, search, splitters, way)
         if partition is not None:
             return partition
-    divisions = _different([one.split() for one in splitters])
+    divisions = _different([splitter.split() for splitter in splitters])
     if not divisions:
         divisions = [RootClasses(np.zeros(forest.record_count, np.int64), [()])]
     # What takes longer comes last, so that it can be given up.
     first = search.occurrences[-1] > _MANY_OCCURRENCES
     drafted = draft_whole_trees(step, None) if first else None
     limit = np.inf if drafted is None else lose_whole_trees(forest, drafted)
-    found = search.mend_divisions(divisions, min(limit, allowed))
-    most = None if found is None else loss_by_root(forest, found)
+    partition = search.mend_divisions(divisions, min(limit, allowed))
+    most = None if partition is None else loss_by_root(forest, partition)
     if drafted is None:
         drafted = draft_whole_trees(step, most)
     whole = None if drafted is None else align_whole_trees(step, drafted, most)
     if first and most is None and whole is None:  # the draft does not serve
-        found = search.mend_divisions(divisions, allowed)
+        partition = search.mend_divisions(divisions, allowed)
     answers = [
-        (loss_by_root(forest, one), at, one) for at, one in enumerate([found, whole]) if one is not None
+        (loss_by_root(forest, answer), rank, answer)
+        for rank, answer in enumerate([partition, whole])
+        if answer is not None
     ]
     if not answers:
         missed = IMPOSSIBLE if search.classes.sensitive is None else ALPHA_MISSED
@@ -268,7 +270,7 @@ def _search_one_way(
     step: StepInput, search: DivisionSearch, splitters: Sequence[Splitter], way: Way
 ) -> Partition | None:
     """Return what one way finds, or whole trees where these lose less; None if the way finds nothing."""
-    (division,) = (one.split() for one in splitters if one.factor == way.split)
+    (division,) = (splitter.split() for splitter in splitters if splitter.factor == way.split)
     partition = search.mend_by(division, way.cut)
     if partition is None:
         return None
@@ -289,22 +291,22 @@ def try_ways(step: StepInput, effort: int) -> dict[Way, Trial]:
     splitters = _splitters(search.classes, effort)
     if _lacks_bins(splitters, step.constraints):
         return {}
-    found = [one.split() for one in splitters]
-    divisions = _different(found)
-    number = {_root_nodes(division): at for at, division in enumerate(divisions)}
+    by_splitter = [splitter.split() for splitter in splitters]
+    divisions = _different(by_splitter)
+    number_of = {_root_nodes(division): number for number, division in enumerate(divisions)}
     lost = search.lose_by_ways(divisions)
     return {
         Way(splitter.factor, cut): Trial(round(loss), 0)
-        for splitter, division in zip(splitters, found, strict=True)
-        for (at, cut), loss in lost.items()
-        if at == number[_root_nodes(division)]
+        for splitter, division in zip(splitters, by_splitter, strict=True)
+        for (number, cut), loss in lost.items()
+        if number == number_of[_root_nodes(division)]
     }
 
 
 def choose_way(trials: Mapping[Way, Trial]) -> Way | None:
     """Return the way that loses least; one without uniting, which takes less time, if it loses as little."""
-    least = min((one.loss for one in trials.values()), default=0)
-    near = [way for way, one in trials.items() if one.loss <= _NEAR * least]
+    least = min((trial.loss for trial in trials.values()), default=0)
+    near = [way for way, trial in trials.items() if trial.loss <= _NEAR * least]
     return min(near, key=lambda way: (way.cut is None, trials[way].loss), default=None)
 
 
@@ -364,7 +366,7 @@ def _refuse(forest: Forest, reason: str) -> Partition:
 def _removable_types(forest: Forest, constraints: Constraints) -> frozenset[int]:
     """Return the vertex types that may repeat below their parent, and are not, or above or below, counted."""
     schema = forest.schema
-    counted = frozenset(one.kind for one in constraints.counts)
+    counted = frozenset(count.kind for count in constraints.counts)
     above = frozenset[int]().union(*map(schema.line, counted))
     return frozenset(
         kind.index
@@ -375,10 +377,10 @@ def _removable_types(forest: Forest, constraints: Constraints) -> frozenset[int]
 
 def _different(divisions: Sequence[RootClasses]) -> list[RootClasses]:
     """Return the divisions without those that were found before."""
-    found: dict[bytes, RootClasses] = {}
+    different: dict[bytes, RootClasses] = {}
     for division in divisions:
-        found.setdefault(_root_nodes(division), division)
-    return list(found.values())
+        different.setdefault(_root_nodes(division), division)
+    return list(different.values())
 
 
 def _root_nodes(division: RootClasses) -> bytes:

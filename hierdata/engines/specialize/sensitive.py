@@ -46,32 +46,34 @@ class SensitiveEntries:
         """Collect the values of a forest."""
         forest, count = facts.forest, len(bounded)
         attribute = [*range(count), *range(count)]
-        own: list[tuple[NDArray[np.int64], ...]] = [(np.zeros(0, np.int64),) * 3]
+        parts: list[tuple[NDArray[np.int64], ...]] = [(np.zeros(0, np.int64),) * 3]
         by_node = {}
-        for at, one in enumerate(bounded):
-            there = np.flatnonzero(forest.type == one.kind)
-            codes = forest.sensitive[forest.first_sensitive[there] + one.position]
-            entry_of = np.full(int(codes.max(initial=0)) + 1, at, np.int64)
-            held = [code for code in np.unique(codes).tolist() if code in one.codes]
+        for number, values in enumerate(bounded):
+            there = np.flatnonzero(forest.type == values.kind)
+            codes = forest.sensitive[forest.first_sensitive[there] + values.position]
+            entry_of = np.full(int(codes.max(initial=0)) + 1, number, np.int64)
+            held = [code for code in np.unique(codes).tolist() if code in values.codes]
             entry_of[held] = len(attribute) + np.arange(len(held))
-            attribute += [at] * len(held)
-            column = _column_of(facts, one)
+            attribute += [number] * len(held)
+            column = _column_of(facts, values)
             shown = np.full(len(there), -1, np.int64)
             if column is not None:
-                first = next(at for at, other in enumerate(facts.columns) if other.kind == one.kind)
+                first = next(
+                    number for number, other in enumerate(facts.columns) if other.kind == values.kind
+                )
                 shown = facts.first[there] + column - first
                 nodes = len(facts.columns[column].parents)
-                by_node[column] = np.full(nodes, count + at, np.int64)
+                by_node[column] = np.full(nodes, count + number, np.int64)
                 by_node[column][1 : 1 + len(entry_of)] = entry_of[: nodes - 1]
-                own.append((there, np.full(len(there), count + at), shown))
+                parts.append((there, np.full(len(there), count + number), shown))
             filled = codes != MISSING
             there, shown, entry = there[filled], shown[filled], entry_of[codes[filled]]
-            own.append((there, np.full(len(there), at), shown))
+            parts.append((there, np.full(len(there), number), shown))
             is_bounded = entry >= 2 * count
-            own.append((there[is_bounded], entry[is_bounded], shown[is_bounded]))
-        presence = np.array([one.presence for one in bounded], np.bool_)
-        named = [-1 if one.named is None else one.named for one in bounded]
-        vertices, entries, shown = map(np.concatenate, zip(*own, strict=True))
+            parts.append((there[is_bounded], entry[is_bounded], shown[is_bounded]))
+        presence = np.array([values.presence for values in bounded], np.bool_)
+        named = [-1 if values.named is None else values.named for values in bounded]
+        vertices, entries, shown = map(np.concatenate, zip(*parts, strict=True))
         order = np.argsort(vertices, kind="stable")
         if alpha.denominator > _FINEST:
             alpha = Fraction(int(alpha * _FINEST), _FINEST)
@@ -80,7 +82,7 @@ class SensitiveEntries:
             vertices[order], entries[order], shown[order], by_node,
         )  # fmt: skip
 
-    def at(self, records: GroupRecords) -> ValuesBelow:
+    def values_below(self, records: GroupRecords) -> ValuesBelow:
         """Return the values at or below each vertex of a group."""
         width = len(self.attribute)
         firsts = np.searchsorted(self.vertices, records.vertices)
@@ -91,15 +93,15 @@ class SensitiveEntries:
         above = records.path[owner].astype(np.int64)
         rows = np.unique((above * width + entry[:, None])[above >= 0])
         vertex, held = rows // width, rows % width
-        at = np.searchsorted(rows, owner * width + entry)
-        numbers = np.bincount(at, minlength=len(rows))
+        row_of = np.searchsorted(rows, owner * width + entry)
+        numbers = np.bincount(row_of, minlength=len(rows))
         depth = records.depth[vertex]
         parent = records.path[vertex, np.maximum(depth - 1, 0)].astype(np.int64)
         up = np.where(depth > 0, np.searchsorted(rows, parent * width + held), -1)
         first = np.searchsorted(vertex, np.arange(len(firsts) + 1))
         facts = np.full(len(rows), -1, np.int64)
         shift = records.first_fact[owner] - records.facts.first[records.vertices[owner]]
-        facts[at] = np.where(fact >= 0, fact + shift, -1)
+        facts[row_of] = np.where(fact >= 0, fact + shift, -1)
         absent = (held >= self.attributes) & (held < 2 * self.attributes)
         return ValuesBelow(first, held, numbers, up, facts, absent, np.zeros(len(rows), np.int64))
 
@@ -130,7 +132,7 @@ class SensitiveEntries:
         if not self.by_node:
             return np.zeros(0, np.int64)
         stated = np.full(len(group.first_holder), -1, np.int64)
-        column, node = records.facts.column[records.own], records.facts.node[records.own]
+        column, node = records.facts.column[records.numbers], records.facts.node[records.numbers]
         for number, entries in self.by_node.items():
             facts = np.flatnonzero(column == number)
             stated[group.shown[facts]] = entries[node[facts]]
@@ -150,12 +152,12 @@ def _column_of(facts: FactArrays, bounded: BoundedValues) -> int | None:
         return None
     position = forest.own_widths[bounded.kind] + known.index(bounded.position)
     return next(
-        at
-        for at, column in enumerate(facts.columns)
+        number
+        for number, column in enumerate(facts.columns)
         if (column.kind, column.position) == (bounded.kind, position)
     )
 
 
 def find_kept(forest: Forest, bounded: tuple[BoundedValues, ...]) -> frozenset[tuple[int, int]]:
     """Return the attributes that alpha bounds: if all were absent, all would be left to guess."""
-    return frozenset((one.kind, one.position) for one in bounded) if any(forest.facts) else frozenset()
+    return frozenset((value.kind, value.position) for value in bounded) if any(forest.facts) else frozenset()

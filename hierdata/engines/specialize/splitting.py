@@ -40,18 +40,18 @@ class Supports:
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
         if column.position is None:
             return []
-        own = self.facts.by_column[number]
-        nodes = self.facts.node[own]
+        facts = self.facts.by_column[number]
+        nodes = self.facts.node[facts]
         there = nodes != column.missing
-        records, nodes = self.facts.record[own][there], nodes[there]
+        records, nodes = self.facts.record[facts][there], nodes[there]
         size = len(column.parents)
-        found = []
+        by_depth = []
         for chain in column.chains:
             above = chain[nodes]
             kept = above >= 0
             pairs, counts = np.unique(records[kept] * size + above[kept], return_counts=True)
-            found.append((pairs // size, pairs % size, counts))
-        return found
+            by_depth.append((pairs // size, pairs % size, counts))
+        return by_depth
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,14 @@ def cut_nodes(column: Column, is_cut: NDArray[np.bool_]) -> NDArray[np.int64]:
 
     Of a column that is ``kept`` all nodes are published.
     """
-    found = np.arange(len(column.parents)) if column.kept else np.zeros(len(column.parents), np.int64)
+    topmost = np.arange(len(column.parents)) if column.kept else np.zeros(len(column.parents), np.int64)
     for chain in () if column.kept else column.chains[::-1]:
         there = chain >= 0
         there[there] = is_cut[chain[there]]
-        found[there] = chain[there]
+        topmost[there] = chain[there]
     if column.missing >= 0:
-        found[column.missing] = 0
-    return found
+        topmost[column.missing] = 0
+    return topmost
 
 
 Members: TypeAlias = "tuple[NDArray[np.int64], tuple[int, ...]]"
@@ -158,7 +158,7 @@ class RootClasses:
                 depths[number] = depths[above] + 1
                 below.setdefault(above, []).append(number)
         for depth in range(max(depths), -1, -1):
-            level = {number: own for number, own in below.items() if depths[number] == depth}
+            level = {number: parts for number, parts in below.items() if depths[number] == depth}
             if level:
                 yield level
 
@@ -184,29 +184,31 @@ class Splitter:
     def values(self) -> NDArray[np.int32]:
         """The values of each record's root, by column."""
         roots = self.forest.first_node[self.forest.roots[:-1]]
-        columns = [self.forest.nodes[roots + at] for at, _ in enumerate(self.nestings)]
+        columns = [self.forest.nodes[roots + position] for position, _ in enumerate(self.nestings)]
         return np.stack(columns, 1) if columns else np.zeros((len(roots), 0), np.int32)
 
     @cached_property
     def by_counts(self) -> NDArray[np.int64]:
         """The class of each record before any is split: those with the same bins of counts."""
-        shown = self.values[:, [one.position for one in self.constraints.counts]]
+        shown = self.values[:, [count.position for count in self.constraints.counts]]
         return np.unique(shown, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def split(self) -> RootClasses:
         """Return the classes, each from those by counts on at the finest nodes that its records share."""
         first = self.by_counts.copy()
         active = [*range(int(first.max()) + 1)]
-        vectors = [self.find_vector(np.flatnonzero(first == one)) for one in active]
-        found = RootClasses(first, vectors, [-1] * len(active))
+        vectors = [self.find_vector(np.flatnonzero(first == number)) for number in active]
+        division = RootClasses(first, vectors, [-1] * len(active))
         losses = dict(zip(active, self._lose(first, vectors).tolist(), strict=True))
         while active:
-            active = self._split_level(found, active, losses)
-        return found
+            active = self._split_level(division, active, losses)
+        return division
 
     def find_vector(self, members: NDArray[np.int64]) -> tuple[int, ...]:
         """Return the finest nodes that all of some records lie at or below, by root quasi-identifier."""
-        return tuple(nest.find_common(self.values[members, at]) for at, nest in enumerate(self.nestings))
+        return tuple(
+            nest.find_common(self.values[members, position]) for position, nest in enumerate(self.nestings)
+        )
 
     def _lose(self, group_of: NDArray[np.int64], vectors: list[tuple[int, ...]]) -> NDArray[np.float64]:
         """Return the expected loss of each group, that of its root included."""
@@ -221,26 +223,26 @@ class Splitter:
             total[start : start + size] = self.cutter.lose(part, size, self.factor)[0]
         sizes = np.bincount(group_of[group_of >= 0], minlength=groups)
         for group, vector in enumerate(vectors):
-            own = zip(self.forest.losses[0], vector, strict=False)  # facts of the root follow
-            total[group] += float(sizes[group]) * sum(int(losses[node]) for losses, node in own)
+            by_position = zip(self.forest.losses[0], vector, strict=False)  # facts of the root follow
+            total[group] += float(sizes[group]) * sum(int(losses[node]) for losses, node in by_position)
         return total
 
     def _split_level(self, division: RootClasses, active: list[int], losses: dict[int, float]) -> list[int]:
         """Split each of the active classes once if that saves anything; return the classes to go on with."""
         following = []
         chosen = self._choose_splits(division, active, losses)
-        for one, groups in zip(chosen, self.merge_refused(chosen), strict=True):
+        for proposed, groups in zip(chosen, self.merge_refused(chosen), strict=True):
             if len(groups) < 2:
                 continue
             for members, vector in groups:
                 division.class_of[members] = len(division.vectors)
                 following.append(len(division.vectors))
                 division.vectors.append(vector)
-                division.above.append(one.split)
+                division.above.append(proposed.split)
         if following:
             which = np.full(len(division.vectors), -1, np.int64)
             which[following] = np.arange(len(following))
-            lost = self._lose(which[division.class_of], [division.vectors[one] for one in following])
+            lost = self._lose(which[division.class_of], [division.vectors[number] for number in following])
             losses.update(zip(following, lost.tolist(), strict=True))
         return following
 
@@ -256,51 +258,51 @@ class Splitter:
             group_of = np.full(len(division.class_of), -1, np.int64)
             vectors: list[tuple[int, ...]] = []
             firsts = []
-            for one in splits:
+            for proposed in splits:
                 firsts.append(len(vectors))
-                for members, vector in one.groups:
+                for members, vector in proposed.groups:
                     group_of[members] = len(vectors)
                     vectors.append(vector)
             lost = self._lose(group_of, vectors)
-            for one, first in zip(splits, firsts, strict=True):
-                own = lost[first : first + len(one.groups)]
-                saved = losses[one.split] - float(own.sum())
-                if saved > 0 and (one.split not in best or saved > best[one.split][0]):
-                    best[one.split] = saved, one
-        return [one for _, (_, one) in sorted(best.items())]
+            for proposed, first in zip(splits, firsts, strict=True):
+                of_groups = lost[first : first + len(proposed.groups)]
+                saved = losses[proposed.split] - float(of_groups.sum())
+                if saved > 0 and (proposed.split not in best or saved > best[proposed.split][0]):
+                    best[proposed.split] = saved, proposed
+        return [proposed for _, (_, proposed) in sorted(best.items())]
 
     def propose(self, division: RootClasses, active: list[int], position: int) -> list[ProposedSplit]:
         """Return the split of each active class by one quasi-identifier, where there is any."""
         splits = []
-        nest, own = self.nestings[position], self.values[:, position]
+        nest, values = self.nestings[position], self.values[:, position]
         least = self.constraints.min_class_size
         order = np.argsort(division.class_of, kind="stable")
-        bounds = np.searchsorted(division.class_of[order], [*active, *(one + 1 for one in active)])
-        for at, number in enumerate(active):
-            members = order[bounds[at] : bounds[at + len(active)]]
+        bounds = np.searchsorted(division.class_of[order], [*active, *(after + 1 for after in active)])
+        for rank, number in enumerate(active):
+            members = order[bounds[rank] : bounds[rank + len(active)]]
             vector = division.vectors[number]
-            child = _child_below(own[members], vector[position], nest.parents, nest.published)
-            child[own[members] == nest.missing] = -1
+            child = _child_below(values[members], vector[position], nest.parents, nest.published)
+            child[values[members] == nest.missing] = -1
             nodes, which, sizes = np.unique(child, return_inverse=True, return_counts=True)
             which = which.reshape(-1)
             apart = (nodes >= 0) & (sizes >= least)
-            left = int(sizes[~apart].sum())
+            staying = int(sizes[~apart].sum())
             # Too few cannot stay behind: the smallest others stay with them.
-            while 0 < left < least and apart.any():
-                smallest = min(np.flatnonzero(apart).tolist(), key=lambda one: (int(sizes[one]), one))
+            while 0 < staying < least and apart.any():
+                smallest = min(np.flatnonzero(apart).tolist(), key=lambda group: (int(sizes[group]), group))
                 apart[smallest] = False
-                left += int(sizes[smallest])
+                staying += int(sizes[smallest])
             if not apart.any():
                 continue
             groups = []
-            for one in np.flatnonzero(apart).tolist():
-                inside = members[which == one]
+            for group in np.flatnonzero(apart).tolist():
+                inside = members[which == group]
                 groups.append((inside, self.find_vector(inside)))
-            if left:
+            if staying:
                 inside = members[~apart[which]]
                 groups.append((inside, self.find_vector(inside)))
             if len(groups) > 1:
-                splits.append(ProposedSplit(number, groups, bool(left)))
+                splits.append(ProposedSplit(number, groups, bool(staying)))
         return splits
 
     def merge_refused(self, splits: list[ProposedSplit]) -> Iterator[list[Members]]:
@@ -309,15 +311,15 @@ class Splitter:
         All stay if those left behind are not accepted.
         """
         group_of = np.full(self.forest.record_count, -1, np.int64)
-        every = [group for one in splits for group in one.groups]
+        every = [group for proposed in splits for group in proposed.groups]
         for number, (members, _) in enumerate(every):
             group_of[members] = number
         contents = iter(count_groups(self.forest, self.constraints, 0, group_of, len(every)))
-        for one in splits:
+        for proposed in splits:
             taken: list[tuple[Members, GroupContents]] = []
             refused: list[tuple[Members, GroupContents]] = []
-            for at, (group, held) in enumerate(zip(one.groups, contents, strict=False)):
-                stays = one.has_rest and at == len(one.groups) - 1
+            for position, (group, held) in enumerate(zip(proposed.groups, contents, strict=False)):
+                stays = proposed.has_rest and position == len(proposed.groups) - 1
                 accepted = not stays and held.satisfies(self.constraints)
                 (taken if accepted else refused).append((group, held))
             yield self._join_refused(taken, refused)
@@ -330,19 +332,19 @@ class Splitter:
             return [group for group, _ in taken]
         (first, held), *others = refused
         rest = [first, *(group for group, _ in others)]
-        for _, own in others:
-            held = held + own
+        for _, contents in others:
+            held = held + contents
         while not held.satisfies(self.constraints):
             if not taken:
                 return []
-            smallest = min(range(len(taken)), key=lambda at: (len(taken[at][0][0]), at))
-            group, own = taken.pop(smallest)
+            smallest = min(range(len(taken)), key=lambda number: (len(taken[number][0][0]), number))
+            group, contents = taken.pop(smallest)
             rest.append(group)
-            held = held + own
+            held = held + contents
         members, vectors = zip(*rest, strict=True)
         shared = (
-            nest.find_common(np.array(own, np.int32))
-            for nest, own in zip(self.nestings, zip(*vectors, strict=True), strict=True)
+            nest.find_common(np.array(nodes, np.int32))
+            for nest, nodes in zip(self.nestings, zip(*vectors, strict=True), strict=True)
         )
         return [*(group for group, _ in taken), (np.sort(np.concatenate(members)), tuple(shared))]
 
@@ -361,13 +363,13 @@ def _child_below(
 ) -> NDArray[np.int64]:
     """Return the child of a node that each value lies below; -1 where there is none that is published."""
     child = np.full(len(values), -1, np.int64)
-    at = values.astype(np.int64)
-    found = at != node
-    while found.any():
-        above = parents[at]
-        done = found & (above == node)
-        child[done] = at[done]
-        found &= ~done & (above >= 0)
-        at = np.where(found, above, at)
+    nodes = values.astype(np.int64)
+    going = nodes != node
+    while going.any():
+        above = parents[nodes]
+        done = going & (above == node)
+        child[done] = nodes[done]
+        going &= ~done & (above >= 0)
+        nodes = np.where(going, above, nodes)
     child[(child >= 0) & ~published[np.maximum(child, 0)]] = -1
     return child

@@ -60,14 +60,14 @@ def redeal_look_alikes(
     members, following = members_of(classes), int(classes.max(initial=SUPPRESSED)) + 1
     published = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
     for alike in _group_by_form(_Ladders.of(forest, scope), published):
-        rows = np.concatenate([members[own] for own in alike])
+        rows = np.concatenate([members[number] for number in alike])
         if len(alike) == 1 or asked(rows) or (apart.groups[rows] < 0).any():
             continue
         each = len(rows) // apart.count_tracks(rows)
         if each <= len(rows) // len(alike):
             continue
         dealt = apart.deal_blocks(line, scope, [rows], each)[rows]
-        if (dealt >= 0).all() and all(asked(rows[dealt == own]) for own in range(int(dealt.max()) + 1)):
+        if (dealt >= 0).all() and all(asked(rows[dealt == number]) for number in range(int(dealt.max()) + 1)):
             result[rows] = following + dealt
             following += len(alike)
     return dense(result)
@@ -86,18 +86,19 @@ def tell_apart(
     counted = [asked.count_rows(rows) for rows in members_of(classes)]
     forms = _Ladders.of(forest, scope)
     groups = [
-        sorted(alike, key=lambda own: -counted[own].records) for alike in _group_by_form(forms, published)
+        sorted(alike, key=lambda number: -counted[number].records)
+        for alike in _group_by_form(forms, published)
     ]
     held = {forms.of_nodes(published[alike[0]].tolist()): counted[alike[0]] for alike in groups}
-    left = _ASKED
+    questions = _ASKED
     for _, *others in groups:
-        for own in others:
-            for nodes in islice(forms.above(published[own].tolist()), _FORMS):
+        for number in others:
+            for nodes in islice(forms.above(published[number].tolist()), _FORMS):
                 form = forms.of_nodes(nodes)
-                union = counted[own] + held[form] if form in held else counted[own]
-                left -= form in held
-                if form not in held or (left > 0 and asked.hold(union)):
-                    published[own], held[form] = nodes, union
+                union = counted[number] + held[form] if form in held else counted[number]
+                questions -= form in held
+                if form not in held or (questions > 0 and asked.hold(union)):
+                    published[number], held[form] = nodes, union
                     break
     return published
 
@@ -105,8 +106,8 @@ def tell_apart(
 def _group_by_form(forms: _Ladders, published: NDArray[np.int32]) -> list[list[int]]:
     """Return the classes of each form, by the nodes that they are published by."""
     alike: defaultdict[Form, list[int]] = defaultdict(list)
-    for own, nodes in enumerate(published.tolist()):
-        alike[forms.of_nodes(nodes)].append(own)
+    for number, nodes in enumerate(published.tolist()):
+        alike[forms.of_nodes(nodes)].append(number)
     return [*alike.values()]
 
 
@@ -136,21 +137,21 @@ class _Ladders:
 
     def above(self, nodes: Sequence[int]) -> Iterator[list[int]]:
         """Yield nodes and all that generalize them, by rising loss."""
-        ladders = [own[node] for own, node in zip(self.ladders, nodes, strict=True)]
+        ladders = [by_node[node] for by_node, node in zip(self.ladders, nodes, strict=True)]
         waiting: list[tuple[int, Form]] = [(0, (0,) * len(ladders))]
-        seen = {waiting[0][1]}
+        met = {waiting[0][1]}
         while waiting:
             _, steps = heappop(waiting)
             yield [ladder[step] for ladder, step in zip(ladders, steps, strict=True)]
-            for at, ladder in enumerate(ladders):
-                higher = (*steps[:at], steps[at] + 1, *steps[at + 1 :])
-                if higher[at] < len(ladder) and higher not in seen:
-                    seen.add(higher)
+            for position, ladder in enumerate(ladders):
+                higher = (*steps[:position], steps[position] + 1, *steps[position + 1 :])
+                if higher[position] < len(ladder) and higher not in met:
+                    met.add(higher)
                     heappush(waiting, (self._loss(ladders, higher), higher))
 
     def _loss(self, ladders: Sequence[Sequence[int]], steps: Form) -> int:
-        found = zip(self.losses, ladders, steps, strict=True)
-        return sum(int(losses[ladder[step]]) for losses, ladder, step in found)
+        chosen = zip(self.losses, ladders, steps, strict=True)
+        return sum(int(losses[ladder[step]]) for losses, ladder, step in chosen)
 
 
 def spread_rows(step: StepInput) -> Partition:
@@ -164,10 +165,10 @@ def spread_rows(step: StepInput) -> Partition:
     classes = _deal_classes(forest, scope, apart, kept, least, step.progress)
     classes = confirm_classes(forest, scope, constraints, classes)
 
-    left = np.flatnonzero(classes == SUPPRESSED)
+    leftovers = np.flatnonzero(classes == SUPPRESSED)
     if least == l and len(kept) == int((classes[present] != SUPPRESSED).sum()):
-        left = left[apart.groups[left] < 0]  # by the bound, no other row can be published
-    classes = attach(forest, scope, constraints, classes, left, step.rng)
+        leftovers = leftovers[apart.groups[leftovers] < 0]  # by the bound, no other row can be published
+    classes = attach(forest, scope, constraints, classes, leftovers, step.rng)
     published = None
     if len(forest.schema.types) == 1 and constraints.population is None:
         asked = ClassConstraints(forest, scope, constraints)
@@ -184,7 +185,9 @@ def spread_rows(step: StepInput) -> Partition:
     # Classes of more than l values, all apart, are stricter than the models; cuts are not.
     by_cuts = mondrian(step)
     by_cuts = replace(by_cuts, reason=by_cuts.reason or reason)
-    return min(dealt, by_cuts, key=lambda own: suppression_cost(forest, scope, classes_of(own, scope)))
+    return min(
+        dealt, by_cuts, key=lambda partition: suppression_cost(forest, scope, classes_of(partition, scope))
+    )
 
 
 def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Apart, Fraction]:
@@ -194,7 +197,14 @@ def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Ap
     """
     attributes = forest.schema.types[scope.kind].sensitive
     near = [
-        (position, [one.caps for one in bound if one.caps is not None and one.caps.reach is not None])
+        (
+            position,
+            [
+                constraint.caps
+                for constraint in bound
+                if constraint.caps is not None and constraint.caps.reach is not None
+            ],
+        )
         for position, bound in enumerate(constraints.on_values[scope.kind])
     ]
     near = [(position, caps) for position, caps in near if caps]
@@ -210,10 +220,10 @@ def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Ap
             path=attributes[near[1][0]].path,
         )
     ((position, caps),) = near
-    assert len({own.group_of for own in caps}) == 1, "groups are the ranks of one attribute's numbers"
-    ends = np.max([np.array([end for _, end in own.reach or ()], np.int32) for own in caps], axis=0)
+    assert len({cap.group_of for cap in caps}) == 1, "groups are the ranks of one attribute's numbers"
+    ends = np.max([np.array([end for _, end in cap.reach or ()], np.int32) for cap in caps], axis=0)
     groups = row_caps(codes_of(forest, scope)[:, position], caps[0]).groups
-    share = min((share for own in caps for share in own.share), default=Fraction(1))
+    share = min((share for cap in caps for share in cap.share), default=Fraction(1))
     return Apart(groups, ends), 1 / share
 
 
@@ -237,15 +247,15 @@ def _deal_classes(
 
 def _reason(apart: Apart, present: NDArray[np.int64], l: Fraction, least: int) -> str:  # noqa: E741
     """Explain what can be published at best, by counts alone."""
-    one = apart.one_track(present)
-    if one < l:
+    most = apart.one_track(present)
+    if most < l:
         return (
-            f"a class needs {plain(l)} values that are not near each other, and there are at most {one}: "
-            f"{one} is the largest l that would work"
+            f"a class needs {plain(l)} values that are not near each other, and there are at most {most}: "
+            f"{most} is the largest l that would work"
         )
     bound = len(apart.tracks(present, l))
     text = (
         f"at most {bound} of the {len(present)} values can be published: too many of them are near each "
         f"other for classes in which at most 1 in {plain(l)} may be near any value"
     )
-    return text if one >= least else f"{text}; a class of {least} needs some that are near each other"
+    return text if most >= least else f"{text}; a class of {least} needs some that are near each other"

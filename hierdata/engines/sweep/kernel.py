@@ -74,7 +74,7 @@ class SweepBuffers(NamedTuple):
     """The state of a sweep, working memory, and (``asked``, ``asked_prints``) questions for the caller."""
 
     state: Numbers  # [SWEEP_STATE]
-    left: Numbers  # [row]: the first ``state[LEFT]`` are the rows without a class
+    waiting: Numbers  # [row]: the first ``state[LEFT]`` are the rows without a class
     slots: Numbers  # [row left]: its slot in the hash table
     keys: Words  # [slot]: key of a group, in a table of a power of two
     counts: Numbers  # [slot]: rows of the group, 0 for a free slot
@@ -120,21 +120,21 @@ def mix_word(word: int) -> np.uint64:
 @jit
 def mix_words(numbers: Numbers) -> Words:
     """Apply ``mix_word`` to each number."""
-    found = np.empty(len(numbers), np.uint64)
-    for at in range(len(numbers)):
-        found[at] = mix_word(numbers[at])
-    return found
+    mixed = np.empty(len(numbers), np.uint64)
+    for position in range(len(numbers)):
+        mixed[position] = mix_word(numbers[position])
+    return mixed
 
 
 @jit
 def recall_answer(class_print: np.uint64, prints: Words, answers: NDArray[np.int8]) -> int:
     """Return the cached answer for a class of this print."""
     mask = np.uint64(len(prints) - 1)
-    at = class_print & mask
-    while answers[at] != UNKNOWN:
-        if prints[at] == class_print:
-            return answers[at]  # type: ignore[no-any-return]
-        at = (at + np.uint64(1)) & mask
+    slot = class_print & mask
+    while answers[slot] != UNKNOWN:
+        if prints[slot] == class_print:
+            return answers[slot]  # type: ignore[no-any-return]
+        slot = (slot + np.uint64(1)) & mask
     return UNKNOWN
 
 
@@ -147,12 +147,12 @@ def remember(new: Words, said: NDArray[np.bool_], memory: Memory) -> None:
         answers[:] = UNKNOWN
         filled[0] = 0
     for entry in range(len(new)):
-        at = new[entry] & mask
-        while answers[at] != UNKNOWN and prints[at] != new[entry]:
-            at = (at + np.uint64(1)) & mask
-        filled[0] += answers[at] == UNKNOWN
-        prints[at] = new[entry]
-        answers[at] = YES if said[entry] else NO
+        slot = new[entry] & mask
+        while answers[slot] != UNKNOWN and prints[slot] != new[entry]:
+            slot = (slot + np.uint64(1)) & mask
+        filled[0] += answers[slot] == UNKNOWN
+        prints[slot] = new[entry]
+        answers[slot] = YES if said[entry] else NO
 
 
 @jit
@@ -177,7 +177,7 @@ def sweep(
     row visits. ``marks`` [row] are the marks; ``classes`` [row] receives the classes.
     """
     node_depths, places, first, generalized, codes = lattice
-    state, left, slots, keys, counts, grouped, asked, asked_prints = buffers
+    state, waiting, slots, keys, counts, grouped, asked, asked_prints = buffers
     prints, answers, _ = memory
     width = places.shape[1]
     depths = np.empty(width, np.int64)
@@ -191,26 +191,26 @@ def sweep(
         mask = np.uint64(size - 1)
         counts[:size] = 0
         state[VISITS] += rows
-        for at in range(rows):
+        for position in range(rows):
             key = np.uint64(0)
             for q in range(width):
-                key += codes[generalized[first[q] + places[left[at], q], depths[q]]]
+                key += codes[generalized[first[q] + places[waiting[position], q], depths[q]]]
             slot = key & mask
             while counts[slot] > 0 and keys[slot] != key:
                 slot = (slot + np.uint64(1)) & mask
             keys[slot] = key
             counts[slot] += 1
-            slots[at] = slot
+            slots[position] = slot
         # Collect the groups that are large enough, in the order of their first rows.
         filled = 0
-        for at in range(rows):
-            slot = slots[at]
+        for position in range(rows):
+            slot = slots[position]
             if counts[slot] >= least:
                 start = filled
                 filled += counts[slot]
                 counts[slot] = -start - 1
             if counts[slot] < 0:
-                grouped[-counts[slot] - 1] = left[at]
+                grouped[-counts[slot] - 1] = waiting[position]
                 counts[slot] -= 1
         state[GROUPS_ASKED] = 0
         start = 0
@@ -225,24 +225,24 @@ def sweep(
             if keeps_caps(start, end, grouped, caps):
                 answer = YES
                 if asking:
-                    own = np.uint64(0)
-                    for at in range(start, end):
-                        own += marks[grouped[at]]
-                    answer = recall_answer(own, prints, answers)
+                    class_print = np.uint64(0)
+                    for position in range(start, end):
+                        class_print += marks[grouped[position]]
+                    answer = recall_answer(class_print, prints, answers)
                     if answer == UNKNOWN:
                         asked[state[GROUPS_ASKED], 0] = start
                         asked[state[GROUPS_ASKED], 1] = end
-                        asked_prints[state[GROUPS_ASKED]] = own
+                        asked_prints[state[GROUPS_ASKED]] = class_print
                         state[GROUPS_ASKED] += 1
                 if answer == YES:
-                    for at in range(start, end):
-                        classes[grouped[at]] = state[MADE]
+                    for position in range(start, end):
+                        classes[grouped[position]] = state[MADE]
                     state[MADE] += 1
             start = end
         kept = 0
-        for at in range(rows):
-            if classes[left[at]] < 0:
-                left[kept] = left[at]
+        for position in range(rows):
+            if classes[waiting[position]] < 0:
+                waiting[kept] = waiting[position]
                 kept += 1
         state[LEFT] = kept
         if state[GROUPS_ASKED] > 0:
@@ -255,10 +255,10 @@ def sweep(
 def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numbers:
     """Return for each row the loss of the join with its ``nearest``-th nearest row of the sample."""
     places = lines.places
-    found = np.empty(len(rows), np.int64)
+    losses = np.empty(len(rows), np.int64)
     others, distances = np.empty((2, nearest), np.int64)
-    for at in range(len(rows)):
-        row = rows[at]
+    for position in range(len(rows)):
+        row = rows[position]
         count = 0
         for other in sample:
             if other == row:
@@ -267,8 +267,8 @@ def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numb
             distance = loss_with(row, other, places, places, enough, lines)
             if distance < enough:
                 count = insert_nearest(other, distance, 0, count, others, distances)
-        found[at] = distances[count - 1] if count else 0
-    return found
+        losses[position] = distances[count - 1] if count else 0
+    return losses
 
 
 @jit
@@ -282,8 +282,8 @@ def near(row: int, start: int, end: int, order: Numbers, classes: Numbers, lines
     distances = np.empty(len(out), np.int64)
     out[0] = row
     count = 1
-    for at in range(start, end):
-        other = order[at]
+    for position in range(start, end):
+        other = order[position]
         if classes[other] >= 0 or other == row:
             continue
         enough = distances[count - 1] if count == len(out) else NEVER
@@ -299,19 +299,19 @@ def gather(size: int, wanted: int, members: Numbers, lines: Lines) -> None:
     places = lines.places
     low = places[members[0] : members[0] + 1].copy()
     high = low.copy()
-    for at in range(1, size):
-        widen(0, members[at], low, high, places)
+    for position in range(1, size):
+        widen(0, members[position], low, high, places)
     while size < wanted:
         best = size
         least = NEVER
-        for at in range(size, len(members)):
-            loss = loss_with(members[at], 0, low, high, least, lines)
+        for position in range(size, len(members)):
+            loss = loss_with(members[position], 0, low, high, least, lines)
             if loss < least:
-                best = at
+                best = position
                 least = loss
         row = members[best]
-        for at in range(best, size, -1):
-            members[at] = members[at - 1]
+        for position in range(best, size, -1):
+            members[position] = members[position - 1]
         members[size] = row
         widen(0, row, low, high, places)
         size += 1

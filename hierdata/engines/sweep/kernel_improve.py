@@ -50,7 +50,7 @@ class PassBuffers(NamedTuple):
     """The state of half a pass, working memory, and in ``members`` a question for the caller."""
 
     state: Numbers  # [STATE]
-    found: Numbers  # [option]: classes that a row may join, the best first
+    targets: Numbers  # [option]: classes that a row may join, the best first
     increases: Numbers  # [option]: increase of the total loss of the class
     members: Numbers  # [row]: the first ``state[ASKED]`` are the rows to be asked about
 
@@ -103,17 +103,17 @@ def _measure_class(this_class: int, classes: SweepClasses, lines: Lines) -> None
 def _take(row: int, classes: SweepClasses) -> None:
     """Remove a row from its class, without changing the span of the class."""
     of, latest, earlier, later, sizes, _, _, _, prints, marks = classes
-    own = of[row]
+    this_class = of[row]
     before = earlier[row]
     behind = later[row]
     if behind >= 0:
         earlier[behind] = before
     else:
-        latest[own] = before
+        latest[this_class] = before
     if before >= 0:
         later[before] = behind
-    sizes[own] -= 1
-    prints[own] -= marks[row]
+    sizes[this_class] -= 1
+    prints[this_class] -= marks[row]
     of[row] = -1
 
 
@@ -174,9 +174,9 @@ def _join_best(
 
     Return YES and the option; NO if none accepts it, or UNKNOWN if the models must be asked.
     """
-    state, found, _, members = buffers
+    state, targets, _, members = buffers
     for option in range(options):
-        other = found[option]
+        other = targets[option]
         _put_row(row, other, classes)
         answer = _recall_verdict(other, asking, classes, caps, memory, members)
         if answer == YES:
@@ -194,11 +194,11 @@ def start_classes(count: int, classes: SweepClasses, lines: Lines) -> None:
     """Link the members of ``count`` classes and compute their spans."""
     of = classes.of
     for row in range(len(of)):
-        own = of[row]
-        if own >= 0:
-            _put_row(row, own, classes)
-    for own in range(count):
-        _measure_class(own, classes, lines)
+        this_class = of[row]
+        if this_class >= 0:
+            _put_row(row, this_class, classes)
+    for this_class in range(count):
+        _measure_class(this_class, classes, lines)
 
 
 @jit
@@ -217,66 +217,66 @@ def dissolve(
     """Dissolve the classes of the order whose members lose less elsewhere; return True to ask the models.
 
     The members join, in ascending order, the class whose loss they raise least of those that accept them; the
-    ``len(found)`` best are tried. All is undone unless the total loss falls. On True the rows
+    ``len(targets)`` best are tried. All is undone unless the total loss falls. On True the rows
     ``members[:state[ASKED]]`` must be asked about, and the next call tries the class again. ``looked_at``
     [class] counts the trials. It ends after ``most_seen`` classes seen.
     """
     _, _, _, _, sizes, lows, highs, losses, _, _ = classes
-    state, found, increases, _ = buffers
+    state, targets, increases, _ = buffers
     own_rows = np.empty(2 * least, np.int64)
-    targets = np.empty(2 * least, np.int64)
+    moved_to = np.empty(2 * least, np.int64)
     old_low = np.empty((2 * least, lows.shape[1]), lows.dtype)
     old_high = np.empty((2 * least, lows.shape[1]), lows.dtype)
     old_loss = np.empty(2 * least, np.int64)
     while state[AT] < len(order) and state[SEEN] < most_seen:
-        own = order[state[AT]]
-        count = sizes[own]
-        if count == 0 or count > 2 * least or losses[own] == 0:
-            looked_at[own] += 1
+        this_class = order[state[AT]]
+        count = sizes[this_class]
+        if count == 0 or count > 2 * least or losses[this_class] == 0:
+            looked_at[this_class] += 1
             state[AT] += 1
             continue
-        member = classes.latest[own]
+        member = classes.latest[this_class]
         for filled in range(count):
-            place = filled
-            while place > 0 and own_rows[place - 1] > member:
-                own_rows[place] = own_rows[place - 1]
-                place -= 1
-            own_rows[place] = member
+            rank = filled
+            while rank > 0 and own_rows[rank - 1] > member:
+                own_rows[rank] = own_rows[rank - 1]
+                rank -= 1
+            own_rows[rank] = member
             member = classes.earlier[member]
-        room = count * losses[own]
+        room = count * losses[this_class]
         moved = 0
         answer = YES
         while moved < count and answer == YES:
             row = own_rows[moved]
             state[SEEN] += len(sizes)
-            options = _candidates(row, own, room, classes, lines, found, increases)
+            options = _candidates(row, this_class, room, classes, lines, targets, increases)
             _take(row, classes)
             answer, option = _join_best(row, options, asking, classes, caps, memory, buffers)
             if answer == YES:
-                other = found[option]
+                other = targets[option]
                 room -= increases[option]
-                targets[moved] = other
+                moved_to[moved] = other
                 old_low[moved] = lows[other]
                 old_high[moved] = highs[other]
                 old_loss[moved] = losses[other]
                 _extend_class(row, other, increases[option], classes, lines)
                 moved += 1
             else:
-                _put_row(row, own, classes)
+                _put_row(row, this_class, classes)
         if answer == YES:
             state[CHANGED] += 1
         else:
-            for at in range(moved - 1, -1, -1):
-                row = own_rows[at]
-                other = targets[at]
+            for undone in range(moved - 1, -1, -1):
+                row = own_rows[undone]
+                other = moved_to[undone]
                 _take(row, classes)
-                _put_row(row, own, classes)
-                lows[other] = old_low[at]
-                highs[other] = old_high[at]
-                losses[other] = old_loss[at]
+                _put_row(row, this_class, classes)
+                lows[other] = old_low[undone]
+                highs[other] = old_high[undone]
+                losses[other] = old_loss[undone]
             if answer == UNKNOWN:
                 return True
-        looked_at[own] += 1
+        looked_at[this_class] += 1
         state[AT] += 1
     return False
 
@@ -296,41 +296,41 @@ def move(
 ) -> bool:
     """Move the rows of the order that lose less elsewhere, one by one; return True to ask the models.
 
-    A row joins the class whose loss it raises least of those that accept it; the ``len(found)`` best are
+    A row joins the class whose loss it raises least of those that accept it; the ``len(targets)`` best are
     tried. It moves only if that lowers the total loss and its own class satisfies everything without it. On
     True the rows ``members[:state[ASKED]]`` must be asked about, and the next call tries the row again.
     ``looked_at`` [row] counts the trials. It ends after ``most_seen`` classes seen.
     """
     of, _, _, _, sizes, lows, highs, losses, _, _ = classes
-    state, found, increases, members = buffers
+    state, targets, increases, members = buffers
     while state[AT] < len(order) and state[SEEN] < most_seen:
         row = order[state[AT]]
-        own = of[row]
-        if sizes[own] <= least or losses[own] == 0:
+        this_class = of[row]
+        if sizes[this_class] <= least or losses[this_class] == 0:
             looked_at[row] += 1
             state[AT] += 1
             continue
-        old_low = lows[own].copy()
-        old_high = highs[own].copy()
-        old_loss = losses[own]
+        old_low = lows[this_class].copy()
+        old_high = highs[this_class].copy()
+        old_loss = losses[this_class]
         _take(row, classes)
-        _measure_class(own, classes, lines)
-        room = (sizes[own] + 1) * old_loss - sizes[own] * losses[own]
-        state[SEEN] += len(sizes) + sizes[own]
-        answer = _recall_verdict(own, asking, classes, caps, memory, members)
+        _measure_class(this_class, classes, lines)
+        room = (sizes[this_class] + 1) * old_loss - sizes[this_class] * losses[this_class]
+        state[SEEN] += len(sizes) + sizes[this_class]
+        answer = _recall_verdict(this_class, asking, classes, caps, memory, members)
         if answer == UNKNOWN:
-            state[ASKED] = sizes[own]
+            state[ASKED] = sizes[this_class]
         if answer == YES:
-            options = _candidates(row, own, room, classes, lines, found, increases)
+            options = _candidates(row, this_class, room, classes, lines, targets, increases)
             answer, option = _join_best(row, options, asking, classes, caps, memory, buffers)
         if answer == YES:
-            _extend_class(row, found[option], increases[option], classes, lines)
+            _extend_class(row, targets[option], increases[option], classes, lines)
             state[CHANGED] += 1
         else:
-            _put_row(row, own, classes)
-            lows[own] = old_low
-            highs[own] = old_high
-            losses[own] = old_loss
+            _put_row(row, this_class, classes)
+            lows[this_class] = old_low
+            highs[this_class] = old_high
+            losses[this_class] = old_loss
             if answer == UNKNOWN:
                 return True
         looked_at[row] += 1

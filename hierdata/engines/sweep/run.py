@@ -82,16 +82,20 @@ def best_depths(line: RowLine, generalized: Places, most: int = NODES) -> NDArra
     nodes = np.zeros((1, 0), np.int32)
     for column, start in enumerate(line.first[:-1].tolist()):
         places = line.places[:, column]
-        own = generalized[start : start + int(places.max(initial=-1)) + 1]
-        depths = [0] + [at for at in range(1, own.shape[1]) if (own[:, at] != own[:, at - 1]).any()]
-        losses = [int(line.losses[own[places, depth]].sum()) for depth in depths]
+        of_places = generalized[start : start + int(places.max(initial=-1)) + 1]
+        depths = [0] + [
+            deeper
+            for deeper in range(1, of_places.shape[1])
+            if (of_places[:, deeper] != of_places[:, deeper - 1]).any()
+        ]
+        losses = [int(line.losses[of_places[places, depth]].sum()) for depth in depths]
         sums = (sums[:, None] + np.array(losses, np.int64)).ravel()
         with_depth = np.tile(np.array(depths, np.int32), len(nodes))[:, None]
         nodes = np.hstack([np.repeat(nodes, len(depths), axis=0), with_depth])
         kept = np.sort(np.argsort(sums, kind="stable")[:most])
         sums, nodes = sums[kept], nodes[kept]
-    found: NDArray[np.int32] = nodes[np.argsort(sums, kind="stable")]
-    return found
+    best: NDArray[np.int32] = nodes[np.argsort(sums, kind="stable")]
+    return best
 
 
 _REMEMBERED = 8
@@ -112,10 +116,12 @@ class Answers:
         self.caps = pack_row_caps(bound, rows)
         self._asked = ClassConstraints(forest, scope, open_ones)
         self.asking = self._asked.has_constraints
-        seen = codes_of(forest, scope)
+        content = codes_of(forest, scope)
         if constraints.population is not None:
-            seen = np.hstack([seen, nodes_of(forest, scope)])
-        alike = np.unique(seen, axis=0, return_inverse=True)[1] if self.asking else np.zeros(rows, np.int64)
+            content = np.hstack([content, nodes_of(forest, scope)])
+        alike = (
+            np.unique(content, axis=0, return_inverse=True)[1] if self.asking else np.zeros(rows, np.int64)
+        )
         self.marks = mix_words(alike.ravel().astype(np.int64))
         places = 2 ** (_REMEMBERED * rows + 1024).bit_length() if self.asking else 2
         self.memory = Memory(np.zeros(places, np.uint64), np.zeros(places, np.int8), np.zeros(1, np.int64))
@@ -157,10 +163,10 @@ def pack_line(line: RowLine) -> Lines:
 
 def generalized_places(above: Places) -> Places:
     """Return the node of each place at each depth; if its path has none there, the last node before."""
-    found = above.copy()
-    for depth in range(1, found.shape[1]):
-        found[:, depth] = np.where(found[:, depth] < 0, found[:, depth - 1], found[:, depth])
-    return found
+    nodes = above.copy()
+    for depth in range(1, nodes.shape[1]):
+        nodes[:, depth] = np.where(nodes[:, depth] < 0, nodes[:, depth - 1], nodes[:, depth])
+    return nodes
 
 
 VISITED = 256
@@ -184,7 +190,7 @@ def close_classes(line: RowLine, answers: Answers, progress: Callable[[int], Non
     groups = count // answers.least + 1
     buffers = SweepBuffers(
         state=np.zeros(SWEEP_STATE, np.int64),
-        left=np.arange(count),
+        waiting=np.arange(count),
         slots=np.empty(count, np.int64),
         keys=np.empty(size, np.uint64),
         counts=np.empty(size, np.int64),
@@ -198,9 +204,9 @@ def close_classes(line: RowLine, answers: Answers, progress: Callable[[int], Non
         answers.least, VISITED * count, answers.asking, lattice, answers.marks, classes, buffers,
         answers.caps, answers.memory,
     ):  # fmt: skip
-        found = buffers.asked[: state[GROUPS_ASKED]].tolist()
-        answers.ask([buffers.grouped[start:end] for start, end in found])
-        state[VISITS] += _WEIGHT * len(found)
+        asked = buffers.asked[: state[GROUPS_ASKED]].tolist()
+        answers.ask([buffers.grouped[start:end] for start, end in asked])
+        state[VISITS] += _WEIGHT * len(asked)
         progress(count - int(state[LEFT]))
     assert state[MADE] == int(classes.max(initial=SUPPRESSED)) + 1
     return classes
@@ -226,27 +232,31 @@ def gather_classes(
     are searched in a window of rows in the order of the regions that ``mondrian`` would cut, so that at most
     about 2^26 rows are compared. The search ends when most rows find no class.
     """
-    left = np.flatnonzero(classes == SUPPRESSED)
+    waiting = np.flatnonzero(classes == SUPPRESSED)
     least = answers.least
-    if len(left) < least:
+    if len(waiting) < least:
         return classes
     classes = classes.copy()
-    window = 1 + _COMPARED_TO_GATHER * least // len(left)
-    if window < len(left):
-        left = cut(line, left, [], least, None, silent).order
-    sample = rng.choice(left, min(len(left), _SAMPLE, 1 + _COMPARED_TO_GATHER // len(left)), replace=False)
-    seeds = np.argsort(crowding(left, sample, _NEAREST, lines), kind="stable")
-    found = np.empty(least + _NEAR, np.int64)
+    window = 1 + _COMPARED_TO_GATHER * least // len(waiting)
+    if window < len(waiting):
+        waiting = cut(line, waiting, [], least, None, silent).order
+    sample = rng.choice(
+        waiting, min(len(waiting), _SAMPLE, 1 + _COMPARED_TO_GATHER // len(waiting)), replace=False
+    )
+    seeds = np.argsort(crowding(waiting, sample, _NEAREST, lines), kind="stable")
+    near_rows = np.empty(least + _NEAR, np.int64)
     first = made = int(classes.max()) + 1
     refused = 0
-    for at in seeds.tolist():
-        if classes[left[at]] != SUPPRESSED:
+    for seed in seeds.tolist():
+        if classes[waiting[seed]] != SUPPRESSED:
             continue
-        start = max(0, min(at - window // 2, len(left) - window))
-        count = near(left[at], start, min(start + window, len(left)), left, classes, lines, found)
-        size = _least_that_holds(found[:count], lines, answers)
+        start = max(0, min(seed - window // 2, len(waiting) - window))
+        count = near(
+            waiting[seed], start, min(start + window, len(waiting)), waiting, classes, lines, near_rows
+        )
+        size = _least_that_holds(near_rows[:count], lines, answers)
         if size:
-            classes[found[:size]] = made
+            classes[near_rows[:size]] = made
             made += 1
         elif (refused := refused + 1) > _REFUSED + made - first:
             break
@@ -286,7 +296,7 @@ def improve_classes(
     rows = len(classes)
     if not count:
         return classes
-    own = SweepClasses(
+    current = SweepClasses(
         classes.copy(),
         np.full(count, -1),
         np.full(rows, -1),
@@ -298,19 +308,19 @@ def improve_classes(
         np.zeros(count, np.uint64),
         answers.marks,
     )
-    start_classes(count, own, lines)
-    seen = np.zeros(count, np.int64), np.zeros(rows, np.int64)
+    start_classes(count, current, lines)
+    trials = np.zeros(count, np.int64), np.zeros(rows, np.int64)
     for _ in range(passes):
         changes, complete = 0, True
-        for work, looked_at in zip((dissolve, move), seen, strict=True):
-            losing = own.losses if work is dissolve else np.append(own.losses, 0)[own.of]
+        for work, looked_at in zip((dissolve, move), trials, strict=True):
+            losing = current.losses if work is dissolve else np.append(current.losses, 0)[current.of]
             order = np.lexsort((-losing, looked_at))
-            state = _run(work, order[losing[order] > 0], looked_at, own, lines, answers)
+            state = _run(work, order[losing[order] > 0], looked_at, current, lines, answers)
             changes += int(state[CHANGED])
             complete = complete and bool(state[COMPLETE])
         if complete and not changes:
             break
-    return own.of
+    return current.of
 
 
 def _run(
@@ -324,8 +334,8 @@ def _run(
     """Run one half of a pass; return its state."""
     rows = len(classes.of)
     most = max(_AFFORDED, _COMPARED_A_ROW * rows)
-    state, found, increases = np.zeros(STATE, np.int64), *np.empty((2, _OPTIONS), np.int64)
-    buffers = PassBuffers(state, found, increases, np.empty(rows, np.int64))
+    state, options, increases = np.zeros(STATE, np.int64), *np.empty((2, _OPTIONS), np.int64)
+    buffers = PassBuffers(state, options, increases, np.empty(rows, np.int64))
     while work(
         answers.least, most, answers.asking, order, looked_at, classes, lines, answers.caps, answers.memory,
         buffers,
@@ -350,10 +360,10 @@ def sweep_rows(step: StepInput, passes: int) -> Partition:
         begun.append(classes_of(mondrian(replace(step, progress=silent)), scope))
     classes = gather_classes(line, lines, answers, classes, step.rng)
     classes = confirm_classes(forest, scope, constraints, classes)
-    left = np.flatnonzero(classes == SUPPRESSED)
-    if not begun or MANY * len(left) <= len(classes):
-        begun.append(attach(forest, scope, constraints, classes, left, step.rng))
-    classes = min(begun, key=lambda own: suppression_cost(forest, scope, own))
+    waiting = np.flatnonzero(classes == SUPPRESSED)
+    if not begun or MANY * len(waiting) <= len(classes):
+        begun.append(attach(forest, scope, constraints, classes, waiting, step.rng))
+    classes = min(begun, key=lambda candidate: suppression_cost(forest, scope, candidate))
     step.progress(len(classes))
     classes = unite_equal_classes(forest, scope, constraints, classes)
     classes = confirm_classes(forest, scope, constraints, improve_classes(lines, answers, classes, passes))
