@@ -17,10 +17,9 @@ from hierdata.engines.specialize.kernel_patterns import (
     compare_paths,
     count_enumerated,
     count_record,
-    find_slot,
+    find_key,
     gather_facts,
     is_gone,
-    key_of_one,
     key_of_three,
     key_of_two,
     key_of_vertex,
@@ -133,7 +132,7 @@ def is_harmless(work: GroupWork, table: PatternTable) -> bool:
     if changed[0] + 1 > len(changed):
         return False
     for position in range(1, changed[0] + 1):
-        count = table.counts[find_slot(table, changed[position])]
+        count = table.counts[find_key(table.keys, changed[position])]
         if 0 < count < work.asked.k:
             return False
     return True
@@ -208,33 +207,51 @@ def note_broken(occurrences: NDArray[np.int64], count: int, a: int, b: int, c: i
     return count + 1
 
 
-@part
-def find_broken(work: GroupWork, tables: Tables) -> int:
-    """Find the patterns of a gathered record that too few records match; return how many.
+@inline_kernel
+def _is_wanted(table: PatternTable, key: int, k: int, numbers: NDArray[np.int64]) -> bool:
+    """Return whether fewer than ``k`` records match a key; without k, whether its number is among some."""
+    count = table.counts[find_key(table.keys, key)]
+    if k > 0:
+        return bool(count < k)
+    low, high = 0, len(numbers)
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] < count:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < len(numbers) and numbers[low] == count)
 
-    Each occurrence is three facts in ``work.occurrences``, -1 for none. A pattern of a whole vertex has its
-    first fact and -2, a vertex that must go as a whole has -3. Stops where there is no room for more.
+
+@part
+def note_patterns(
+    work: GroupWork, tables: Tables, m: int, k: int, numbers: NDArray[np.int64], count: int
+) -> int:
+    """Note patterns of up to m facts of a gathered record behind ``count`` others; return how many are noted.
+
+    They are those that fewer than ``k`` records match. If that is 0, the table has numbers of patterns
+    instead, and they are those with the ``numbers``, which are ascending. Each occurrence is three facts in
+    ``work.occurrences``, -1 for none. A pattern of a whole vertex has its first fact and -2, a vertex that
+    must go as a whole has -3. Stops where there is no room for more.
     """
     group, asked, row, occurrences = work.group, work.asked, work.row, work.occurrences
     table = tables.patterns
-    compare_paths(group, row)
-    size, labels, common, k, facts = row.size[0], row.labels, row.common, asked.k, row.facts
-    count = 0
+    size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
     for i in range(size):
         a = labels[i]
-        if table.counts[find_slot(table, key_of_one(asked, a))] < k:
+        if _is_wanted(table, a, k, numbers):
             count = note_broken(occurrences, count, facts[i], -1, -1)
-        if asked.m < 2:
+        if m < 2:
             continue
         for j in range(i + 1, size):
             b, ab = labels[j], common[i, j]
-            if table.counts[find_slot(table, key_of_two(asked, a, b, ab))] < k:
+            if _is_wanted(table, key_of_two(asked, a, b, ab), k, numbers):
                 count = note_broken(occurrences, count, facts[i], facts[j], -1)
-            if asked.m < 3:
+            if m < 3:
                 continue
             for h in range(j + 1, size):
                 key = key_of_three(asked, a, b, labels[h], ab, common[i, h], common[j, h])
-                if table.counts[find_slot(table, key)] < k:
+                if _is_wanted(table, key, k, numbers):
                     count = note_broken(occurrences, count, facts[i], facts[j], facts[h])
         if count == len(occurrences):
             return count
@@ -243,7 +260,7 @@ def find_broken(work: GroupWork, tables: Tables) -> int:
             vertex = group.owner[facts[i]]
             if facts[i] == group.first_fact[vertex] and group.depth[vertex]:
                 key = key_of_vertex(group, asked, tables.clauses, vertex)
-                if table.counts[find_slot(table, key)] < k:
+                if _is_wanted(table, key, k, numbers):
                     count = note_broken(occurrences, count, facts[i], -2, -1)
     return count
 
@@ -369,7 +386,8 @@ def mend_record(work: GroupWork, tables: Tables, record: int) -> tuple[Tables, b
     """
     while True:
         gather_facts(work, record)
-        count = find_broken(work, tables)
+        compare_paths(work.group, work.row)
+        count = note_patterns(work, tables, work.asked.m, work.asked.k, work.changed, 0)
         if count == 0:
             return tables, True
         tables, remaining = delete_noted(work, tables, record, count)
@@ -447,7 +465,7 @@ def mark_holders(work: GroupWork, tables: Tables, dirty: NDArray[np.bool_]) -> N
         changed[0] = 0
         return
     for position in range(1, changed[0] + 1):
-        count = table.counts[find_slot(table, changed[position])]
+        count = table.counts[find_key(table.keys, changed[position])]
         if 0 < count < work.asked.k:
             mark_matching(work.group, work.asked, tables.clauses, changed[position], dirty)
     changed[0] = 0

@@ -69,12 +69,6 @@ def find_key(keys: NDArray[np.int64], key: int) -> int:
     return int(slot)
 
 
-@inline_kernel
-def find_slot(table: PatternTable, key: int) -> int:
-    """Return where a key of a table is, or the empty place where it belongs."""
-    return find_key(table.keys, key)
-
-
 @jit
 def make_room(table: PatternTable, more: int) -> PatternTable:
     """Return the table, or a larger one that can take ``more`` keys."""
@@ -86,7 +80,7 @@ def make_room(table: PatternTable, more: int) -> PatternTable:
     wider = make_table(bits)
     for old in range(len(table.keys)):
         if table.keys[old] != 0 and table.counts[old] != 0:
-            slot = find_slot(wider, table.keys[old])
+            slot = find_key(wider.keys, table.keys[old])
             wider.keys[slot] = table.keys[old]
             wider.counts[slot] = table.counts[old]
             wider.last[slot] = table.last[old]
@@ -96,14 +90,8 @@ def make_room(table: PatternTable, more: int) -> PatternTable:
 
 
 @inline_kernel
-def key_of_one(asked: Asked, a: int) -> int:
-    """Return the key of one fact."""
-    return a
-
-
-@inline_kernel
 def key_of_two(asked: Asked, a: int, b: int, ab: int) -> int:
-    """Return the key of two facts by their labels and common depth."""
+    """Return the key of two facts by their labels and common depth; that of one fact is its label."""
     if a > b:
         a, b = b, a
     return (((ab << (2 * asked.label_bits)) | a) << asked.label_bits) | b
@@ -143,7 +131,7 @@ def add_key(table: PatternTable, key: int, step: int, k: int, changed: NDArray[n
 
     ``changed`` has the number of noted keys first. A key that the visit before counted has only come back.
     """
-    slot = find_slot(table, key)
+    slot = find_key(table.keys, key)
     visit = table.used[1]
     if table.keys[slot] == 0:
         table.keys[slot] = key
@@ -164,7 +152,7 @@ def add_key(table: PatternTable, key: int, step: int, k: int, changed: NDArray[n
 @part
 def number_key(numbered: PatternTable, key: int) -> int:
     """Return the number of a key; new ones are numbered. There must be room for it (``widen_clauses``)."""
-    slot = find_slot(numbered, key)
+    slot = find_key(numbered.keys, key)
     if numbered.keys[slot] == 0:
         numbered.keys[slot] = key
         numbered.used[0] += 1
@@ -193,7 +181,7 @@ def widen_clauses(clauses: PatternTable, more: int) -> PatternTable:
     wider = make_table(bits)
     for old in range(len(clauses.keys)):
         if clauses.keys[old] != 0:
-            slot = find_slot(wider, clauses.keys[old])
+            slot = find_key(wider.keys, clauses.keys[old])
             wider.keys[slot] = clauses.keys[old]
             wider.counts[slot] = clauses.counts[old]
             wider.last[clauses.counts[old]] = slot
@@ -465,7 +453,7 @@ def count_record(work: GroupWork, tables: Tables, marked: int, step: int) -> Non
     size, labels, common = row.size[0], row.labels, row.common
     for i in range(marked):
         a = labels[i]
-        add_key(table, key_of_one(asked, a), step, asked.k, changed)
+        add_key(table, a, step, asked.k, changed)
         if asked.m < 2:
             continue
         for j in range(i + 1, size):

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.jit import jit
+from hierdata.engines.jit import inline_kernel, jit
 from hierdata.engines.specialize.kernel_mending import (
     delete_noted,
     mark_holders,
     mark_matching,
     mend_record,
     note_broken,
+    note_patterns,
 )
 from hierdata.engines.specialize.kernel_patterns import (
     Asked,
@@ -29,9 +30,7 @@ from hierdata.engines.specialize.kernel_patterns import (
     compare_paths,
     count_group,
     find_key,
-    find_slot,
     is_gone,
-    key_of_one,
     key_of_three,
     key_of_two,
     key_of_vertex,
@@ -43,6 +42,8 @@ from hierdata.engines.specialize.kernel_patterns import (
 
 STATED = 1 << 31
 """The bit of codes that say what a pattern states at a place; the others have a vertex there."""
+NO_LABEL = 1 << 62
+"""Stands for the label of a fact that a pattern does not have: above all others."""
 MOST_HELD = 1 << 20
 """So many codes of a record are held before those that are there twice are dropped."""
 
@@ -253,6 +254,48 @@ def rank_fact(a: int, ab: int, ac: int, bc: int, b: int, c: int) -> tuple[int, i
 
 
 @jit
+def entry_of(limit: ShareLimit, label: int) -> int:
+    """Return what a label states, as an entry; -1 for nothing."""
+    return int(limit.stated[label]) if label != NO_LABEL and len(limit.stated) else -1
+
+
+@inline_kernel
+def note_pattern(
+    group: FactGroup,
+    bounds: ShareBounds,
+    codes: NDArray[np.int64],
+    count: int,
+    head: int,
+    facts: tuple[int, int, int],
+    common: tuple[int, int, int],
+) -> int:
+    """Note the places of a pattern, which begin at ``head``, with their vertices; return how many are noted.
+
+    ``facts`` are up to three, -1 for none; ``common`` are the depths that the first two share, the outer
+    ones, and the last two.
+    """
+    codes[count] = head << 32
+    count += 1
+    a = group.label[facts[0]]
+    b = group.label[facts[1]] if facts[1] >= 0 else NO_LABEL
+    c = group.label[facts[2]] if facts[2] >= 0 else NO_LABEL
+    ab, ac, bc = common
+    rank_a, shared_a = rank_fact(a, ab, ac, bc, b, c)
+    rank_b, shared_b = rank_fact(b, ab, bc, ac, a, c)
+    rank_c, shared_c = rank_fact(c, ac, bc, ab, a, b)
+    below, first, depths = bounds.below, head + 1, int(group.path.shape[1]) - 1
+    count = note_anchors(group, below, codes, count, first + depths * rank_a, facts[0], shared_a)
+    if facts[1] >= 0:
+        count = note_anchors(group, below, codes, count, first + depths * rank_b, facts[1], shared_b)
+    if facts[2] >= 0:
+        count = note_anchors(group, below, codes, count, first + depths * rank_c, facts[2], shared_c)
+    limit = bounds.limit
+    entries = (entry_of(limit, a), entry_of(limit, b), entry_of(limit, c))
+    ranks, shares = (rank_a, rank_b, rank_c), (shared_a, shared_b, shared_c)
+    return note_statements(group, codes, count, head, facts, entries, common, ranks, shares)
+
+
+@jit
 def make_codes(size: int, m: int, depths: int) -> NDArray[np.int64]:
     """Return room for the codes of a record with ``size`` facts, or for ``MOST_HELD`` of them."""
     total = 2 + 2 * size * (1 + depths)
@@ -285,12 +328,6 @@ def make_room_for_codes(codes: NDArray[np.int64], count: int, more: int) -> tupl
 
 
 @jit
-def entry_of(limit: ShareLimit, label: int) -> int:
-    """Return what a label states, as an entry; -1 for nothing."""
-    return int(limit.stated[label]) if len(limit.stated) else -1
-
-
-@jit
 def list_places(
     work: GroupWork, bounds: ShareBounds, names: PatternNames, record: int
 ) -> tuple[PatternNames, NDArray[np.int64]]:
@@ -314,13 +351,8 @@ def list_places(
         numbers = widen_clauses(numbers, size)
         codes, count = make_room_for_codes(codes, count, (3 if states else 1) * (size - i) * (1 + 2 * depths))
         a = labels[i]
-        head = number_key(numbers, key_of_one(asked, a)) * span
-        codes[count] = head << 32
-        count = note_anchors(group, below, codes, count + 1, head + 1, facts[i], 0)
-        ea = entry_of(limit, a)
-        count = note_statements(
-            group, codes, count, head, (facts[i], -1, -1), (ea, -1, -1), (0, 0, 0), (0, 0, 0), (0, 0, 0)
-        )
+        head = number_key(numbers, a) * span
+        count = note_pattern(group, bounds, codes, count, head, (facts[i], -1, -1), (0, 0, 0))
         if m < 2:
             continue
         for j in range(i + 1, size):
@@ -331,33 +363,14 @@ def list_places(
                 )
             b, ab = labels[j], common[i, j]
             head = number_key(numbers, key_of_two(asked, a, b, ab)) * span
-            codes[count] = head << 32
-            ranka, shareda = int(b < a), ab * int(b < a)
-            count = note_anchors(group, below, codes, count + 1, head + 1 + depths * ranka, facts[i], shareda)
-            rankb, sharedb = int(a < b), ab * int(a < b)
-            count = note_anchors(group, below, codes, count, head + 1 + depths * rankb, facts[j], sharedb)
-            eb = entry_of(limit, b)
-            count = note_statements(
-                group, codes, count, head, (facts[i], facts[j], -1), (ea, eb, -1), (ab, 0, 0),
-                (ranka, rankb, 0), (shareda, sharedb, 0),
-            )  # fmt: skip
+            count = note_pattern(group, bounds, codes, count, head, (facts[i], facts[j], -1), (ab, 0, 0))
             if m < 3:
                 continue
             for h in range(j + 1, size):
-                c, ac, bc = labels[h], common[i, h], common[j, h]
-                head = number_key(numbers, key_of_three(asked, a, b, c, ab, ac, bc)) * span
-                codes[count] = head << 32
-                count += 1
-                ra, sa = rank_fact(a, ab, ac, bc, b, c)
-                count = note_anchors(group, below, codes, count, head + 1 + depths * ra, facts[i], sa)
-                rb, sb = rank_fact(b, ab, bc, ac, a, c)
-                count = note_anchors(group, below, codes, count, head + 1 + depths * rb, facts[j], sb)
-                rc, sc = rank_fact(c, ac, bc, ab, a, b)
-                count = note_anchors(group, below, codes, count, head + 1 + depths * rc, facts[h], sc)
-                count = note_statements(
-                    group, codes, count, head, (facts[i], facts[j], facts[h]), (ea, eb, entry_of(limit, c)),
-                    (ab, ac, bc), (ra, rb, rc), (sa, sb, sc),
-                )  # fmt: skip
+                ac, bc = common[i, h], common[j, h]
+                head = number_key(numbers, key_of_three(asked, a, b, labels[h], ab, ac, bc)) * span
+                three = (facts[i], facts[j], facts[h])
+                count = note_pattern(group, bounds, codes, count, head, three, (ab, ac, bc))
     if asked.whole:
         numbers = widen_clauses(numbers, size)
         codes, count = make_room_for_codes(codes, count, (2 if states else 1) * size * (1 + depths))
@@ -628,14 +641,6 @@ def find_excessive(
 
 
 @jit
-def is_among(named: PatternTable, key: int, numbers: NDArray[np.int64]) -> bool:
-    """Return whether the number of a key is among some, which are ascending."""
-    number = named.counts[find_slot(named, key)]
-    position = np.searchsorted(numbers, number)
-    return bool(position < len(numbers) and numbers[position] == number)
-
-
-@jit
 def note_frequent(work: GroupWork, bounds: ShareBounds, shares: ShareTable, record: int) -> int:
     """Note the vertices of a record with values that are too frequent whatever is known; return how many.
 
@@ -658,44 +663,6 @@ def note_frequent(work: GroupWork, bounds: ShareBounds, shares: ShareTable, reco
             if excessive[below.entry[row]] and below.alone[row] and below.held[row]:
                 count = note_broken(occurrences, count, first, -3, -1)
                 break
-    return count
-
-
-@jit
-def note_excessive(
-    work: GroupWork, m: int, names: PatternNames, numbers: NDArray[np.int64], count: int
-) -> int:
-    """Note the occurrences of patterns by their numbers, as ``find_broken`` does, behind ``count`` others.
-
-    Returns how many are noted.
-    """
-    group, asked, row, occurrences = work.group, work.asked, work.row, work.occurrences
-    size, labels, common, facts = row.size[0], row.labels, row.common, row.facts
-    for i in range(size):
-        a = labels[i]
-        if is_among(names.numbers, key_of_one(asked, a), numbers):
-            count = note_broken(occurrences, count, facts[i], -1, -1)
-        if m < 2:
-            continue
-        for j in range(i + 1, size):
-            b, ab = labels[j], common[i, j]
-            if is_among(names.numbers, key_of_two(asked, a, b, ab), numbers):
-                count = note_broken(occurrences, count, facts[i], facts[j], -1)
-            if m < 3:
-                continue
-            for h in range(j + 1, size):
-                key = key_of_three(asked, a, b, labels[h], ab, common[i, h], common[j, h])
-                if is_among(names.numbers, key, numbers):
-                    count = note_broken(occurrences, count, facts[i], facts[j], facts[h])
-        if count == len(occurrences):
-            return count
-    if asked.whole:
-        for i in range(size):
-            vertex = group.owner[facts[i]]
-            if facts[i] != group.first_fact[vertex] or group.depth[vertex] == 0:
-                continue
-            if is_among(names.numbers, key_of_vertex(group, asked, names.clauses, vertex), numbers):
-                count = note_broken(occurrences, count, facts[i], -2, -1)
     return count
 
 
@@ -764,7 +731,7 @@ def limit_record(
     count = 0
     if len(excessive) and excessive[0] == 0:
         count = note_frequent(work, bounds, counted.shares, record)
-    count = note_excessive(work, bounds.limit.m, names, excessive, count)
+    count = note_patterns(work, Tables(names.numbers, names.clauses), bounds.limit.m, 0, excessive, count)
     if count == 0 and not broken:
         return tables, counted, True
     counted = add_places(bounds, counted, codes, base, -1)

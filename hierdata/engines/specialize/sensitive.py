@@ -85,10 +85,7 @@ class SensitiveEntries:
     def values_below(self, records: GroupRecords) -> ValuesBelow:
         """Return the values at or below each vertex of a group."""
         width = len(self.attribute)
-        firsts = np.searchsorted(self.vertices, records.vertices)
-        ends = np.searchsorted(self.vertices, records.vertices, "right")
-        owner = np.repeat(np.arange(len(firsts)), ends - firsts)
-        every = spans(firsts, ends)
+        owner, every = self._find_entries(records)
         entry, fact = self.entries[every], self.facts[every]
         above = records.path[owner].astype(np.int64)
         rows = np.unique((above * width + entry[:, None])[above >= 0])
@@ -98,12 +95,18 @@ class SensitiveEntries:
         depth = records.depth[vertex]
         parent = records.path[vertex, np.maximum(depth - 1, 0)].astype(np.int64)
         up = np.where(depth > 0, np.searchsorted(rows, parent * width + held), -1)
-        first = np.searchsorted(vertex, np.arange(len(firsts) + 1))
+        first = np.searchsorted(vertex, np.arange(len(records.vertices) + 1))
         facts = np.full(len(rows), -1, np.int64)
         shift = records.first_fact[owner] - records.facts.first[records.vertices[owner]]
         facts[row_of] = np.where(fact >= 0, fact + shift, -1)
         absent = (held >= self.attributes) & (held < 2 * self.attributes)
         return ValuesBelow(first, held, numbers, up, facts, absent, np.zeros(len(rows), np.int64))
+
+    def _find_entries(self, records: GroupRecords) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the vertices of a group that have entries, once for each, and the positions of these."""
+        firsts = np.searchsorted(self.vertices, records.vertices)
+        ends = np.searchsorted(self.vertices, records.vertices, "right")
+        return np.repeat(np.arange(len(firsts)), ends - firsts), spans(firsts, ends)
 
     def limit(self, records: GroupRecords, group: FactGroup, m: int) -> ShareLimit:
         """Return what is asked of patterns of up to m facts of a group.
@@ -111,10 +114,8 @@ class SensitiveEntries:
         The unit can be divided by any number of values that a record may show, unless sums would then not
         fit: weights are rounded up, which asks for more.
         """
-        firsts = np.searchsorted(self.vertices, records.vertices)
-        ends = np.searchsorted(self.vertices, records.vertices, "right")
-        entry = self.entries[spans(firsts, ends)]
-        owner = np.repeat(np.arange(len(firsts)), ends - firsts)
+        owner, every = self._find_entries(records)
+        entry = self.entries[every]
         record = np.searchsorted(records.first_vertex, owner, "right")
         divided = (entry < 2 * self.attributes) & ~self.presence[entry]
         counts = np.bincount((record * 2 * self.attributes + entry)[divided])
