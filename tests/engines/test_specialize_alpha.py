@@ -93,7 +93,7 @@ def sum_with_kernels(own: EncodedRecords, m: int, *, whole: bool) -> tuple[Share
     sensitive = SensitiveEntries.of(facts, constraints.bounded, Fraction(1, 2))
     limit = sensitive.limit(records, group, m)
     with without_compiler():
-        bounds = ShareBounds(limit, sensitive.at(records), make_scratch(limit))
+        bounds = ShareBounds(limit, sensitive.values_below(records), make_scratch(limit))
         shares = count_shares(start_work(group, asked), bounds).shares
     return limit, dict(zip(shares.keys.tolist(), shares.sums.tolist(), strict=True))
 
