@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
+from hierdata.engines.rows.kernel import Flags, Numbers
 
-Numbers: TypeAlias = "NDArray[np.int64]"
 Nodes: TypeAlias = "NDArray[np.int32]"
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -33,12 +33,21 @@ class Near(NamedTuple):
     most: Numbers  # [bound]
 
 
-@jit
-def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes, Numbers, Numbers, Nodes]:
-    """Merge equal lines of ``values`` into groups, in the order of their first lines; O(lines x columns).
+class GroupTable(NamedTuple):
+    """Groups of rows: the published nodes of each, its size, and the sums that ``Near`` reads."""
 
-    Return the values of the groups, their ``sizes`` and ``sums`` added up, and the group of each line.
+    values: Nodes  # [group, column]
+    sizes: Numbers  # [group]
+    sums: Numbers  # [group, column of the sums]
+
+
+@jit
+def sum_equal_lines(table: GroupTable) -> tuple[GroupTable, Nodes]:
+    """Merge groups of equal values, in the order of the first ones; O(lines x columns).
+
+    Return the table with sizes and sums added up, and the new group of each line.
     """
+    values, sizes, sums = table
     lines, width = values.shape
     slots = np.uint64(16)
     while slots < np.uint64(2 * lines):
@@ -80,12 +89,13 @@ def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes
             for column in range(sums.shape[1]):
                 own_sums[group, column] += sums[line, column]
         of[line] = group
-    return merged[:count].copy(), own_sizes[:count].copy(), own_sums[:count].copy(), of
+    return GroupTable(merged[:count].copy(), own_sizes[:count].copy(), own_sums[:count].copy()), of
 
 
 @jit
-def may_hold(sizes: Numbers, sums: Numbers, least: int, near: Near) -> NDArray[np.bool_]:
+def may_hold(table: GroupTable, least: int, near: Near) -> Flags:
     """Return which groups have the least size and keep every bound."""
+    sizes, sums = table.sizes, table.sums
     holds = sizes >= least
     for group in range(len(sizes)):
         for bound in range(len(near.total)):
@@ -103,21 +113,15 @@ def may_hold(sizes: Numbers, sums: Numbers, least: int, near: Near) -> NDArray[n
 
 @jit
 def generalization_loss(
-    values: Nodes,
-    sizes: Numbers,
-    sums: Numbers,
-    least: int,
-    near: Near,
-    first: Numbers,
-    losses: Numbers,
-    whole: int,
+    table: GroupTable, least: int, near: Near, first: Numbers, losses: Numbers, whole: int
 ) -> tuple[int, int]:
     """Return the loss of publishing groups by their values, and the number of suppressed rows.
 
     Groups that fail a bound or the least size are suppressed. ``losses[first[column] + node]`` is the loss of
     a value, ``whole`` that of a suppressed row; times the number of rows it fits into 64 bits.
     """
-    holds = may_hold(sizes, sums, least, near)
+    values, sizes, _ = table
+    holds = may_hold(table, least, near)
     suppressed = 0
     total = 0
     for group in range(len(sizes)):

@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
 from hierdata.engines.base import Constraints, StepInput
-from hierdata.engines.full_domain.kernel import Near, generalization_loss, may_hold, sum_equal_lines
+from hierdata.engines.full_domain.kernel import (
+    GroupTable,
+    Near,
+    generalization_loss,
+    may_hold,
+    sum_equal_lines,
+)
 from hierdata.engines.guarding.guard import suppressed_are_safe
 from hierdata.engines.rows.constraints import check_classes, foreign
 from hierdata.engines.rows.table import (
@@ -106,20 +112,11 @@ def _map_nodes(finer: Nodes, coarser: Nodes, nodes: int) -> Nodes | None:
     return onwards if (onwards[finer] == coarser).all() else None
 
 
-@dataclass(frozen=True)
-class GroupTable:
-    """Groups of rows: the published nodes of each, its size, and the sums that ``Near`` reads."""
-
-    values: NDArray[np.int32]
-    sizes: NDArray[np.int64]
-    sums: NDArray[np.int64]
-
-    def recode_column(self, column: int, published: NDArray[np.int32]) -> GroupTable:
-        """Return the table with a column replaced by its published values, and equal rows added up."""
-        values = self.values.copy()
-        values[:, column] = published[values[:, column]]
-        merged, sizes, sums, _ = sum_equal_lines(values, self.sizes, self.sums)
-        return GroupTable(merged, sizes, sums)
+def recode_column(table: GroupTable, column: int, published: Nodes) -> GroupTable:
+    """Return the table with a column replaced by its published values, and equal rows added up."""
+    values = table.values.copy()
+    values[:, column] = published[values[:, column]]
+    return sum_equal_lines(table._replace(values=values))[0]
 
 
 @dataclass(frozen=True)
@@ -141,17 +138,14 @@ class Base:
         # Group rows that are equal in all used columns first, so that the sums are computed for few lines.
         used = sorted({position for position, _ in bound})
         both = np.ascontiguousarray(np.hstack([nodes, codes[:, used]]))
-        alone = np.ones(len(both), np.int64), np.zeros((len(both), 0), np.int64)
-        lines, sizes, _, line_of = sum_equal_lines(both, *alone)
+        alone = GroupTable(both, np.ones(len(both), np.int64), np.zeros((len(both), 0), np.int64))
+        (lines, sizes, _), line_of = sum_equal_lines(alone)
         held = {position: lines[:, nodes.shape[1] + column] for column, position in enumerate(used)}
         sums = [count_codes(closeness, held[position]) for position, closeness in bound]
         spread = np.hstack([np.zeros((len(lines), 0), np.int64), *sums]) * sizes[:, None]
-        values, sizes, added, of = sum_equal_lines(
-            np.ascontiguousarray(lines[:, : nodes.shape[1]]), sizes, spread
-        )
-        return cls(
-            GroupTable(values, sizes, added), of[line_of], pack_bounds([closeness for _, closeness in bound])
-        )
+        values = np.ascontiguousarray(lines[:, : nodes.shape[1]])
+        table, of = sum_equal_lines(GroupTable(values, sizes, spread))
+        return cls(table, of[line_of], pack_bounds([closeness for _, closeness in bound]))
 
 
 @dataclass(frozen=True)
@@ -200,7 +194,7 @@ class Lattice:
             for step, (published, onwards) in enumerate(zip(steps.published, steps.onwards, strict=True)):
                 if step:
                     start, way = (table, published) if onwards is None else (last, onwards)
-                    last = start.recode_column(column, way)
+                    last = recode_column(start, column, way)
                 yield from below(depth + 1, node + step * strides[column], last)
 
         yield from below(0, 0, base)
@@ -254,8 +248,7 @@ class LatticeSearch:
         least, near = self._constraints.min_class_size, self._base.near
         for done, (node, table) in enumerate(self.lattice.tables(self._base.table)):
             loss[node], suppressed[node] = generalization_loss(
-                *(table.values, table.sizes, table.sums, least, near),
-                *(self._first, self._losses, self._whole),
+                table, least, near, self._first, self._losses, self._whole
             )
             if done % _TOLD == 0:
                 progress(len(self._scope.rows) * done // self.lattice.size)
@@ -267,8 +260,8 @@ class LatticeSearch:
         values = base.values.copy()
         for column, published_nodes in enumerate(published):
             values[:, column] = published_nodes[values[:, column]]
-        values, sizes, sums, group_of = sum_equal_lines(values, base.sizes, base.sums)
-        may = may_hold(sizes, sums, self._constraints.min_class_size, self._base.near)
+        table, group_of = sum_equal_lines(base._replace(values=values))
+        values, may = table.values, may_hold(table, self._constraints.min_class_size, self._base.near)
         number_of = np.where(may, np.cumsum(may) - 1, SUPPRESSED)
         classes = number_of[group_of][self._base.of]
         holds = check_classes(self._forest, self._scope, self._constraints, classes, values[may])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.guarding.contents import LARGEST, Excess, GroupContents, count_groups, uncovered_records
-from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing
+from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing, suppress_below
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.ground.recodings import RecodingTraits
@@ -255,9 +255,7 @@ def dissolve(forest: Forest, partition: Partition, classes: Collection[int]) -> 
     shown = partition.representative.copy()
     rows = np.flatnonzero(forest.type == partition.kind)
     shown[rows[class_of == SUPPRESSED]] = SUPPRESSED
-    for kind in forest.schema.types[1:]:  # parents before children
-        of_kind = np.flatnonzero(forest.type == kind.index)
-        shown[of_kind[shown[forest.parent[of_kind]] == SUPPRESSED]] = SUPPRESSED
+    suppress_below(forest, shown)
     given_up = int(class_sizes(partition.equivalence_class)[failing].sum())
     costs = partition.costs + Counter(records_of_classes_given_up=given_up)
     return replace(partition, equivalence_class=class_of, representative=shown, costs=costs)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.assignment import assign
 from hierdata.engines.jit import jit
-
-Numbers: TypeAlias = "NDArray[np.int64]"
-Flags: TypeAlias = "NDArray[np.bool_]"
+from hierdata.engines.rows.kernel import Flags, Numbers
 
 
 class Trees(NamedTuple):

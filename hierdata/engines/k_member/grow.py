@@ -24,10 +24,9 @@ from hierdata.engines.alignment.kernels.representative import build, representat
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
 from hierdata.engines.k_member.kernel import grow
+from hierdata.engines.rows.kernel import Numbers
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
-
-Numbers = NDArray[np.int64]
 
 _EVERYBODY = 2**62
 

@@ -17,6 +17,7 @@ from hierdata.engines.base import Constraints, Trial, silent
 from hierdata.engines.k_member.grow import Growing, Grown, join_late, partition_of
 from hierdata.engines.k_member.kernel import Proposals, first_class
 from hierdata.engines.k_member.sizes import SAMPLE, Choice, Plan, Reach, best, choices, plan_of, useful_sizes
+from hierdata.engines.rows.kernel import Numbers
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 
@@ -51,9 +52,6 @@ class Begun(NamedTuple):
             column[both] = known[both]
         self.ready.update((seed, grown) for seed, grown in other.ready.items() if both[seed])
         return both
-
-
-Numbers = NDArray[np.int64]
 
 
 class ClassDraft:

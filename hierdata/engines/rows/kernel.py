@@ -13,6 +13,7 @@ from hierdata.engines.rows.table import RowLine
 
 Numbers: TypeAlias = "NDArray[np.int64]"
 Places: TypeAlias = "NDArray[np.int32]"
+Flags: TypeAlias = "NDArray[np.bool_]"
 Whole: TypeAlias = "int | np.signedinteger[Any]"
 
 

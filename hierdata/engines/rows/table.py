@@ -113,6 +113,21 @@ def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArr
     return lost * class_sizes(classes)
 
 
+def spans(firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of several ranges, one after the other."""
+    counts = ends - firsts
+    starts = np.cumsum(counts) - counts
+    every: NDArray[np.int64] = np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts)
+    return every
+
+
+def suppress_below(forest: Forest, shown: NDArray[np.int64]) -> None:
+    """Suppress in ``shown``, the representatives by vertex, what lies below suppressed vertices."""
+    for kind in forest.schema.types[1:]:  # parents before children
+        vertices = np.flatnonzero(forest.type == kind.index)
+        shown[vertices[shown[forest.parent[vertices]] < 0]] = SUPPRESSED
+
+
 def suppression_cost(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> tuple[int, int]:
     """Return the number of rows without a class, then the loss of the others: less is better."""
     return int((classes == SUPPRESSED).sum()), int(losses_of(forest, scope, classes).sum())
@@ -165,10 +180,7 @@ def partition_of(
     representative = np.arange(forest.vertex_count)
     representative[of_type] = SUPPRESSED
     representative[vertices] = first[classes[kept]]
-    for kind in forest.schema.types[1:]:  # parents before children
-        of_kind = np.flatnonzero(forest.type == kind.index)
-        representative[of_kind[representative[forest.parent[of_kind]] < 0]] = SUPPRESSED
-
+    suppress_below(forest, representative)
     hierarchies = forest.hierarchies[scope.kind]
     nodes = forest.nodes.copy()
     entries = forest.first_node[first][:, None] + np.arange(len(hierarchies))

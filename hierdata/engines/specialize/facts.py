@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.engines.rows.table import spans
 from hierdata.engines.specialize.kernel_patterns import Asked, FactGroup, GroupWork, Row
 from hierdata.forest.forest import Forest
 from hierdata.forest.nesting import NodeNesting, nest_nodes
@@ -163,14 +164,6 @@ def _find_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 _MOST_BITS = 62
 _OCCURRENCES = 2**16
 _CHANGES = 2**14
-
-
-def spans(firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of several ranges, one after the other."""
-    counts = ends - firsts
-    starts = np.cumsum(counts) - counts
-    every: NDArray[np.int64] = np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts)
-    return every
 
 
 class GroupRecords:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import BoundedValues, Constraints
+from hierdata.engines.rows.table import spans
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -96,8 +97,8 @@ class ForestWithout:
             np.array(list(map(len, of_kind)), np.int64)[forest.type[kept]]
             for of_kind in (forest.hierarchies, forest.domains)
         )
-        entries = _spread(forest.first_node[kept], quasi)
-        values = _spread(forest.first_sensitive[kept], sensitive)
+        entries = spans(forest.first_node[kept], forest.first_node[kept] + quasi)
+        values = spans(forest.first_sensitive[kept], forest.first_sensitive[kept] + sensitive)
         rest = replace(
             forest,
             roots=np.searchsorted(record, np.arange(forest.record_count + 1)).astype(np.int64),
@@ -127,9 +128,3 @@ class ForestWithout:
         lost = Counter({LEFT_OUT: self.whole.vertex_count - len(self.kept)})
         costs, why = partition.costs + lost, partition.reason or reason
         return replace(partition, representative=shown, nodes=nodes, costs=costs, reason=why)
-
-
-def _spread(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Concatenate ranges, given by start and length."""
-    ends = np.cumsum(count)
-    return np.repeat(first - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)

@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import lean
+from hierdata.engines.rows.kernel import Flags, Numbers
 
 
 @lean
 def add_supports(
-    group_of: NDArray[np.int64],
-    records: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    group_of: Numbers,
+    records: Numbers,
+    nodes: Numbers,
+    counts: Numbers,
     support: NDArray[np.float64],
     occurrences: NDArray[np.float64],
 ) -> None:
@@ -27,16 +28,16 @@ def add_supports(
 
 @lean
 def choose_cuts(
-    parents: NDArray[np.int64],
-    order: NDArray[np.int64],
-    published: NDArray[np.bool_],
+    parents: Numbers,
+    order: Numbers,
+    published: Flags,
     losses: NDArray[np.float64],
     support: NDArray[np.float64],
     occurrences: NDArray[np.float64],
     tau: NDArray[np.float64],
     sums: NDArray[np.float64],
     lost: NDArray[np.float64],
-    is_cut: NDArray[np.bool_],
+    is_cut: Flags,
 ) -> None:
     """Write the least expected loss of each group, and which nodes are in its cut; the root is never.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.jit import branching, inline_kernel, inner, jit, part
+from hierdata.engines.rows.kernel import Flags, Numbers
 from hierdata.engines.specialize.kernel_patterns import (
     CLAUSE,
     Asked,
@@ -185,7 +185,7 @@ def return_vertices(work: GroupWork, tables: Tables, record: int) -> Tables:
 
 
 @branching
-def restore_group(work: GroupWork, tables: Tables, which: NDArray[np.bool_]) -> Tables:
+def restore_group(work: GroupWork, tables: Tables, which: Flags) -> Tables:
     """Put back what can be put back of some records, one after the other."""
     for record in range(len(which)):
         if not which[record]:
@@ -197,7 +197,7 @@ def restore_group(work: GroupWork, tables: Tables, which: NDArray[np.bool_]) -> 
 
 
 @inline_kernel
-def note_broken(occurrences: NDArray[np.int64], count: int, a: int, b: int, c: int) -> int:
+def note_broken(occurrences: Numbers, count: int, a: int, b: int, c: int) -> int:
     """Note an occurrence if there is room; return how many are noted."""
     if count == len(occurrences):
         return count
@@ -208,7 +208,7 @@ def note_broken(occurrences: NDArray[np.int64], count: int, a: int, b: int, c: i
 
 
 @inline_kernel
-def _is_wanted(table: PatternTable, key: int, k: int, numbers: NDArray[np.int64]) -> bool:
+def _is_wanted(table: PatternTable, key: int, k: int, numbers: Numbers) -> bool:
     """Return whether fewer than ``k`` records match a key; without k, whether its number is among some."""
     count = table.counts[find_key(table.keys, key)]
     if k > 0:
@@ -224,9 +224,7 @@ def _is_wanted(table: PatternTable, key: int, k: int, numbers: NDArray[np.int64]
 
 
 @part
-def note_patterns(
-    work: GroupWork, tables: Tables, m: int, k: int, numbers: NDArray[np.int64], count: int
-) -> int:
+def note_patterns(work: GroupWork, tables: Tables, m: int, k: int, numbers: Numbers, count: int) -> int:
     """Note patterns of up to m facts of a gathered record behind ``count`` others; return how many are noted.
 
     They are those that fewer than ``k`` records match. If that is 0, the table has numbers of patterns
@@ -266,7 +264,7 @@ def note_patterns(
 
 
 @part
-def keep_labels(group: FactGroup, occurrences: NDArray[np.int64], count: int) -> None:
+def keep_labels(group: FactGroup, occurrences: Numbers, count: int) -> None:
     """Note the labels at which occurrences were found; of a whole vertex a number of all its labels."""
     for row in range(count):
         for nth in range(3):
@@ -278,7 +276,7 @@ def keep_labels(group: FactGroup, occurrences: NDArray[np.int64], count: int) ->
 
 
 @part
-def drop_mended(group: FactGroup, occurrences: NDArray[np.int64], count: int) -> int:
+def drop_mended(group: FactGroup, occurrences: Numbers, count: int) -> int:
     """Keep the occurrences of which no fact was deleted; return how many are left.
 
     The labels at which they were found are in ``occurrences``, after the facts.
@@ -301,9 +299,7 @@ def drop_mended(group: FactGroup, occurrences: NDArray[np.int64], count: int) ->
 
 
 @part
-def score_vertices(
-    group: FactGroup, occurrences: NDArray[np.int64], count: int, scores: NDArray[np.int64], base: int
-) -> None:
+def score_vertices(group: FactGroup, occurrences: Numbers, count: int, scores: Numbers, base: int) -> None:
     """Count for each fact and vertex of a record in how many occurrences it is.
 
     ``scores[v - base, 0]`` is that of removing vertex v; facts have theirs in ``scores[f - first fact, 1]``.
@@ -331,7 +327,7 @@ def score_vertices(
 
 
 @part
-def choose_deletion(group: FactGroup, record: int, scores: NDArray[np.int64]) -> tuple[int, int]:
+def choose_deletion(group: FactGroup, record: int, scores: Numbers) -> tuple[int, int]:
     """Return vertex and fact (-1: all of it) whose deletion mends most for what it loses; -1, -1: none."""
     base, end = group.first_vertex[record], group.first_vertex[record + 1]
     first = group.first_fact[base]
@@ -396,7 +392,7 @@ def mend_record(work: GroupWork, tables: Tables, record: int) -> tuple[Tables, b
 
 
 @part
-def labels_of_key(asked: Asked, clauses: PatternTable, key: int, labels: NDArray[np.int64]) -> int:
+def labels_of_key(asked: Asked, clauses: PatternTable, key: int, labels: Numbers) -> int:
     """Write the labels of a key, of a whole vertex those of its last fields; return how many."""
     labels[:] = 0
     count = 0
@@ -419,7 +415,7 @@ def labels_of_key(asked: Asked, clauses: PatternTable, key: int, labels: NDArray
 
 
 @part
-def has_labels(group: FactGroup, record: int, labels: NDArray[np.int64], count: int) -> bool:
+def has_labels(group: FactGroup, record: int, labels: Numbers, count: int) -> bool:
     """Return whether a record shows each of some labels."""
     first = group.first_fact[group.first_vertex[record]]
     end = group.first_fact[group.first_vertex[record + 1]]
@@ -433,9 +429,7 @@ def has_labels(group: FactGroup, record: int, labels: NDArray[np.int64], count: 
 
 
 @inner
-def mark_matching(
-    group: FactGroup, asked: Asked, clauses: PatternTable, key: int, dirty: NDArray[np.bool_]
-) -> None:
+def mark_matching(group: FactGroup, asked: Asked, clauses: PatternTable, key: int, dirty: Flags) -> None:
     """Mark the records that show all labels of a pattern."""
     labels = np.zeros(64, np.int64)
     count = labels_of_key(asked, clauses, key, labels)
@@ -457,7 +451,7 @@ def mark_matching(
 
 
 @inner
-def mark_holders(work: GroupWork, tables: Tables, dirty: NDArray[np.bool_]) -> None:
+def mark_holders(work: GroupWork, tables: Tables, dirty: Flags) -> None:
     """Mark the records that may match one of the noted keys; all if more keys were noted than fit."""
     changed, table = work.changed, tables.patterns
     if changed[0] + 1 > len(changed):
@@ -494,9 +488,7 @@ def loss_of_group(group: FactGroup) -> int:
 
 
 @branching
-def mend_marked(
-    work: GroupWork, tables: Tables, dirty: NDArray[np.bool_], allowed: int
-) -> tuple[Tables, bool]:
+def mend_marked(work: GroupWork, tables: Tables, dirty: Flags, allowed: int) -> tuple[Tables, bool]:
     """Delete facts of marked records, in rounds, until every pattern is matched by none or enough records.
 
     Marks the records that match what has become too rare. Returns whether all could be done; gives up where
@@ -523,9 +515,7 @@ def mend_marked(
 
 
 @branching
-def relabel_records(
-    work: GroupWork, tables: Tables, labels: NDArray[np.int64], dirty: NDArray[np.bool_]
-) -> Tables:
+def relabel_records(work: GroupWork, tables: Tables, labels: Numbers, dirty: Flags) -> Tables:
     """Show facts by other labels (0: their vertex is removed), and count what changes.
 
     Marks the records that change, and those that match what has become too rare.

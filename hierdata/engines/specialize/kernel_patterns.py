@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import branching, inline_kernel, inner, jit, part, shared
+from hierdata.engines.rows.kernel import Flags, Numbers
 
 _NEIGHBOURS = 6
 """The bits of a key by which it is moved from where keys with the same other bits are."""
@@ -44,10 +45,10 @@ class PatternTable(NamedTuple):
     ``used`` has the number of keys and the number of visits.
     """
 
-    keys: NDArray[np.int64]
+    keys: Numbers
     counts: NDArray[np.int32]
     last: NDArray[np.int32]
-    used: NDArray[np.int64]
+    used: Numbers
 
 
 @jit
@@ -59,7 +60,7 @@ def make_table(bits: int) -> PatternTable:
 
 
 @inline_kernel
-def find_key(keys: NDArray[np.int64], key: int) -> int:
+def find_key(keys: Numbers, key: int) -> int:
     """Return where a key is in open addressing, or the empty place where it belongs."""
     mask = len(keys) - 1
     mixed = np.uint64(key >> _NEIGHBOURS) * np.uint64(0x9E3779B97F4A7C15)
@@ -118,7 +119,7 @@ def key_of_three(asked: Asked, a: int, b: int, c: int, ab: int, ac: int, bc: int
 
 
 @inline_kernel
-def note_key(changed: NDArray[np.int64], key: int) -> None:
+def note_key(changed: Numbers, key: int) -> None:
     """Note a key if there is room; more than fit are counted only."""
     if changed[0] + 1 < len(changed):
         changed[changed[0] + 1] = key
@@ -126,7 +127,7 @@ def note_key(changed: NDArray[np.int64], key: int) -> None:
 
 
 @inline_kernel
-def add_key(table: PatternTable, key: int, step: int, k: int, changed: NDArray[np.int64]) -> None:
+def add_key(table: PatternTable, key: int, step: int, k: int, changed: Numbers) -> None:
     """Count a key once in this visit; note it where a pattern begins to be matched by too few.
 
     ``changed`` has the number of noted keys first. A key that the visit before counted has only come back.
@@ -205,21 +206,21 @@ class FactGroup(NamedTuple):
     deletions are compared: what is absent is a fact too.
     """
 
-    first_vertex: NDArray[np.int64]
+    first_vertex: Numbers
     path: NDArray[np.int32]
-    depth: NDArray[np.int64]
-    first_child: NDArray[np.int64]
-    child_count: NDArray[np.int64]
-    removable: NDArray[np.bool_]
-    constant: NDArray[np.int64]
-    first_fact: NDArray[np.int64]
-    owner: NDArray[np.int64]
-    label: NDArray[np.int64]
-    shown: NDArray[np.int64]
-    absent: NDArray[np.int64]
-    losses: NDArray[np.int64]
-    first_holder: NDArray[np.int64]
-    holders: NDArray[np.int64]
+    depth: Numbers
+    first_child: Numbers
+    child_count: Numbers
+    removable: Flags
+    constant: Numbers
+    first_fact: Numbers
+    owner: Numbers
+    label: Numbers
+    shown: Numbers
+    absent: Numbers
+    losses: Numbers
+    first_holder: Numbers
+    holders: Numbers
     trace: NDArray[np.float64]
 
 
@@ -231,12 +232,12 @@ class Row(NamedTuple):
     in open addressing a gathering, a vertex, and how many siblings look like it.
     """
 
-    facts: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    common: NDArray[np.int64]
-    marks: NDArray[np.bool_]
-    size: NDArray[np.int64]
-    alike: NDArray[np.int64]
+    facts: Numbers
+    labels: Numbers
+    common: Numbers
+    marks: Flags
+    size: Numbers
+    alike: Numbers
 
 
 class GroupWork(NamedTuple):
@@ -249,8 +250,8 @@ class GroupWork(NamedTuple):
     group: FactGroup
     asked: Asked
     row: Row
-    occurrences: NDArray[np.int64]
-    changed: NDArray[np.int64]
+    occurrences: Numbers
+    changed: Numbers
 
 
 class Tables(NamedTuple):

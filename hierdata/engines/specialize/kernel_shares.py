@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.jit import inline_kernel, jit
+from hierdata.engines.rows.kernel import Flags, Numbers
 from hierdata.engines.specialize.kernel_mending import (
     delete_noted,
     mark_holders,
@@ -63,10 +63,10 @@ class ShareLimit(NamedTuple):
     denominator: int
     unit: int
     attributes: int
-    attribute: NDArray[np.int64]
-    presence: NDArray[np.bool_]
-    named: NDArray[np.int64]
-    stated: NDArray[np.int64]
+    attribute: Numbers
+    presence: Flags
+    named: Numbers
+    stated: Numbers
 
 
 class ValuesBelow(NamedTuple):
@@ -77,13 +77,13 @@ class ValuesBelow(NamedTuple):
     known, it is there while ``fact[r]`` shows it, or while it does not, for ``absent[r]``; else -1.
     """
 
-    first: NDArray[np.int64]
-    entry: NDArray[np.int64]
-    alone: NDArray[np.int64]
-    up: NDArray[np.int64]
-    fact: NDArray[np.int64]
-    absent: NDArray[np.bool_]
-    held: NDArray[np.int64]
+    first: Numbers
+    entry: Numbers
+    alone: Numbers
+    up: Numbers
+    fact: Numbers
+    absent: Flags
+    held: Numbers
 
 
 class PlaceValues(NamedTuple):
@@ -92,11 +92,11 @@ class PlaceValues(NamedTuple):
     ``stated`` tells which bounded values the pattern states there, and by attribute how many these are.
     """
 
-    times: NDArray[np.int64]
-    stated: NDArray[np.int64]
-    there: NDArray[np.bool_]
-    entries: NDArray[np.int64]
-    size: NDArray[np.int64]
+    times: Numbers
+    stated: Numbers
+    there: Flags
+    entries: Numbers
+    size: Numbers
 
 
 class ShareBounds(NamedTuple):
@@ -146,13 +146,7 @@ def gather_all(group: FactGroup, record: int, row: Row) -> int:
 
 @jit
 def note_anchors(
-    group: FactGroup,
-    below: ValuesBelow,
-    codes: NDArray[np.int64],
-    count: int,
-    head: int,
-    fact: int,
-    shared: int,
+    group: FactGroup, below: ValuesBelow, codes: Numbers, count: int, head: int, fact: int, shared: int
 ) -> int:
     """Note the vertex of a fact, and those above it, at places from ``head`` on; return how many are noted.
 
@@ -169,7 +163,7 @@ def note_anchors(
 
 
 @jit
-def note_statement(codes: NDArray[np.int64], count: int, place: int, entry: int, times: int) -> int:
+def note_statement(codes: Numbers, count: int, place: int, entry: int, times: int) -> int:
     """Note that a pattern states an entry at a place, ``times`` facts before; return how many are noted."""
     if entry >= 0:
         codes[count] = (place << 32) | STATED | (entry * 4 + times)
@@ -180,7 +174,7 @@ def note_statement(codes: NDArray[np.int64], count: int, place: int, entry: int,
 @jit
 def note_statements(
     group: FactGroup,
-    codes: NDArray[np.int64],
+    codes: Numbers,
     count: int,
     head: int,
     facts: tuple[int, int, int],
@@ -223,7 +217,7 @@ def note_statements(
 
 @jit
 def note_vertex_statements(
-    group: FactGroup, limit: ShareLimit, codes: NDArray[np.int64], count: int, head: int, vertex: int
+    group: FactGroup, limit: ShareLimit, codes: Numbers, count: int, head: int, vertex: int
 ) -> int:
     """Note at each anchor of a pattern of a whole vertex what its fields state; return how many are noted."""
     for fact in range(group.first_fact[vertex], group.first_fact[vertex + 1]):
@@ -263,7 +257,7 @@ def entry_of(limit: ShareLimit, label: int) -> int:
 def note_pattern(
     group: FactGroup,
     bounds: ShareBounds,
-    codes: NDArray[np.int64],
+    codes: Numbers,
     count: int,
     head: int,
     facts: tuple[int, int, int],
@@ -296,7 +290,7 @@ def note_pattern(
 
 
 @jit
-def make_codes(size: int, m: int, depths: int) -> NDArray[np.int64]:
+def make_codes(size: int, m: int, depths: int) -> Numbers:
     """Return room for the codes of a record with ``size`` facts, or for ``MOST_HELD`` of them."""
     total = 2 + 2 * size * (1 + depths)
     if m >= 2:
@@ -307,7 +301,7 @@ def make_codes(size: int, m: int, depths: int) -> NDArray[np.int64]:
 
 
 @jit
-def make_room_for_codes(codes: NDArray[np.int64], count: int, more: int) -> tuple[NDArray[np.int64], int]:
+def make_room_for_codes(codes: Numbers, count: int, more: int) -> tuple[Numbers, int]:
     """Return the codes with room for ``more`` behind the first ``count``, and how many are left of these.
 
     If there is no room, those that are there twice are dropped. Facts with equal labels have such codes.
@@ -330,7 +324,7 @@ def make_room_for_codes(codes: NDArray[np.int64], count: int, more: int) -> tupl
 @jit
 def list_places(
     work: GroupWork, bounds: ShareBounds, names: PatternNames, record: int
-) -> tuple[PatternNames, NDArray[np.int64]]:
+) -> tuple[PatternNames, Numbers]:
     """Return the places of all patterns of a gathered record with their vertices, as sorted codes.
 
     A code has the place, ``number * span + anchor``, in its upper half, and in its lower half the vertex
@@ -394,9 +388,9 @@ class ShareTable(NamedTuple):
     ``used`` has the number of keys.
     """
 
-    keys: NDArray[np.int64]
-    sums: NDArray[np.int64]
-    used: NDArray[np.int64]
+    keys: Numbers
+    sums: Numbers
+    used: Numbers
 
 
 class ShareSums(NamedTuple):
@@ -464,12 +458,7 @@ def take_out_stated(limit: ShareLimit, scratch: PlaceValues, entry: int, vertice
 
 @jit
 def read_place(
-    limit: ShareLimit,
-    below: ValuesBelow,
-    codes: NDArray[np.int64],
-    position: int,
-    base: int,
-    scratch: PlaceValues,
+    limit: ShareLimit, below: ValuesBelow, codes: Numbers, position: int, base: int, scratch: PlaceValues
 ) -> int:
     """Read what is left at the place of ``codes[at]`` into the scratch; return where the next begins."""
     for touched in range(scratch.size[0]):
@@ -524,9 +513,7 @@ def key_of_entry(limit: ShareLimit, place: int, entry: int) -> int:
 
 
 @jit
-def add_places(
-    bounds: ShareBounds, counted: ShareSums, codes: NDArray[np.int64], base: int, step: int
-) -> ShareSums:
+def add_places(bounds: ShareBounds, counted: ShareSums, codes: Numbers, base: int, step: int) -> ShareSums:
     """Add what a record weighs at its places, ``step`` times; ``base`` is its first vertex."""
     limit, below, scratch = bounds.limit, bounds.below, bounds.scratch
     shares = counted.shares
@@ -611,8 +598,8 @@ def adds_too_much(
 
 @jit
 def find_excessive(
-    group: FactGroup, bounds: ShareBounds, shares: ShareTable, codes: NDArray[np.int64], base: int
-) -> NDArray[np.int64]:
+    group: FactGroup, bounds: ShareBounds, shares: ShareTable, codes: Numbers, base: int
+) -> Numbers:
     """Return the numbers of the patterns, ascending, that are better off without a record.
 
     Some value has too large a share at an anchor, and the record adds to that.
@@ -667,7 +654,7 @@ def note_frequent(work: GroupWork, bounds: ShareBounds, shares: ShareTable, reco
 
 
 @jit
-def mark_stuck(work: GroupWork, count: int, stuck: NDArray[np.bool_]) -> None:
+def mark_stuck(work: GroupWork, count: int, stuck: Flags) -> None:
     """Mark the absent labels of the first ``count`` occurrences, which cannot be deleted."""
     group, occurrences = work.group, work.occurrences
     for row in range(count):
@@ -681,7 +668,7 @@ def mark_stuck(work: GroupWork, count: int, stuck: NDArray[np.bool_]) -> None:
 
 @jit
 def mark_excessive(
-    group: FactGroup, asked: Asked, limit: ShareLimit, counted: ShareSums, dirty: NDArray[np.bool_]
+    group: FactGroup, asked: Asked, limit: ShareLimit, counted: ShareSums, dirty: Flags
 ) -> bool:
     """Mark the records that may match a pattern at which a value has too large a share.
 
@@ -714,7 +701,7 @@ def limit_record(
     bounds: ShareBounds,
     counted: ShareSums,
     record: int,
-    stuck: NDArray[np.bool_],
+    stuck: Flags,
     broken: bool,
 ) -> tuple[Tables, ShareSums, bool]:
     """Delete facts of a record where shares are too large, and where it is ``broken``: too few match.
@@ -745,7 +732,7 @@ def limit_record(
 
 
 @jit
-def limit_shares(work: GroupWork, limit: ShareLimit, below: ValuesBelow, stuck: NDArray[np.bool_]) -> bool:
+def limit_shares(work: GroupWork, limit: ShareLimit, below: ValuesBelow, stuck: Flags) -> bool:
     """Delete facts record by record until no share is too large, and enough records match each pattern.
 
     Returns whether that could be done; if not, ``stuck`` tells by label which absent values were in the way.

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import BoundedValues
-from hierdata.engines.specialize.facts import FactArrays, GroupRecords, spans
+from hierdata.engines.rows.table import spans
+from hierdata.engines.specialize.facts import FactArrays, GroupRecords
 from hierdata.engines.specialize.kernel_patterns import FactGroup
 from hierdata.engines.specialize.kernel_shares import ShareLimit, ValuesBelow
 from hierdata.forest.forest import MISSING, Forest
