@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
@@ -28,6 +28,11 @@ WIDE = 64
 
 Mended: TypeAlias = Literal["size", "closeness"]
 """What a later step can establish in classes that lack it: models on records, or models with a closeness."""
+
+
+def accepts_all(constraints: Iterable[Constraint], view: ClassView) -> bool:
+    """Whether all constraints hold for a view."""
+    return all(constraint.holds(view) for constraint in constraints)
 
 
 @dataclass(frozen=True)
@@ -92,32 +97,25 @@ class Constraints:
         """Whether all constraints may look at the sets of values that records show."""
         return all(constraint.tied for constraint in self.all())
 
+    def on_type(self, kind: int) -> Iterator[tuple[int, Constraint]]:
+        """Iterate over the constraints on values of a vertex type, with the positions of their attributes."""
+        for position, constraints in enumerate(self.on_values[kind]):
+            for constraint in constraints:
+                yield position, constraint
+
     def caps(self, kind: int) -> list[tuple[int, FrequencyCaps]]:
         """Return the frequency caps on a vertex type, each with the position of its sensitive attribute."""
-        bound = enumerate(self.on_values[kind])
-        return [
-            (position, constraint.caps)
-            for position, constraints in bound
-            for constraint in constraints
-            if constraint.caps is not None
-        ]
+        bound = ((position, constraint.caps) for position, constraint in self.on_type(kind))
+        return [(position, caps) for position, caps in bound if caps is not None]
 
     def closeness(self, kind: int) -> list[tuple[int, Closeness]]:
         """Return the closenesses on a vertex type, each with the position of its sensitive attribute."""
-        bound = enumerate(self.on_values[kind])
-        return [
-            (position, constraint.closeness)
-            for position, constraints in bound
-            for constraint in constraints
-            if constraint.closeness is not None
-        ]
+        bound = ((position, constraint.closeness) for position, constraint in self.on_type(kind))
+        return [(position, closeness) for position, closeness in bound if closeness is not None]
 
     def at(self, kind: int) -> Constraints:
         """Return the constraints on classes of vertices of one type, which are treated as rows of a table."""
-        values = tuple(
-            attributes if of_kind == kind else tuple(() for _ in attributes)
-            for of_kind, attributes in enumerate(self.on_values)
-        )
+        values = self.on_attributes(kind, range(len(self.on_values[kind]))).on_values
         population = self.population if kind == 0 else None
         return Constraints(self.on_records, values, population, guarded=self.guarded)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hierdata.engines import Constraints
+from hierdata.engines.base import Constraints, accepts_all
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types, ranks
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -283,14 +283,14 @@ class _Search:
         if records is None:
             records = members
             view = constraints.view(records, {}, root)
-            if not all(constraint.holds(view) for constraint in constraints.on_records):
+            if not accepts_all(constraints.on_records, view):
                 return False
         bounds = constraints.on_values[forest.type[representative]]
         for position, (counts, bound) in enumerate(zip(pooled, bounds, strict=True)):
             sets = shown[position].counts if position in shown else None
             view = constraints.view(records, counts, root, sets, -(-members // records))
             asked = (constraint for constraint in bound if not (below and constraint.reading.of_record))
-            if not all(constraint.holds(view) for constraint in asked):
+            if not accepts_all(asked, view):
                 return False
         return True
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.alignment import first_nodes
 from hierdata.engines.alignment.kernels.arrays import CHILD_COUNT, FIRST_CHILD, FIRST_NODE, KIND
 from hierdata.engines.alignment.kernels.closeness import BITS, FOREIGN_SET, ClosenessChecks, find_close
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, accepts_all
 from hierdata.forest.forest import MISSING, Forest
 from hierdata.privacy.base import FOREIGN, Closeness, Constraint
 
@@ -146,7 +146,7 @@ class Closing:
         """Return whether the class as a whole may be published."""
         root = self._root(rows)
         view = self._constraints.view(len(members), {}, root)
-        if not all(constraint.holds(view) for constraint in self._constraints.on_records):
+        if not accepts_all(self._constraints.on_records, view):
             return False
         at_root = self.others.get(0, ())
         return bool(self._find_close(rows[:1], members[:, :1])[0]) and all(
@@ -198,7 +198,7 @@ class Closing:
                 self._answers.clear()
             counts = Counter(codes[codes >= 0].tolist())
             view = self._constraints.view(len(codes), counts, root)
-            answer = self._answers[key] = all(constraint.holds(view) for constraint in asked)
+            answer = self._answers[key] = accepts_all(asked, view)
         return answer
 
     def _root(self, rows: Rows) -> tuple[int, ...]:

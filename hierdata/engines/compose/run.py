@@ -12,7 +12,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints, StepInput, silent
+from hierdata.engines.base import Constraints, StepInput, accepts_all, silent
 from hierdata.engines.compose.kernel import (
     NEVER,
     ComposedClasses,
@@ -23,7 +23,7 @@ from hierdata.engines.compose.kernel import (
     fill,
 )
 from hierdata.engines.mondrian.run import mondrian
-from hierdata.engines.rows.constraints import accepts_all, check_classes, foreign
+from hierdata.engines.rows.constraints import check_classes, foreign
 from hierdata.engines.rows.table import (
     RowLine,
     class_sizes,
@@ -99,13 +99,12 @@ class PackedModels:
         codes = codes_of(forest, scope)
         bounds: list[ClosenessBound] = []
         fixed = False
-        for position, models in enumerate(constraints.on_values[scope.kind]):
-            for constraint in models:
-                stated = constraint.closeness
-                if stated is None or len(stated.set_of) > _SETS or foreign(stated, codes[:, position]).any():
-                    fixed = True
-                else:
-                    bounds.append(ClosenessBound.of(position, stated))
+        for position, constraint in constraints.on_type(scope.kind):
+            stated = constraint.closeness
+            if stated is None or len(stated.set_of) > _SETS or foreign(stated, codes[:, position]).any():
+                fixed = True
+            else:
+                bounds.append(ClosenessBound.of(position, stated))
         fixed |= sum(len(bound.sets) for bound in bounds) > _SETS
         largest = min([LARGEST, len(codes), *(bound.largest for bound in bounds)])
         return cls(() if fixed else tuple(bounds), fixed, largest)

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, accepts_all
 from hierdata.engines.guarding.contents import LARGEST, Excess, GroupContents, count_groups, uncovered_records
 from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing, suppress_below
 from hierdata.forest.forest import Forest
@@ -207,7 +207,7 @@ def holds_at_roots(suppressed: GroupContents, quasi: int, constraints: Constrain
     ``quasi`` is the number of quasi-identifiers of a record's root.
     """
     view = constraints.view(suppressed.records, {}, [0] * quasi)
-    return all(constraint.holds(view) for constraint in constraints.on_records)
+    return accepts_all(constraints.on_records, view)
 
 
 def weigh_classes(

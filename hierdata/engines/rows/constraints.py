@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.number import plain
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, accepts_all
 from hierdata.engines.rows.kernel import Caps
 from hierdata.engines.rows.table import class_sizes, codes_of, dense, joins, nodes_of
 from hierdata.forest.forest import MISSING, Forest, Scope, look_up
@@ -103,11 +103,6 @@ def check_classes(
     return holds
 
 
-def accepts_all(constraints: tuple[Constraint, ...], view: ClassView) -> bool:
-    """Whether all constraints hold for a view."""
-    return all(constraint.holds(view) for constraint in constraints)
-
-
 class Question:
     """A constraint that is checked once for each summary of a view."""
 
@@ -179,11 +174,11 @@ class ClassConstraints:
         constraints = self._constraints
         if constraints.on_records:
             view = constraints.view(counted.records, {}, counted.root)
-            if not all(constraint.holds(view) for constraint in constraints.on_records):
+            if not accepts_all(constraints.on_records, view):
                 return False
         for counts, (_, bound) in zip(counted.counts, self._attributes, strict=True):
             view = constraints.view(counted.records, counts, counted.root)
-            if not all(constraint.holds(view) for constraint in bound):
+            if not accepts_all(bound, view):
                 return False
         return True
 
