@@ -35,7 +35,7 @@ BUDGETS: dict[str, int] = {
     "documents": 6048,
     "domains": 4802,
     "drafting": 4270,
-    "engines": 21415,
+    "engines": 21485,
     "executors": 1754,
     "forest": 2040,
     "ground": 993,
