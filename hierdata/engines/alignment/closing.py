@@ -96,8 +96,10 @@ def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
         paths=packed,
         counts=counts,
         first_set=np.array(first_set, np.int64),
-        weight=_column(one.weight[held_set] for _, _, one in checks for held_set in one.weighted_sets),
-        expected=_column(one.expected[held_set] for _, _, one in checks for held_set in one.weighted_sets),
+        weight=_column(bound.weight[held_set] for _, _, bound in checks for held_set in bound.weighted_sets),
+        expected=_column(
+            bound.expected[held_set] for _, _, bound in checks for held_set in bound.weighted_sets
+        ),
         total=_column(closeness.total for _, _, closeness in checks),
         limit=_column(
             closeness.bound.numerator * closeness.scale * closeness.total for _, _, closeness in checks

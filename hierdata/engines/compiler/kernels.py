@@ -131,12 +131,12 @@ class Kernel(CPUDispatcher):
             self._cache = self.compiled_code
             with global_compiler_lock:
                 context: Any = self.targetctx
-                found = self.shipped_code.load_overload(arguments, context)
-                if found is None:
-                    found = self.compiled_code.load_overload(arguments, context)
-                if found is not None:
-                    context.insert_user_function(found.entry_point, found.fndesc, [found.library])
-                    self.add_overload(found)
+                compiled = self.shipped_code.load_overload(arguments, context)
+                if compiled is None:
+                    compiled = self.compiled_code.load_overload(arguments, context)
+                if compiled is not None:
+                    context.insert_user_function(compiled.entry_point, compiled.fndesc, [compiled.library])
+                    self.add_overload(compiled)
         return arguments in self.overloads
 
     @cached_property

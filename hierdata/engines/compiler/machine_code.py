@@ -138,9 +138,11 @@ class _BranchingCode(_Code):
         numba optimizes cheaply first, to find operations of reference counting that it can leave out; lean
         kernels have none.
         """
-        own: Any = self
-        manager, builder = own._codegen._module_pass_manager(opt=2, loop_vectorize=False, slp_vectorize=False)
-        manager.run(own._final_module, builder)
+        code: Any = self
+        manager, builder = code._codegen._module_pass_manager(
+            opt=2, loop_vectorize=False, slp_vectorize=False
+        )
+        manager.run(code._final_module, builder)
 
     def _optimize_functions(self, module: Any) -> None:
         """Tidy up each function; all are optimized together."""
@@ -157,14 +159,14 @@ class _InnerCode(_Code):
 
     def get_pointer_to_function(self, name: str) -> int:
         """Return 0: no function has an address of its own."""
-        own: Any = self
-        own._ensure_finalized()
+        code: Any = self
+        code._ensure_finalized()
         return 0
 
     def serialize_using_object_code(self) -> Any:
         """Return what is kept on disk."""
-        own: Any = self
-        return own.serialize_using_bitcode()
+        code: Any = self
+        return code.serialize_using_bitcode()
 
     def _optimize_functions(self, module: Any) -> None:
         """Tidy up each function; it is optimized where it is called."""
@@ -175,9 +177,9 @@ class _InnerCode(_Code):
 
     def _finalize_final_module(self) -> None:
         """Make no machine code."""
-        own: Any = self
-        own._finalize_dynamic_globals()
-        own._finalized = True
+        code: Any = self
+        code._finalize_dynamic_globals()
+        code._finalized = True
 
 
 class _NoGenerator:
@@ -224,8 +226,8 @@ class KernelCompiler(Compiler):
         self, types: Any, target: Any, library: Any, arguments: Any, answer: Any, settings: Any, local: Any
     ) -> None:
         base: Any = super()
-        own: Any = KernelSettings
-        base.__init__(types, target, library, arguments, answer, own(settings), local)
+        make_settings: Any = KernelSettings
+        base.__init__(types, target, library, arguments, answer, make_settings(settings), local)
 
     def define_pipelines(self) -> list[Any]:
         """Return numba's steps; for kernels that create no arrays, only those that such kernels need."""
@@ -240,8 +242,8 @@ class KernelCompiler(Compiler):
     def _compile_core(self) -> Any:
         state: Any = self.state
         if state.library is None:
-            own: Any = _Code if state.flags.nrt and self._vectorizes else _BranchingCode
-            kind = _InnerCode if self._is_inner(state) else own
+            kind_of_code: Any = _Code if state.flags.nrt and self._vectorizes else _BranchingCode
+            kind = _InnerCode if self._is_inner(state) else kind_of_code
             state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
         base: Any = super()
@@ -304,16 +306,16 @@ def _unserialize(api: Any, value: Any) -> Any:
 
 def _look_up(api: Any, wanted: type) -> Any:
     home = api.import_module(api.context.insert_const_string(api.module, wanted.__module__))
-    found = api.object_getattr_string(home, wanted.__qualname__)
+    class_ = api.object_getattr_string(home, wanted.__qualname__)
     api.decref(home)
-    return found
+    return class_
 
 
 def _box_named_tuple(kind: Any, value: Any, c: Any) -> Any:
     """Emit code for ``tuple.__new__(kind, items)``: the constructor of a named tuple is a Python function."""
-    own = _unserialize(c.pyapi, _serialize(c.pyapi, kind.instance_class))
+    named = _unserialize(c.pyapi, _serialize(c.pyapi, kind.instance_class))
     plain, items = _look_up(c.pyapi, tuple), boxing.box_tuple(kind, value, c)
-    made = c.pyapi.call_method(plain, "__new__", (own, items))
-    for one in (own, plain, items):
-        c.pyapi.decref(one)
+    made = c.pyapi.call_method(plain, "__new__", (named, items))
+    for each in (named, plain, items):
+        c.pyapi.decref(each)
     return made

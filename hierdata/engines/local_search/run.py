@@ -124,10 +124,10 @@ class ExchangedClasses(Alignment):
 
     def calls(self) -> list[KernelCall]:
         """Return the calls of kernels, those first that take longest to compile."""
-        visits, found = np.zeros(1, np.int64), (self._search, self._best, self._tried)
+        visits, search = np.zeros(1, np.int64), (self._search, self._best, self._tried)
         rows, open_ = self.representative[:0], self._buffers.open_[:0]
         return [
-            KernelCall(seek, (visits, 0, self.least, self.largest, *found)),
+            KernelCall(seek, (visits, 0, self.least, self.largest, *search)),
             KernelCall(enter, (0, rows, 0, open_, 0, NOBODY, self._search)),
             KernelCall(gather, (0, visits, self.largest, self._search, self._tried)),
         ]

@@ -266,10 +266,10 @@ def nearest(
     wanted = len(out)
     width = nodes.shape[1]
     count = 0
-    seen = 0
-    while seen < at_most and (seen < window or count == 0):
-        this_class = start + seen if start + seen < len(sizes) else start + seen - len(sizes)
-        seen += 1
+    compared = 0
+    while compared < at_most and (compared < window or count == 0):
+        this_class = start + compared if start + compared < len(sizes) else start + compared - len(sizes)
+        compared += 1
         if refused[this_class] == stamp:
             continue
         distance = np.int64(0)
@@ -291,7 +291,7 @@ def nearest(
             if member >= 0 or not keeps_caps(0, filled, members, caps):
                 continue
         count = insert_at(rank, this_class, distance, count, out, distances)
-    return count, seen
+    return count, compared
 
 
 @jit

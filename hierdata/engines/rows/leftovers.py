@@ -137,11 +137,11 @@ class _Attachment:
         while True:
             near, distances = np.empty((2, wanted), np.int64)
             at_most = min(self._window + self._spare, len(self._made.sizes))
-            count, seen = nearest(
+            count, compared = nearest(
                 row, start, self._window, at_most, self._stamp, self._recurring, near, distances,
                 self._rows, self._made, self._caps, self._members,
             )  # fmt: skip
-            self._spare -= max(0, seen - self._window)
+            self._spare -= max(0, compared - self._window)
             for this_class in near[:count].tolist():
                 if self._accepts(row, this_class):
                     return int(this_class)

@@ -68,10 +68,10 @@ class Specialize(Engine):
         from hierdata.forest.sensitive_facts import take_out_facts
 
         step = _with_facts(step)
-        found = leave_out_frequent(step, self.effort, self._way)
-        if found is None:
-            found = specialize(step, self.effort, self._way)
-        return take_out_facts(step.forest, found)
+        partition = leave_out_frequent(step, self.effort, self._way)
+        if partition is None:
+            partition = specialize(step, self.effort, self._way)
+        return take_out_facts(step.forest, partition)
 
     def calls(self, forest: Forest, constraints: Constraints) -> list[KernelCall]:
         """Return calls of the kernels that take longest to compile, but for the first of them."""
@@ -93,9 +93,9 @@ class Specialize(Engine):
         """Return a copy that searches by what loses least; an equal one if nothing was good in all blocks."""
         from hierdata.engines.specialize.run import Way, choose_way
 
-        own = self.model_copy()
-        own._way = choose_way({way: trial for way, trial in trials.items() if isinstance(way, Way)})
-        return own
+        chosen = self.model_copy()
+        chosen._way = choose_way({way: trial for way, trial in trials.items() if isinstance(way, Way)})
+        return chosen
 
 
 def _with_facts(step: StepInput) -> StepInput:

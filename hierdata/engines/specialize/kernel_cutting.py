@@ -19,11 +19,11 @@ def add_supports(
     occurrences: NDArray[np.float64],
 ) -> None:
     """Add pairs of record and node, with their numbers of occurrences, to the rows of the records' groups."""
-    for at in range(len(records)):
-        group = group_of[records[at]]
+    for pair in range(len(records)):
+        group = group_of[records[pair]]
         if group >= 0:
-            support[group, nodes[at]] += 1
-            occurrences[group, nodes[at]] += counts[at]
+            support[group, nodes[pair]] += 1
+            occurrences[group, nodes[pair]] += counts[pair]
 
 
 @lean
