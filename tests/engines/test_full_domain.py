@@ -17,7 +17,7 @@ from hierdata.domains import DOMAINS
 from hierdata.engines import Constraints
 from hierdata.engines.base import StepInput
 from hierdata.engines.full_domain.engine import FullDomain
-from hierdata.engines.full_domain.kernel import sum_equal_lines
+from hierdata.engines.full_domain.kernel import GroupTable, sum_equal_lines
 from hierdata.engines.rows.constraints import check_classes
 from hierdata.engines.rows.table import nodes_of
 from hierdata.forest.forest import Forest, Scope
@@ -166,15 +166,15 @@ def test_equal_rows_are_added_up() -> None:
     for width in (0, 1, 3):
         values = rng.integers(0, 9, (5_000, width)).astype(np.int32)
         sizes, sums = rng.integers(1, 9, 5_000), rng.integers(0, 9, (5_000, 2))
-        own, own_sizes, own_sums, of = sum_equal_lines(values, sizes, sums)
+        (merged, merged_sizes, merged_sums), of = sum_equal_lines(GroupTable(values, sizes, sums))
         expected: dict[tuple[int, ...], list[int]] = {}
         for line, row in enumerate(map(tuple, values.tolist())):
             held = expected.setdefault(row, [0, 0, 0])
             for at, number in enumerate((sizes[line], *sums[line])):
                 held[at] += int(number)
-        assert [tuple(row) for row in own.tolist()] == list(expected)
-        assert np.column_stack([own_sizes, own_sums]).tolist() == list(expected.values())
-        assert (own[of] == values).all()
+        assert [tuple(row) for row in merged.tolist()] == list(expected)
+        assert np.column_stack([merged_sizes, merged_sums]).tolist() == list(expected.values())
+        assert (merged[of] == values).all()
 
 
 # Through files
