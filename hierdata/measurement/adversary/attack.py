@@ -17,7 +17,7 @@ from scipy import sparse
 from hierdata.forest.forest import Forest
 from hierdata.measurement.adversary.embedding import KnownFacts
 from hierdata.measurement.adversary.forms import Forms, Index
-from hierdata.measurement.adversary.kernel import Shares, Told, add_rows, weigh_values
+from hierdata.measurement.adversary.kernel import ShareRows, Shares, add_rows, weigh_values
 from hierdata.measurement.adversary.knowledge import Curiosity, Knowledge, KnownTree
 
 _ROUNDED = 1e-9
@@ -324,7 +324,7 @@ class Guessed:
     values: int
     common: int
     shares: Shares
-    by_form: Told
+    by_form: ShareRows
 
     def weigh_values(
         self,
@@ -388,9 +388,11 @@ def _count_pairs(
     return sparse.coo_matrix((np.ones(len(rows)), (rows, columns)), (height, width)).tocsr()
 
 
-def _rows_of(matrix: sparse.csr_matrix) -> Told:
+def _rows_of(matrix: sparse.csr_matrix) -> ShareRows:
     rows = matrix.tocsr()
-    return Told(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(np.float64))
+    return ShareRows(
+        rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(np.float64)
+    )
 
 
 def true_values(forest: Forest, vertex: int, kind: int, position: int) -> Counter[int]:

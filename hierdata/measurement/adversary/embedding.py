@@ -29,18 +29,18 @@ class Vertices(NamedTuple):
 class KnownFacts(NamedTuple):
     """What is known of a victim.
 
-    By vertex: ``above`` its parent, ``kind`` its type, ``own`` its facts and ``below`` the facts at it or its
-    descendants, as masks. By fact: ``at`` its vertex, ``position`` its quasi-identifier (-1: the vertex is
-    there, which is the fact), ``first`` where its row of ``covers`` begins, which tells for each node whether
-    it covers the value. ``masks`` are all sets of facts, larger ones first; those of n facts begin at
-    ``of_size[n]``.
+    By vertex: ``above`` its parent, ``kind`` its type, ``facts`` its facts and ``below`` the facts at it or
+    its descendants, as masks. By fact: ``vertex`` its vertex, ``position`` its quasi-identifier (-1: the
+    vertex is there, which is the fact), ``first`` where its row of ``covers`` begins, which tells for each
+    node whether it covers the value. ``masks`` are all sets of facts, larger ones first; those of n facts
+    begin at ``of_size[n]``.
     """
 
     above: NDArray[np.int64]
     kind: NDArray[np.int64]
-    own: NDArray[np.int64]
+    facts: NDArray[np.int64]
     below: NDArray[np.int64]
-    at: NDArray[np.int64]
+    vertex: NDArray[np.int64]
     position: NDArray[np.int64]
     first: NDArray[np.int64]
     covers: NDArray[np.bool_]
@@ -67,15 +67,15 @@ class RecordSpace(NamedTuple):
 @jit
 def make_space(known: KnownFacts, sizes: NDArray[np.int64]) -> RecordSpace:
     """Return space for records of these sizes."""
-    own, largest = len(known.above), np.int64(1)
+    count, largest = len(known.above), np.int64(1)
     for size in sizes:
         largest = max(largest, size)
     return RecordSpace(
-        np.zeros((own, largest), np.int64),
-        np.zeros((own, largest), np.bool_),
-        np.empty(own, np.int64),
-        np.empty((own, own), np.int64),
-        np.empty(own + 1, np.int64),
+        np.zeros((count, largest), np.int64),
+        np.zeros((count, largest), np.bool_),
+        np.empty(count, np.int64),
+        np.empty((count, count), np.int64),
+        np.empty(count + 1, np.int64),
         np.empty(largest, np.int64),
         np.empty(largest, np.int64),
     )
@@ -95,19 +95,19 @@ def count_facts(mask: int) -> int:
 def cover(root: int, size: int, vertices: Vertices, known: KnownFacts, space: RecordSpace) -> None:
     """Find for each known vertex and each vertex of its type the facts that would agree."""
     covered, laid, covers = space.covered, space.laid, known.covers
-    for own in range(len(known.above)):
-        laid[own] = -1
-        for place in range(size):
-            covered[own, place] = 0
-    for fact in range(len(known.at)):
-        own, position, first = known.at[fact], known.position[fact], known.first[fact]
-        kind, bit = known.kind[own], 1 << fact
-        for place in range(size):
-            vertex = root + place
+    for known_vertex in range(len(known.above)):
+        laid[known_vertex] = -1
+        for offset in range(size):
+            covered[known_vertex, offset] = 0
+    for fact in range(len(known.vertex)):
+        known_vertex, position, first = known.vertex[fact], known.position[fact], known.first[fact]
+        kind, bit = known.kind[known_vertex], 1 << fact
+        for offset in range(size):
+            vertex = root + offset
             if vertices.kind[vertex] == kind and (
                 position < 0 or covers[first + vertices.nodes[vertices.first_node[vertex] + position]]
             ):
-                covered[own, place] |= bit
+                covered[known_vertex, offset] |= bit
 
 
 @part
@@ -117,19 +117,21 @@ def lay(mask: int, root: int, size: int, vertices: Vertices, known: KnownFacts, 
     What was found for another mask since ``cover`` is found again only where other facts are asked.
     """
     covered, hosts, laid, kinds = space.covered, space.hosts, space.laid, vertices.kind
-    for own in range(len(known.above) - 1, -1, -1):
-        below = known.below[own] & mask
-        if laid[own] == below or (own > 0 and not below):
+    for known_vertex in range(len(known.above) - 1, -1, -1):
+        below = known.below[known_vertex] & mask
+        if laid[known_vertex] == below or (known_vertex > 0 and not below):
             continue
-        laid[own] = below
-        kind, asked = known.kind[own], known.own[own] & mask
-        for place in range(size if own else 1):
-            hosts[own, place] = (
-                kinds[root + place] == kind
-                and (covered[own, place] & asked) == asked
+        laid[known_vertex] = below
+        kind, asked = known.kind[known_vertex], known.facts[known_vertex] & mask
+        for offset in range(size if known_vertex else 1):
+            hosts[known_vertex, offset] = (
+                kinds[root + offset] == kind
+                and (covered[known_vertex, offset] & asked) == asked
                 and (
                     below == asked
-                    or _place_children(mask, own, root + place, root, -1, -1, vertices, known, space)
+                    or _place_children(
+                        mask, known_vertex, root + offset, root, -1, -1, vertices, known, space
+                    )
                 )
             )
     return bool(hosts[0, 0])
@@ -138,7 +140,7 @@ def lay(mask: int, root: int, size: int, vertices: Vertices, known: KnownFacts, 
 @part
 def _place_children(
     mask: int,
-    own: int,
+    parent: int,
     vertex: int,
     root: int,
     fixed: int,
@@ -153,12 +155,12 @@ def _place_children(
     are children never stands in the way of another; the others are tried in all ways.
     """
     needed = 0
-    for child in range(own + 1, len(known.above)):
-        if known.above[child] == own and child != fixed and known.below[child] & mask:
+    for child in range(parent + 1, len(known.above)):
+        if known.above[child] == parent and child != fixed and known.below[child] & mask:
             needed += 1
     waiting = 0
-    for child in range(own + 1, len(known.above)):
-        if known.above[child] == own and child != fixed and known.below[child] & mask:
+    for child in range(parent + 1, len(known.above)):
+        if known.above[child] == parent and child != fixed and known.below[child] & mask:
             count = _list_choices(child, vertex, root, taken, needed, waiting, vertices, space)
             if count == 0:
                 return False
@@ -169,7 +171,7 @@ def _place_children(
 @inline_kernel
 def _has_space(
     mask: int,
-    own: int,
+    parent: int,
     vertex: int,
     root: int,
     fixed: int,
@@ -179,12 +181,12 @@ def _has_space(
 ) -> bool:
     """Return whether wherever the child ``fixed`` lies, each other child has as many choices as there are."""
     needed = 0
-    for child in range(own + 1, len(known.above)):
-        if known.above[child] == own and known.below[child] & mask:
+    for child in range(parent + 1, len(known.above)):
+        if known.above[child] == parent and known.below[child] & mask:
             needed += 1
-    for child in range(own + 1, len(known.above)):
+    for child in range(parent + 1, len(known.above)):
         if (
-            known.above[child] == own
+            known.above[child] == parent
             and child != fixed
             and known.below[child] & mask
             and _list_choices(child, vertex, root, -1, needed, 0, vertices, space) < needed
@@ -221,8 +223,8 @@ def _list_choices(
 def _choose_apart(count: int, space: RecordSpace) -> bool:
     """Return whether each of the first rows can choose another number; a row ends with -1."""
     choices, chosen = space.choices, space.chosen
-    for own in range(count + 1):
-        chosen[own] = -1
+    for row_number in range(count + 1):
+        chosen[row_number] = -1
     row = 0
     while 0 <= row < count:
         chosen[row] += 1
@@ -256,19 +258,19 @@ def find_images(
     images, following = space.images, space.following
     images[0], count, step = root, 1, 0
     while step + 1 < len(path) and path[step + 1] >= 0 and known.below[path[step + 1]] & mask:
-        above, own = path[step], path[step + 1]
-        found = 0
-        for at in range(count):
-            vertex = images[at]
-            every = _has_space(mask, above, vertex, root, own, vertices, known, space)
+        above, child = path[step], path[step + 1]
+        following_count = 0
+        for number in range(count):
+            vertex = images[number]
+            every = _has_space(mask, above, vertex, root, child, vertices, known, space)
             first = vertices.first_child[vertex]
             for other in range(first, first + vertices.child_count[vertex]):
-                if space.hosts[own, other - root] and (
-                    every or _place_children(mask, above, vertex, root, own, other, vertices, known, space)
+                if space.hosts[child, other - root] and (
+                    every or _place_children(mask, above, vertex, root, child, other, vertices, known, space)
                 ):
-                    following[found] = other
-                    found += 1
-        for at in range(found):
-            images[at] = following[at]
-        count, step = found, step + 1
+                    following[following_count] = other
+                    following_count += 1
+        for number in range(following_count):
+            images[number] = following[number]
+        count, step = following_count, step + 1
     return count

@@ -20,7 +20,7 @@ from hierdata.measurement.adversary.embedding import (
 )
 
 
-class Told(NamedTuple):
+class ShareRows(NamedTuple):
     """Rows of shares: row r has the values ``codes[first[r] : first[r + 1]]`` with these ``shares``."""
 
     first: NDArray[np.int64]
@@ -31,14 +31,14 @@ class Told(NamedTuple):
 class Shares(NamedTuple):
     """The shares of an attribute's values where a vertex is published.
 
-    Row ``place[v]`` of ``told`` is about vertex v: the shares of the vertices that look as it does. ``kind``
+    Row ``row[v]`` of ``rows`` is about vertex v: the shares of the vertices that look as it does. ``kind``
     is the attribute's type, ``depth[t]`` the depth of type t.
     """
 
     kind: int
     depth: NDArray[np.int64]
-    place: NDArray[np.int64]
-    told: Told
+    row: NDArray[np.int64]
+    rows: ShareRows
 
 
 class Sum(NamedTuple):
@@ -61,14 +61,16 @@ def count_first_agreeing(
 
     It agrees with at most ``most`` of them.
     """
-    found = most.copy()
+    counts = most.copy()
     space = make_space(known, sizes)
-    for at in range(len(roots)):
-        if found[at]:
-            cover(roots[at], sizes[at], vertices, known, space)
-        while found[at] and not lay((1 << found[at]) - 1, roots[at], sizes[at], vertices, known, space):
-            found[at] -= 1
-    return found
+    for number in range(len(roots)):
+        if counts[number]:
+            cover(roots[number], sizes[number], vertices, known, space)
+        while counts[number] and not lay(
+            (1 << counts[number]) - 1, roots[number], sizes[number], vertices, known, space
+        ):
+            counts[number] -= 1
+    return counts
 
 
 @jit
@@ -83,15 +85,15 @@ def count_agreeing(
 
     ``masks`` are the sets to try, larger ones first.
     """
-    found = np.zeros(len(roots), np.int64)
+    counts = np.zeros(len(roots), np.int64)
     space = make_space(known, sizes)
-    for at in range(len(roots)):
-        cover(roots[at], sizes[at], vertices, known, space)
+    for number in range(len(roots)):
+        cover(roots[number], sizes[number], vertices, known, space)
         for mask in masks:
-            if lay(mask, roots[at], sizes[at], vertices, known, space):
-                found[at] = count_facts(mask)
+            if lay(mask, roots[number], sizes[number], vertices, known, space):
+                counts[number] = count_facts(mask)
                 break
-    return found
+    return counts
 
 
 @jit
@@ -115,13 +117,13 @@ def weigh_values(
     agrees with, -1 for records that are no candidates.
     """
     space, values = make_space(known, sizes), weights.shape[1]
-    told = Sum(np.zeros(values), np.empty(values, np.int64), np.zeros(1, np.int64))
+    sums = Sum(np.zeros(values), np.empty(values, np.int64), np.zeros(1, np.int64))
     images = np.empty((2, len(space.images)), np.int64)
-    for at in range(len(roots)):
-        cover(roots[at], sizes[at], vertices, known, space)
+    for number in range(len(roots)):
+        cover(roots[number], sizes[number], vertices, known, space)
         _weigh_record(
-            roots[at], sizes[at], float(records[at]), agreed[:, at],
-            vertices, known, paths, shares, space, images, told, weights,
+            roots[number], sizes[number], float(records[number]), agreed[:, number],
+            vertices, known, paths, shares, space, images, sums, weights,
         )  # fmt: skip
 
 
@@ -137,44 +139,44 @@ def _weigh_record(
     shares: Shares,
     space: RecordSpace,
     images: NDArray[np.int64],
-    told: Sum,
+    sums: Sum,
     weights: NDArray[np.float64],
 ) -> None:
-    """Add what a record tells; ``images`` is space for two rows of vertices, ``told`` for their values."""
+    """Add what a record tells; ``images`` is space for two rows of vertices, ``sums`` for their values."""
     before = -1
     for facts in range(len(paths)):
-        own = agreed[facts]
-        if own < 0 or paths[facts, 0] < 0:
+        most = agreed[facts]
+        if most < 0 or paths[facts, 0] < 0:
             continue
         count = 0
-        last = known.of_size[own - 1] if own else len(known.masks)
-        for mask in known.masks[known.of_size[own] : last]:
+        last = known.of_size[most - 1] if most else len(known.masks)
+        for mask in known.masks[known.of_size[most] : last]:
             if mask >> facts:  # sets of one size rise
                 break
             if lay(mask, root, size, vertices, known, space):
-                found = find_images(mask, root, vertices, known, space, paths[facts])
-                count = _insert(images[0], count, space.images[:found])
+                image_count = find_images(mask, root, vertices, known, space, paths[facts])
+                count = _insert(images[0], count, space.images[:image_count])
         # With one fact more the images are often the same.
         if count != before or not _are_equal(images, count):
-            _sum_values(images[0, :count], weight, vertices, shares, told)
-            for place in range(count):
-                images[1, place] = images[0, place]
+            _sum_values(images[0, :count], weight, vertices, shares, sums)
+            for index in range(count):
+                images[1, index] = images[0, index]
             before = count
-        _add_sum(told, weights[facts])
+        _add_sum(sums, weights[facts])
 
 
 @inline_kernel
 def _insert(numbers: NDArray[np.int64], count: int, others: NDArray[np.int64]) -> int:
     """Insert other numbers among the first ones, all ascending and each once; return how many there are."""
     for other in others:
-        at = count
-        while at and numbers[at - 1] > other:
-            at -= 1
-        if at and numbers[at - 1] == other:
+        position = count
+        while position and numbers[position - 1] > other:
+            position -= 1
+        if position and numbers[position - 1] == other:
             continue
-        for behind in range(count, at, -1):
+        for behind in range(count, position, -1):
             numbers[behind] = numbers[behind - 1]
-        numbers[at] = other
+        numbers[position] = other
         count += 1
     return count
 
@@ -183,19 +185,19 @@ def _insert(numbers: NDArray[np.int64], count: int, others: NDArray[np.int64]) -
 def _are_equal(rows: NDArray[np.int64], count: int) -> bool:
     """Return whether two rows begin with the same numbers."""
     equal = True
-    for place in range(count):
-        equal &= rows[0, place] == rows[1, place]
+    for index in range(count):
+        equal &= rows[0, index] == rows[1, index]
     return equal
 
 
 @inline_kernel
 def _sum_values(
-    images: NDArray[np.int64], weight: float, vertices: Vertices, shares: Shares, told: Sum
+    images: NDArray[np.int64], weight: float, vertices: Vertices, shares: Shares, sums: Sum
 ) -> None:
     """Divide a weight equally among the vertices at or below images that have the attribute."""
-    for place in range(told.used[0]):
-        told.weights[told.codes[place]] = 0
-    told.used[0] = 0
+    for index in range(sums.used[0]):
+        sums.weights[sums.codes[index]] = 0
+    sums.used[0] = 0
     total = 0
     for image in images:
         first, last = _find_places(image, vertices, shares)
@@ -206,42 +208,42 @@ def _sum_values(
         first, last = _find_places(image, vertices, shares)
         for vertex in range(first, last):
             if vertices.kind[vertex] == shares.kind:
-                row = shares.place[vertex]
+                row = shares.row[vertex]
                 if row != held:
-                    _sum_row(held, times * weight / total, shares.told, told)
+                    _sum_row(held, times * weight / total, shares.rows, sums)
                     held, times = row, 0
                 times += 1
     if times:
-        _sum_row(held, times * weight / total, shares.told, told)
+        _sum_row(held, times * weight / total, shares.rows, sums)
 
 
 @inline_kernel
-def _sum_row(row: int, factor: float, rows: Told, told: Sum) -> None:
+def _sum_row(row: int, factor: float, rows: ShareRows, sums: Sum) -> None:
     if factor > 0:
         for entry in range(rows.first[row], rows.first[row + 1]):
             code = rows.codes[entry]
-            if told.weights[code] == 0:
-                told.codes[told.used[0]] = code
-                told.used[0] += 1
-            told.weights[code] += factor * rows.shares[entry]
+            if sums.weights[code] == 0:
+                sums.codes[sums.used[0]] = code
+                sums.used[0] += 1
+            sums.weights[code] += factor * rows.shares[entry]
 
 
 @inline_kernel
-def _add_sum(told: Sum, weights: NDArray[np.float64]) -> None:
-    for place in range(told.used[0]):
-        code = told.codes[place]
-        weights[code] += told.weights[code]
+def _add_sum(sums: Sum, weights: NDArray[np.float64]) -> None:
+    for index in range(sums.used[0]):
+        code = sums.codes[index]
+        weights[code] += sums.weights[code]
 
 
 @lean
 def add_rows(
-    rows: NDArray[np.int64], factors: NDArray[np.int64], told: Told, weights: NDArray[np.float64]
+    rows: NDArray[np.int64], factors: NDArray[np.int64], shares: ShareRows, weights: NDArray[np.float64]
 ) -> None:
     """Add to ``weights`` some rows of shares, each times the factor of its row."""
     for row in rows:
         factor = float(factors[row])
-        for entry in range(told.first[row], told.first[row + 1]):
-            weights[told.codes[entry]] += factor * told.shares[entry]
+        for entry in range(shares.first[row], shares.first[row + 1]):
+            weights[shares.codes[entry]] += factor * shares.shares[entry]
 
 
 @inline_kernel
