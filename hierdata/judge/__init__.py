@@ -15,14 +15,12 @@ from itertools import repeat
 
 from hierdata.documents.document import Document
 from hierdata.judge.attribute import SensitiveValues
-from hierdata.judge.checks import count_wrong_pseudonyms
+from hierdata.judge.checks import DerivedCheck, count_wrong_pseudonyms
 from hierdata.judge.classes import JudgedClasses
-from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.groups import judge_groups
 from hierdata.judge.knowledge.judged import FactTranslation
-from hierdata.judge.mixed import MixedReader
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
-from hierdata.judge.reading import Reading
+from hierdata.judge.reading import MixedReader, Reading
 from hierdata.judge.rules import (
     DerivedRule,
     ItemFilter,

@@ -17,12 +17,10 @@ from typing import Any
 
 from hierdata.documents.document import Document, Scalar
 from hierdata.judge.attribute import RESPELLED, SensitiveValues
-from hierdata.judge.checks import Marks, count_wrong_pseudonyms
+from hierdata.judge.checks import DerivedCheck, Marks, count_wrong_pseudonyms
 from hierdata.judge.classes import JudgedClasses
-from hierdata.judge.derived import DerivedCheck
 from hierdata.judge.knowledge.judged import FactTranslation
-from hierdata.judge.mixed import MixedReader
-from hierdata.judge.reading import JudgedRecord, Reading
+from hierdata.judge.reading import JudgedRecord, MixedReader, Reading
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 
 _MARSHALLED = frozenset({str, int, bool, type(None)})
