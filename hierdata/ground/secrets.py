@@ -107,11 +107,6 @@ class Key:
         return "Key(...)"
 
 
-def key_of(stated: bytes | None) -> Key | None:
-    """Return the given key, None if there is none. Raises PolicyError."""
-    return None if stated is None else Key(stated)
-
-
 def random_key() -> Key:
     """Return a random key that is not stored anywhere and ends with the run."""
     return Key(os.urandom(LEAST))

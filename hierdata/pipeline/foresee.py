@@ -17,8 +17,7 @@ from hierdata.ground.errors import HierdataError, InputError, PromiseError
 from hierdata.metrics.kept import KeptWorth, WorthShares
 from hierdata.metrics.tallies import count_part
 from hierdata.pipeline.block import Block, Load
-from hierdata.pipeline.cluster import ClusterBlock
-from hierdata.pipeline.forecast import estimate_seconds
+from hierdata.pipeline.cluster import ClusterBlock, estimate_seconds
 from hierdata.pipeline.look_over import open_shaped
 from hierdata.pipeline.publish import TallyBlock
 from hierdata.pipeline.search import NO_CLASS, nothing_holds

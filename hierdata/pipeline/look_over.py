@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hierdata.documents.document import Document
 from hierdata.ground.progress import Progress, count_items, silent
-from hierdata.ground.secrets import key_of
+from hierdata.ground.secrets import Key
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data, load, name_positions
 from hierdata.policy.plan.plan import Prepared, list_plugins, prepare
@@ -78,7 +78,7 @@ def look_over(
     from hierdata.pipeline.shape import shape_apart
     from hierdata.pipeline.survey import check_key, hints_of, survey_splits
 
-    treated = treatment(policy, key_of(key), again=again)
+    treated = treatment(policy, None if key is None else Key(key), again=again)
     collection = collect(source, policy, staging)
     count = len(list_splits(collection))
     resources = resources or Resources()

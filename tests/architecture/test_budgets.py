@@ -71,7 +71,6 @@ SMALL = {
     "ground/parents.py": "every room may import it, so each file is for itself",
     "ground/progress.py": "every room may import it, so each file is for itself",
     "ground/version.py": "every room may import it, so each file is for itself",
-    "pipeline/forecast.py": "what is said before a long search",
     "pipeline/plugins.py": "one command's step",
     "policy/spec/safe_harbor.py": "the identifiers of a regulation, apart from what checks them",
     "policy/schema.py": "writes the JSON Schema; a command of its own",

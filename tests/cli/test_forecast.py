@@ -9,7 +9,7 @@ import pytest
 
 from hierdata.engines import ENGINES
 from hierdata.pipeline.block import Load
-from hierdata.pipeline.forecast import announce_search, estimate_seconds
+from hierdata.pipeline.cluster import announce_search, estimate_seconds
 from hierdata.synth import beside_patients, patients, write
 from tests.benchmarks.collections import Encoded, encoded, policy_for
 from tests.cli.conftest import Run
@@ -64,7 +64,7 @@ def test_fewer_alignments_are_less_work_and_presets_none_to_speak_of(few: Encode
 def test_the_command_announces_on_stderr_alone(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hierdata.pipeline.forecast._LONG", 0.0)
+    monkeypatch.setattr("hierdata.pipeline.cluster._LONG", 0.0)
     file = tmp_path / "patients.jsonl"
     write(patients(12, seed=1, encounters=(1, 3)), file, beside_patients())
     options = ("--policy", tmp_path / "patients.policy.yaml", "--json")

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from hierdata.domains.base import Hierarchy
 from hierdata.engines.base import Constraints
 from hierdata.engines.guarding.kernel import Generalizing, Trees, find_uncovered
-from hierdata.engines.rows.table import spans
-from hierdata.forest.forest import Forest
+from hierdata.forest.forest import Forest, concatenate_ranges
 from hierdata.forest.isomorphism import digests, nodes_alike
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
 
@@ -256,9 +255,9 @@ def _select(
     forest: Forest, records: NDArray[np.int64], kept: NDArray[np.bool_], nodes: NDArray[np.int32]
 ) -> Trees:
     """Return some records with their kept vertices; the children of a kept vertex are contiguous."""
-    firsts, last = forest.roots[records], forest.roots[records + 1]
-    every = spans(firsts, last)
-    record = np.repeat(np.arange(len(records)), last - firsts)
+    first, count = forest.roots[records], forest.roots[records + 1] - forest.roots[records]
+    every = concatenate_ranges(first, count)
+    record = np.repeat(np.arange(len(records)), count)
     vertices, record = every[kept[every]], record[kept[every]]
     number = np.full(forest.vertex_count + 1, -1, np.int64)
     number[vertices] = np.arange(len(vertices))
@@ -269,7 +268,7 @@ def _select(
     first_child[parents[below]] = below  # the last assignment wins: the first child
     counts = forest.quasi_count[vertices]
     ends = np.cumsum(counts)
-    entries = spans(forest.first_node[vertices], forest.first_node[vertices] + counts)
+    entries = concatenate_ranges(forest.first_node[vertices], counts)
     return Trees(
         np.append(np.searchsorted(record, np.arange(len(records))), len(vertices)).astype(np.int64),
         forest.type[vertices].astype(np.int64),

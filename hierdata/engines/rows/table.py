@@ -113,14 +113,6 @@ def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArr
     return lost * class_sizes(classes)
 
 
-def spans(firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of several ranges, one after the other."""
-    counts = ends - firsts
-    starts = np.cumsum(counts) - counts
-    every: NDArray[np.int64] = np.arange(int(counts.sum())) + np.repeat(firsts - starts, counts)
-    return every
-
-
 def suppress_below(forest: Forest, shown: NDArray[np.int64]) -> None:
     """Suppress in ``shown``, the representatives by vertex, what lies below suppressed vertices."""
     for kind in forest.schema.types[1:]:  # parents before children

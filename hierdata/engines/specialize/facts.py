@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.rows.table import spans
 from hierdata.engines.specialize.kernel_patterns import Asked, FactGroup, GroupWork, Row
-from hierdata.forest.forest import Forest
+from hierdata.forest.forest import Forest, concatenate_ranges
 from hierdata.forest.nesting import NodeNesting, nest_nodes
 from hierdata.ground.errors import InputError
 
@@ -172,8 +171,8 @@ class GroupRecords:
     def __init__(self, facts: FactArrays, records: NDArray[np.int64]) -> None:
         forest = facts.forest
         self.facts = facts
-        self.vertices = spans(forest.roots[records], forest.roots[records + 1])
         sizes = forest.roots[records + 1] - forest.roots[records]
+        self.vertices = concatenate_ranges(forest.roots[records], sizes)
         self.first_vertex = np.append(0, np.cumsum(sizes))
         shift = np.repeat(self.first_vertex[:-1] - forest.roots[records], sizes)
         path = facts.path[self.vertices]
@@ -183,7 +182,7 @@ class GroupRecords:
         counts = facts.first[self.vertices + 1] - facts.first[self.vertices]
         self.first_fact = np.append(0, np.cumsum(counts))
         self.owner = np.repeat(np.arange(len(self.vertices)), counts)
-        self.numbers = spans(facts.first[self.vertices], facts.first[self.vertices + 1])
+        self.numbers = concatenate_ranges(facts.first[self.vertices], counts)
         self.record = np.repeat(np.arange(len(records)), sizes)[self.owner]
         constants = np.zeros(len(forest.hierarchies), np.int64)
         for kind, constant in forest.constants.items():

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import BoundedValues, Constraints
-from hierdata.engines.rows.table import spans
-from hierdata.forest.forest import Forest
+from hierdata.forest.forest import Forest, concatenate_ranges
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 LEFT_OUT = "vertices_with_a_frequent_value"
@@ -97,8 +96,8 @@ class ForestWithout:
             np.array(list(map(len, of_kind)), np.int64)[forest.type[kept]]
             for of_kind in (forest.hierarchies, forest.domains)
         )
-        entries = spans(forest.first_node[kept], forest.first_node[kept] + quasi)
-        values = spans(forest.first_sensitive[kept], forest.first_sensitive[kept] + sensitive)
+        entries = concatenate_ranges(forest.first_node[kept], quasi)
+        values = concatenate_ranges(forest.first_sensitive[kept], sensitive)
         rest = replace(
             forest,
             roots=np.searchsorted(record, np.arange(forest.record_count + 1)).astype(np.int64),

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import BoundedValues
-from hierdata.engines.rows.table import spans
 from hierdata.engines.specialize.facts import FactArrays, GroupRecords
 from hierdata.engines.specialize.kernel_patterns import FactGroup
 from hierdata.engines.specialize.kernel_shares import ShareLimit, ValuesBelow
-from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.forest import MISSING, Forest, concatenate_ranges
 
 _ROOM = 2**60
 _FINEST = 2**20
@@ -105,9 +104,9 @@ class SensitiveEntries:
 
     def _find_entries(self, records: GroupRecords) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the vertices of a group that have entries, once for each, and the positions of these."""
-        firsts = np.searchsorted(self.vertices, records.vertices)
-        ends = np.searchsorted(self.vertices, records.vertices, "right")
-        return np.repeat(np.arange(len(firsts)), ends - firsts), spans(firsts, ends)
+        first = np.searchsorted(self.vertices, records.vertices)
+        count = np.searchsorted(self.vertices, records.vertices, "right") - first
+        return np.repeat(np.arange(len(first)), count), concatenate_ranges(first, count)
 
     def limit(self, records: GroupRecords, group: FactGroup, m: int) -> ShareLimit:
         """Return what is asked of patterns of up to m facts of a group.
