@@ -17,7 +17,7 @@ from hierdata.ground.version import __version__
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.charts.plots import Dot, ScatterChart
 from hierdata.release.report.names import FIGURES, METRICS, Names
-from hierdata.release.report.style import read_styled
+from hierdata.release.report.page import read_styled
 
 Policies = Sequence[ComparedPolicy]
 _STYLE = """

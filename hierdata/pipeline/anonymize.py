@@ -21,9 +21,9 @@ from hierdata.sources.stores import BATCH, store_at
 if TYPE_CHECKING:
     from hierdata.judge import JudgeRules
     from hierdata.metrics.tallies import Tallies
+    from hierdata.pipeline.judging import Judged
     from hierdata.pipeline.look_over import LookedOver
     from hierdata.pipeline.publish import Written
-    from hierdata.pipeline.read_back import Judged
     from hierdata.pipeline.resources import RunContext
     from hierdata.policy.policy import Policy
     from hierdata.release.release import Release
@@ -194,7 +194,7 @@ def _write_report(
     secret: bytes,
 ) -> StewardReport:
     """Write what is said of the published files, and bind the witness; return the steward's report."""
-    from hierdata.pipeline.read_back import read_back
+    from hierdata.pipeline.judging import read_back
     from hierdata.release.files import write_files
     from hierdata.release.report.shape import gather_facts
     from hierdata.release.witness import seal_witness
@@ -226,8 +226,8 @@ def _judge_written(
     written: Written, form: Form, rules: JudgeRules, policy: Policy, spread: RunContext
 ) -> Judged:
     """Judge what was written. Raises VerificationError if it does not pass."""
+    from hierdata.pipeline.judging import Judged
     from hierdata.pipeline.published import Wanted, judge_files, read_published
-    from hierdata.pipeline.read_back import Judged
 
     splits = written.parts(form)[0]
     read = read_published(splits, lambda: written.parts(form)[1], rules, Wanted.by(policy), spread)

@@ -26,8 +26,8 @@ from hierdata.sources.open import fetch_source
 if TYPE_CHECKING:
     from hierdata.executors import Held
     from hierdata.judge import JudgeRules, Verdict
+    from hierdata.pipeline.judging import Judged
     from hierdata.pipeline.published import PartReading
-    from hierdata.pipeline.read_back import Judged
     from hierdata.pipeline.resources import RunContext
     from hierdata.policy.plan.plan import Prepared
     from hierdata.sources import InputSplit
@@ -99,8 +99,8 @@ def _verdict(
     progress: Progress | None,
 ) -> Verdict:
     """Run the steps of ``verify`` on fetched records; ``served``: they come from a server."""
+    from hierdata.pipeline.judging import Judged
     from hierdata.pipeline.published import Wanted, judge_files, read_published
-    from hierdata.pipeline.read_back import Judged
 
     stated = policy
     files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
@@ -164,7 +164,7 @@ def _confirm(
     frozen: Facts | None,
 ) -> None:
     """Compute again what a release says of its files, and compare their bytes; a file alone says nothing."""
-    from hierdata.pipeline.read_back import read_back
+    from hierdata.pipeline.judging import read_back
     from hierdata.release.public import build_codebook, build_release_file
 
     if files.claims is None:

@@ -12,8 +12,8 @@ from hierdata.ground.errors import VerificationError
 from hierdata.ground.version import __version__
 from hierdata.judge import Verdict
 from hierdata.metrics.base import Figure
-from hierdata.policy.checks.references import closed_references
 from hierdata.policy.checks.sensitive import find_unlimited
+from hierdata.policy.checks.tables import closed_references
 from hierdata.policy.plan.plan import list_plugins
 from hierdata.policy.plan.treatment import dropped_references, kept_references, linked_domains
 from hierdata.policy.policy import Policy

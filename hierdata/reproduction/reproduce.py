@@ -21,7 +21,7 @@ from hierdata.ground.progress import Progress, silent
 from hierdata.ground.version import __version__
 from hierdata.pipeline.points import Points
 from hierdata.pipeline.resources import Resources
-from hierdata.release.report.style import read_styled
+from hierdata.release.report.page import read_styled
 from hierdata.release.report.wording import plural
 from hierdata.reproduction.exhibit import Exhibit, Grid, Paper, read_printed, write_cell
 from hierdata.reproduction.study import Adult, Effort, Study

@@ -188,8 +188,8 @@ class ResourceSpelling:
     @classmethod
     def by(cls, policy: Policy) -> ResourceSpelling:
         """Return the spelling of what a policy publishes."""
-        from hierdata.policy.checks.references import closed_references
         from hierdata.policy.checks.standard import typing_of
+        from hierdata.policy.checks.tables import closed_references
 
         return cls(typing_of(policy), ClosedIds(closed_references(policy), policy.joined_tables[0].name))
 

@@ -26,8 +26,8 @@ from hierdata.measurement.release.suppressed import WithSuppressed
 from hierdata.pipeline.block import require_memory
 from hierdata.pipeline.control import check_control
 from hierdata.pipeline.delivery import Delivery
+from hierdata.pipeline.judging import Judged
 from hierdata.pipeline.publish import Written
-from hierdata.pipeline.read_back import Judged
 from hierdata.policy.load import from_data
 from hierdata.records.flatten import split
 from hierdata.records.keyed import Table

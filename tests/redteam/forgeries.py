@@ -23,9 +23,8 @@ import hierdata
 from hierdata.ground.errors import VerificationError
 from hierdata.ground.progress import silent
 from hierdata.judge import JudgeRules
-from hierdata.pipeline.judging import judge_rules
+from hierdata.pipeline.judging import Judged, judge_rules, read_back
 from hierdata.pipeline.published import Wanted, judge_files, read_published
-from hierdata.pipeline.read_back import Judged, read_back
 from hierdata.pipeline.release_files import description, read_parts, record_splits, records_format
 from hierdata.policy.load import from_data
 from hierdata.release.layout import find_release_files, published_files

@@ -10,7 +10,7 @@ from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.recodings import DEFAULT
 from hierdata.policy.checks.gates import refuse_insensitive
-from hierdata.policy.checks.references import REFERENCE
+from hierdata.policy.checks.tables import REFERENCE
 from hierdata.policy.problems import Problem
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.shape import COUNT_RULE, name_count

@@ -11,7 +11,7 @@ from hierdata.forest.references import LinkField, LinkFields
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.secrets import Key, random_key
 from hierdata.policy.checks.records import needs_key
-from hierdata.policy.checks.references import closed_references
+from hierdata.policy.checks.tables import closed_references
 from hierdata.records.identifiers.treatment import Treated, Treatment
 from hierdata.records.schema import Role, Schema
 from hierdata.records.survey import Keys

@@ -10,9 +10,10 @@ from functools import cache
 from typing import NamedTuple
 
 from jinja2 import Environment
+from markupsafe import Markup
 
 from hierdata.ground.escaping import quote
-from hierdata.ground.pages import allow_only
+from hierdata.ground.pages import allow_only, read_templates
 from hierdata.release.charts import STYLE as CHART_STYLE
 from hierdata.release.report import wording
 from hierdata.release.report.drawings import describe_risk, draw_kept, list_pictures
@@ -21,7 +22,7 @@ from hierdata.release.report.models import Outcome, ReleaseFile, StewardReport
 from hierdata.release.report.names import Names
 from hierdata.release.report.plain import split_plain
 from hierdata.release.report.sentences import advise_recipients, limitations, suppression_sentences
-from hierdata.release.report.style import STYLE, read_styled
+from hierdata.release.report.style import STYLE
 from hierdata.release.report.tables import list_sections, tabulate_fineness
 
 CONTENT_POLICY = allow_only(STYLE + CHART_STYLE)
@@ -37,6 +38,18 @@ class Signature(NamedTuple):
     date: str
     recipient: str
     purpose: str
+
+
+def read_styled(package: str, style: str = "", **names: object) -> Environment:
+    """Return the templates of a package for pages in our style, to which ``style`` is added, with charts."""
+    whole = STYLE + CHART_STYLE + style
+    return read_templates(
+        package,
+        style=Markup(whole),  # noqa: S704  # our own constants
+        content_policy=allow_only(whole),
+        draw=lambda chart, name: Markup(chart.svg(name)),  # noqa: S704  # it escapes its texts itself
+        **names,
+    )
 
 
 def render_report(report: StewardReport, signature: Signature | None = None) -> str:

@@ -1,12 +1,6 @@
-"""The CSS of our pages, for light and dark screens and for paper, and templates that have it."""
+"""The CSS of our pages."""
 
 from __future__ import annotations
-
-from jinja2 import Environment
-from markupsafe import Markup
-
-from hierdata.ground.pages import allow_only, read_templates
-from hierdata.release.charts import STYLE as CHART_STYLE
 
 STYLE = """:root {
   --paper: #ffffff; --ink: #1b1f24; --quiet: #545b64; --line: #c9ced6; --band: #f3f5f8;
@@ -92,15 +86,3 @@ section { scroll-margin-top: 1rem; }
 }
 """
 """The CSS of our pages, for light and dark screens and for paper."""
-
-
-def read_styled(package: str, style: str = "", **names: object) -> Environment:
-    """Return the templates of a package for pages in our style, to which ``style`` is added, with charts."""
-    whole = STYLE + CHART_STYLE + style
-    return read_templates(
-        package,
-        style=Markup(whole),  # noqa: S704  # our own constants
-        content_policy=allow_only(whole),
-        draw=lambda chart, name: Markup(chart.svg(name)),  # noqa: S704  # it escapes its texts itself
-        **names,
-    )
