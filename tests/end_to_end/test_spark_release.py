@@ -179,7 +179,15 @@ def bulk_export(folder: Path) -> tuple[Path, Any]:
 CASES = [json_lines, zipped, json_array, xml, csv_table, parquet, keyed_tables, bulk_export]
 CASES += [with_facts, in_a_population, unlisted_and_exempt, whole]
 # Formats that are read as a whole are no other way for Spark, which takes longest.
-BY_SPARK_TOO = [json_lines, parquet, bulk_export, with_facts]
+BY_SPARK_TOO = [json_lines, bulk_export, parquet, with_facts]
+LONG = [parquet, with_facts]  # by Spark: other splits, and other models, by the same executor
+
+
+def marks_of(kind: Any, case: Case) -> list[Any]:
+    """One case is fast, and some by Spark are in the third tier."""
+    if kind is BY_SPARK and case in LONG:
+        return [pytest.mark.long, *(mark for mark in kind.marks if mark.name != "full")]
+    return [*kind.marks, *([] if case is csv_table else [pytest.mark.full])]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +196,7 @@ BY_SPARK_TOO = [json_lines, parquet, bulk_export, with_facts]
         pytest.param(
             *(case, kind.values[0]),
             id=f"{kind.id}-{case.__name__}",
-            marks=[*kind.marks, *([] if case is csv_table else [pytest.mark.full])],
+            marks=marks_of(kind, case),
         )
         for kind, cases in ((PROCESSES, CASES), (BY_SPARK, BY_SPARK_TOO))
         for case in cases
