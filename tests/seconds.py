@@ -46,12 +46,18 @@ REASONS: dict[str, str] = {
     "tests/drafting/test_draft.py": "drafts and publishes every bundled collection",
     "tests/engines/test_one_signature.py": "every engine under every model, in a process of its own",
     "tests/privacy/test_contract.py": "every model against a slow twin",
+    "tests/stores/test_postgresql.py": "whole commands on a server, some of them killed",
+    "tests/engines/test_uncompiled.py": "engines without compiled code",
+    "tests/engines/test_compiled_ahead.py": "commands that compile beside their work",
+    "tests/engines/test_compiled_code.py": "compiles copies of kernels",
+    "tests/test_slicing_by_table.py": "every division of tables against a twin",
 }
 """Files above the limit, and why they are not cheaper."""
 WAITING = ("tests/stores/test_lost_servers.py", "tests/reproduction/test_pages.py")
 """Files that take long by the clock, most of it waiting or in one test."""
 COLLECTING = "(collecting)"
 WORKERS = "(kept workers)"
+ENDING = "(the last test, and the end of what files share)"
 _SHOWN = 25
 
 _SECONDS: pytest.StashKey[Counter[str]] = pytest.StashKey()
@@ -87,9 +93,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Count what a test takes, its fixtures included."""
-    with counting(item.config, item.nodeid.partition("::")[0]):
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Count what a test takes, its fixtures included; with the last one end servers that all files share."""
+    with counting(item.config, ENDING if nextitem is None else item.nodeid.partition("::")[0]):
         return (yield)
 
 
@@ -128,7 +134,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def tabulate(seconds: Counter[str]) -> list[str]:
     """Return a line for each of the dearest files, all above the limit, and one of the total."""
-    dear = [name for name, taken in seconds.most_common() if taken > LIMIT and name != COLLECTING]
+    dear = [
+        name for name, taken in seconds.most_common() if taken > LIMIT and name not in (COLLECTING, ENDING)
+    ]
     shown = [name for name, _ in seconds.most_common(max(_SHOWN, len(dear) + 1))]
     lines = [f"{seconds[name]:8.1f}  {name}{_remark(name) if name in dear else ''}" for name in shown]
     return [*lines, f"{seconds.total():8.1f}  all {len(seconds)}"]
