@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log2
+from math import fsum, log2
 from typing import Any
 
 from hierdata.metrics.rates import ValueRate
@@ -91,7 +91,7 @@ Column = Sequence[Hashable]
 def entropy(xs: Column) -> float:
     """Return H(X) in bits."""
     shares = [xs.count(x) / len(xs) for x in set(xs)]
-    return sum(share * log2(1 / share) for share in shares)
+    return fsum(share * log2(1 / share) for share in shares)  # whatever the order of the set
 
 
 def entropy_given(xs: Column, ys: Column, y: Hashable) -> float:
@@ -99,10 +99,14 @@ def entropy_given(xs: Column, ys: Column, y: Hashable) -> float:
     return entropy([x for x, other in zip(xs, ys, strict=True) if other == y])
 
 
+def remaining_entropy(xs: Column, ys: Column) -> float:
+    """Return H(X|Y) in bits (equation 1)."""
+    return fsum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
+
+
 def discrimination_rate(xs: Column, ys: Column) -> float | None:
-    """Return DR_X(Y) = 1 - H(X|Y) / H(X) (equations 1 and 2); None where that is 0/0 (erratum DR-11)."""
-    remaining = sum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
-    return 1 - remaining / entropy(xs) if entropy(xs) else None
+    """Return DR_X(Y) = 1 - H(X|Y) / H(X) (equation 2); None where that is 0/0 (erratum DR-11)."""
+    return 1 - remaining_entropy(xs, ys) / entropy(xs) if entropy(xs) else None
 
 
 def rate_of_value(xs: Column, ys: Column, y: Hashable) -> float:

@@ -28,6 +28,7 @@ from hierdata.reproduction.dr_rates import (
     measure_keys,
     printed_table,
     rate_of_value,
+    remaining_entropy,
     rows_of,
     transform,
 )
@@ -221,8 +222,11 @@ def worked_example() -> Exhibit:
     """Equations 3 to 5: the rate of the age for the disease."""
     rows = rows_of("4")
     xs, ys = [row["Disease"] for row in rows], [row["Age"] for row in rows]
-    remaining = sum(ys.count(y) / len(ys) * entropy_given(xs, ys, y) for y in set(ys))
-    derived = (("H(X)", entropy(xs)), ("H(X|Y)", remaining), ("DR", discrimination_rate(xs, ys)))
+    derived = (
+        ("H(X)", entropy(xs)),
+        ("H(X|Y)", remaining_entropy(xs, ys)),
+        ("DR", discrimination_rate(xs, ys)),
+    )
     measured = measure(rows, keys=["Age"], sensitive="Disease")
     ours = (("H(X)", measured.entropy), ("H(X|Y)", measured.keys[0].entropy), ("DR", measured.keys[0].rate))
     other = 1 - (log2(3) / 3 + 2 / 9 * log2(9 / 2)) / measured.entropy

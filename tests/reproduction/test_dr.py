@@ -11,7 +11,14 @@ from typing import Any, cast
 import pytest
 
 from hierdata.reproduction import dr_rates, exhibits_of_dr
-from hierdata.reproduction.dr_rates import facts, printed_table, rate_blocks
+from hierdata.reproduction.dr_rates import (
+    discrimination_rate,
+    entropy,
+    facts,
+    printed_table,
+    rate_blocks,
+    remaining_entropy,
+)
 from hierdata.reproduction.exhibit import Exhibit, Grid
 from hierdata.reproduction.study import EFFORTS, Study
 from tests.golden.cases import FOLDER
@@ -46,6 +53,16 @@ def paper_cases() -> Iterator[tuple[str, tuple[Any, ...], Any, float, str]]:
         keys = tuple(NAMES[key] for key in asked["keys"])
         of = (asked["table"].removeprefix("table_"), SENSITIVE[asked["sensitive"]], asked.get("partition"))
         yield number, (*of, keys, value), case["printed"], case["expected"]["value"], case["verdict"]
+
+
+def test_rates_do_not_depend_on_the_order_of_a_set() -> None:
+    """Sets of texts have another order in each process, those of small numbers have theirs."""
+    xs = [value for value, count in enumerate((6, 3, 6, 6, 5, 4)) for _ in range(count)]
+    ys = [7 * number % 5 for number in range(len(xs))]
+    other_xs, other_ys = [5 - x for x in xs], [4 - y for y in ys]
+    assert entropy(xs) == entropy(other_xs)
+    assert remaining_entropy(xs, ys) == remaining_entropy(other_xs, other_ys)
+    assert discrimination_rate(xs, ys) == discrimination_rate(xs, other_ys)
 
 
 def test_what_is_printed_is_that_of_the_golden_cases() -> None:
