@@ -9,7 +9,7 @@ from fractions import Fraction
 from hierdata.domains.number import Number, plain
 from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.privacy import DeltaLDiversity, DistinctLDiversity, EpsilonMAnonymity, FrequencyLDiversity
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, print_grid, yes_or_no
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, read_grid, yes_or_no
 from hierdata.reproduction.small_data import judge_class
 
 
@@ -103,7 +103,7 @@ def show_examples() -> list[Exhibit]:
 def classes_of_figure_1() -> dict[str, list[int]]:
     """Return the salaries of each class of figure 1, by its ages."""
     salaries: dict[str, list[int]] = {}
-    for age, _, salary in print_grid("DL", "figure 1").rows:
+    for age, _, salary in read_grid("DL", "figure 1").rows:
         salaries.setdefault(str(age), []).append(int(str(salary)))
     return salaries
 
@@ -152,7 +152,7 @@ def _show_figure_1() -> Exhibit:
         "Salaries that are 3-diverse and near each other",
         "Ten employees in three classes. Each class has at least three different salaries, none of them "
         "twice.",
-        print_grid("DL", "figure 1"),
+        read_grid("DL", "figure 1"),
         Grid(columns, derived),
         Grid(columns, ours),
         differs=describe_differences(Grid(columns, derived), Grid(columns, ours)),
@@ -160,7 +160,7 @@ def _show_figure_1() -> Exhibit:
 
 
 def _show_section_1() -> Exhibit:
-    printed = print_grid("DL", "section 1")
+    printed = read_grid("DL", "section 1")
     classes = list(classes_of_figure_1().values())
     first = classes[0]
     inside = sum(LOW <= salary <= HIGH for salary in first)
@@ -256,7 +256,7 @@ def _relative_neighbours(values: Values, epsilon: Fraction) -> list[int]:
 
 
 def _show_example_1() -> Exhibit:
-    printed = print_grid("DL", "example 1")
+    printed = read_grid("DL", "example 1")
     width = Fraction(WIDTH)
 
     def row(values: Values, near: dict[int, int], m: Fraction) -> tuple[Cell, ...]:
@@ -283,7 +283,7 @@ def _show_example_1() -> Exhibit:
 
 
 def _show_figure_2() -> Exhibit:
-    printed = print_grid("DL", "figure 2")
+    printed = read_grid("DL", "figure 2")
     half, width, double = Fraction(WIDTH, 2), Fraction(WIDTH), Fraction(2 * WIDTH)
     asked = [("epsilon", width), ("delta", width), ("epsilon", double), ("delta", half)]
     derived, ours = [], []

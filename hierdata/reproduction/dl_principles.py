@@ -21,7 +21,7 @@ from hierdata.reproduction.dl_examples import (
     largest_m,
     run_printed_check,
 )
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, print_grid, yes_or_no
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, read_grid, yes_or_no
 from hierdata.reproduction.small_data import judge_class
 from hierdata.reproduction.study import Study
 
@@ -324,7 +324,7 @@ def _chart_of_errors(by_size: Mapping[int, Mapping[str, int]], each: int) -> Lin
 
 
 def _claim(text: str) -> Grid:
-    printed = print_grid("DL", "section 4")
+    printed = read_grid("DL", "section 4")
     return Grid(printed.columns, tuple(row for row in printed.rows if text in str(row[0])))
 
 

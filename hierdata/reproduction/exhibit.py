@@ -111,7 +111,7 @@ def grid_of(table: Mapping[str, Any]) -> Grid:
     return Grid(tuple(table["columns"]), tuple(tuple(map(read_cell, row)) for row in table["rows"]))
 
 
-def print_grid(code: str, name: str) -> Grid:
+def read_grid(code: str, name: str) -> Grid:
     """Return a table or figure as the paper of a code prints it."""
     return grid_of(read_printed(code)[name])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hierdata.pipeline.anonymize import anonymize
 from hierdata.policy.load import from_data
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, print_grid
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, read_grid
 from hierdata.reproduction.le_figures import search_classes
 from hierdata.reproduction.le_formulas import build_taxonomy, find_buckets, variants
 from hierdata.reproduction.small_data import encode_records, list_bucket_rows
@@ -37,7 +37,7 @@ def show_l_diverse() -> list[Exhibit]:
         "Table I",
         "The original table",
         "Nine patients without their names. Disease is sensitive, the rest are quasi-identifiers.",
-        print_grid("LE", "table I"),
+        read_grid("LE", "table I"),
     )
     return [original, *_show_published("anatomy-l", "II", "III", "3-diverse")]
 
@@ -48,7 +48,7 @@ def show_l_e_diverse() -> list[Exhibit]:
 
 
 def _show_published(preset: str, first: str, second: str, promise: str) -> Iterable[Exhibit]:
-    quasi, sensitive = print_grid("LE", f"table {first}"), print_grid("LE", f"table {second}")
+    quasi, sensitive = read_grid("LE", f"table {first}"), read_grid("LE", f"table {second}")
     ours = publish_example(preset)
     wrong = describe_unknown_rows(quasi)
     yield Exhibit(
@@ -71,7 +71,7 @@ def _show_published(preset: str, first: str, second: str, promise: str) -> Itera
 
 
 def _show_algorithm() -> Exhibit:
-    printed = print_grid("LE", "algorithm 1")
+    printed = read_grid("LE", "algorithm 1")
     values = [str(row[-1]) for row in table_i()]
     positions = find_buckets(variants()["A"], values, Fraction(1))
     buckets = [frozenset(position + 1 for position in bucket) for bucket in positions]
@@ -99,13 +99,13 @@ def _show_algorithm() -> Exhibit:
 
 def table_i() -> tuple[tuple[Cell, ...], ...]:
     """Return the rows of table I."""
-    return print_grid("LE", "table I").rows
+    return read_grid("LE", "table I").rows
 
 
 @cache
 def publish_example(preset: str) -> PublishedExample:
     """Publish table I by a preset with l = 3 (and e = 1), and read both tables back."""
-    columns = print_grid("LE", "table I").columns
+    columns = read_grid("LE", "table I").columns
     documents = [dict(zip(columns[1:], row[1:], strict=True)) for row in table_i()]
     tree = build_taxonomy(variants()["A"])
     fields: dict[str, Any] = {
@@ -215,9 +215,8 @@ def publish_buckets(sizes: Sequence[int], l: int) -> int:  # noqa: E741
             "engine": {"preset": "MBF"},
         }
     )
-    return int(
-        (search_classes(encode_records(list_bucket_rows(sizes), policy), 1).equivalence_class >= 0).sum()
-    )
+    partition = search_classes(encode_records(list_bucket_rows(sizes), policy), 1)
+    return int((partition.equivalence_class >= 0).sum())
 
 
 def show_suppression() -> Exhibit:

@@ -18,7 +18,7 @@ from hierdata.pipeline.points import JSON
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 from hierdata.release.charts import Line, LineChart
-from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, print_grid
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, describe_differences, read_grid
 from hierdata.reproduction.le_claims import (
     Contrast,
     Describe,
@@ -200,7 +200,7 @@ PAIRS = (
 
 def show_table_vi(study: Study) -> Exhibit:
     """Return table VI, with what the table at hand has, and our tree of education (LE-13)."""
-    printed = print_grid("LE", "table VI")
+    printed = read_grid("LE", "table VI")
     rows = study.adult.draw(COLUMNS)
     counted = {name: Counter(row[name] for row in rows if row[name] != MISSING) for name in COLUMNS}
     kinds = {name: "Numeric" if name in NUMBERS else "Categorical" for name in COLUMNS} | {
@@ -226,7 +226,7 @@ def show_table_vi(study: Study) -> Exhibit:
 
 def describe_rows(count: int) -> str:
     """Return a sentence on the number of rows, empty if it is the paper's."""
-    (stated,) = (row[1] for row in print_grid("LE", "section V").rows if row[0] == "records")
+    (stated,) = (row[1] for row in read_grid("LE", "section V").rows if row[0] == "records")
     return "" if count == stated else f"The paper has {stated:,} rows, this table {count:,}."
 
 

@@ -29,7 +29,7 @@ from hierdata.reproduction.exhibit import (
     Grid,
     describe_differences,
     grid_of,
-    print_grid,
+    read_grid,
     read_printed,
     yes_or_no,
 )
@@ -192,7 +192,7 @@ def show_formulas() -> list[Exhibit]:
 def classes_of_table(name: str) -> list[list[str]]:
     """Return the diseases of each group of table III or V."""
     classes: dict[Cell, list[str]] = {}
-    for group, value in print_grid("LE", name).rows:
+    for group, value in read_grid("LE", name).rows:
         classes.setdefault(group, []).append(str(value))
     return list(classes.values())
 
@@ -282,7 +282,7 @@ def describe_diversity(rows: Sequence[tuple[Cell, ...]]) -> str:
 
 
 def _show_information_loss() -> Exhibit:
-    printed = print_grid("LE", "formula 5")
+    printed = read_grid("LE", "formula 5")
     first, *_ = classes = classes_of_table("table V")
     (probability, _), (loss, _) = printed.rows
     totals = {

@@ -136,7 +136,7 @@ def join(field: Mapping[str, Any], label: Label, other: Label) -> Label:
         return label
     if "interval" in field:
         return _join_intervals(field["interval"]["steps"], label, other)
-    first, second = (_path_to(field["taxonomy"]["tree"], str(label)) for label in (label, other))
+    first, second = (_path_to(field["taxonomy"]["tree"], str(each)) for each in (label, other))
     return [node for node, same in zip(first, second, strict=False) if node == same][-1]
 
 
@@ -148,7 +148,7 @@ def is_above(field: Mapping[str, Any], node: Label, label: Label) -> bool:
 def _join_intervals(steps: Sequence[int], label: Label, other: Label) -> Label:
     if "*" in (label, other):
         return "*"
-    ends = [int(end) for label in (label, other) for end in str(label).strip("[]").split(", ")]
+    ends = [int(end) for each in (label, other) for end in str(each).strip("[]").split(", ")]
     for step in steps:
         low = min(ends) // step * step
         if max(ends) < low + step:

@@ -22,7 +22,7 @@ from hierdata.reproduction.exhibit import (
     Exhibit,
     Grid,
     describe_differences,
-    print_grid,
+    read_grid,
     read_printed,
     write_sentence,
 )
@@ -140,7 +140,7 @@ _GPA, _SCORE = (0, 4), (0, 1)
 
 def table_1() -> Exhibit:
     """Return Table 1, with the sensitivity levels that the text adds."""
-    printed = print_grid("ML", "table 1")
+    printed = read_grid("ML", "table 1")
     gpas = [Fraction(column) for column in printed.columns[1:]]
     sets, scale = value_sets(*_GPA), Levels(domain=_GPA, sensitive="low").compile({})
     derived = [[degree_in(number, gpa, *_GPA) for gpa in gpas] for number in range(1, 6)]

@@ -23,7 +23,7 @@ from hierdata.reproduction.exhibit import (
     Exhibit,
     Grid,
     describe_differences,
-    print_grid,
+    read_grid,
     read_printed,
     write_cell,
 )
@@ -36,7 +36,7 @@ def facts() -> Mapping[str, Any]:
 
 def diseases() -> list[str]:
     """Return the disease of each record of table I, in order."""
-    return [str(row[-1]) for row in print_grid("TC", "table I").rows]
+    return [str(row[-1]) for row in read_grid("TC", "table I").rows]
 
 
 def disease_domain() -> SensitiveDomain:
@@ -55,7 +55,7 @@ Split = tuple[tuple[int, ...], ...]
 
 def table_one() -> Exhibit:
     """Table I: the original."""
-    printed = print_grid("TC", "table I")
+    printed = read_grid("TC", "table I")
     distinct = len({(row[1], row[2]) for row in printed.rows})
     return Exhibit(
         "Table I",
@@ -92,7 +92,7 @@ def table_two() -> Exhibit:
         "Table II",
         "two classes of three that are called t-close",
         "The classes of the records 1, 3, 4 and 2, 5, 6. The text has 1/2 as the distance of the first.",
-        printed=print_grid("TC", "table II"),
+        printed=read_grid("TC", "table II"),
         ours=Grid(("classes", "largest distance", ""), tuple(rows)),
         differs=f"{nearer} of the {len(distances)} splits into three and three are nearer to the table "
         f"than the printed one, which has {number(stated)}; the best have {number(min(distances.values()))}."
@@ -104,7 +104,7 @@ def table_two() -> Exhibit:
 
 def _split_as_printed() -> Split:
     classes: dict[str, list[int]] = {}
-    for class_, *_, disease in print_grid("TC", "table II").rows:
+    for class_, *_, disease in read_grid("TC", "table II").rows:
         classes.setdefault(str(class_), []).append(diseases().index(str(disease)))
     return tuple(tuple(sorted(rows)) for rows in classes.values())
 
@@ -124,7 +124,7 @@ def _largest_distance(split: Sequence[Sequence[int]]) -> Fraction:
 def _search(t: Fraction, step: Engine) -> tuple[Split, Fraction]:
     """Return the classes that a run of two steps publishes, and the largest distance that it states."""
     names = ("ID", "Weight", "Age", "Disease")
-    records = [dict(zip(names, row, strict=True)) for row in print_grid("TC", "table I").rows]
+    records = [dict(zip(names, row, strict=True)) for row in read_grid("TC", "table I").rows]
     policy = {
         "version": 1,
         "suppressed": "as_published",

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from hierdata.reproduction import exhibits_of_tc, tc_census
-from hierdata.reproduction.exhibit import Exhibit, print_grid
+from hierdata.reproduction.exhibit import Exhibit, read_grid
 from hierdata.reproduction.study import _SHARES, EDUCATION, EFFORTS, MISSING, Study, synthesize_adult
 from hierdata.reproduction.tc_census import SERIES
 from hierdata.reproduction.tc_suppression import attainable_rows, show_suppression_over_l, suppressed_rows
@@ -73,11 +73,11 @@ def study_of(run: Any) -> Any:
 
 def test_the_tables_and_the_tree_are_those_of_the_golden_cases() -> None:
     inputs = GOLDEN["inputs"]
-    assert [[int(str(row[0])), *row[1:]] for row in print_grid("TC", "table I").rows] == inputs["table_I"]
+    assert [[int(str(row[0])), *row[1:]] for row in read_grid("TC", "table I").rows] == inputs["table_I"]
     branches = {own["name"]: own["children"] for own in inputs["hierarchy_RD"]["children"]}
     assert facts()["tree"] == {inputs["hierarchy_RD"]["name"]: branches}
-    assert [row[3] for row in print_grid("TC", "table II").rows] == [
-        row[3] for at in (0, 2, 3, 1, 4, 5) for row in [print_grid("TC", "table I").rows[at]]
+    assert [row[3] for row in read_grid("TC", "table II").rows] == [
+        row[3] for at in (0, 2, 3, 1, 4, 5) for row in [read_grid("TC", "table I").rows[at]]
     ]
 
 
@@ -113,7 +113,7 @@ def test_the_tree_and_the_losses_are_those_of_the_formulas() -> None:
     assert loss.ours is not None
     assert tree.ours.rows == ((Fraction(1, 2), 6), (Fraction(1), 9))
     assert sorted(leaf for branch in facts()["tree"]["RD"].values() for leaf in branch) == sorted(
-        str(row[3]) for row in print_grid("TC", "table I").rows
+        str(row[3]) for row in read_grid("TC", "table I").rows
     )
     assert loss.ours.rows[0][1] == Fraction(7, 18)
 
