@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.ground.errors import GateError, PolicyError
 from hierdata.ground.escaping import quote
-from hierdata.policy.checks.gates import after, keys_of
+from hierdata.policy.checks.gates import after
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import nearest
 from hierdata.policy.spec.gates import AttackerModel, Gate
@@ -78,7 +78,7 @@ def _metric_at_path(policy: Policy, gate: Gate, schema: Schema) -> Metric:
     """Build the metric at the gate's path. Raises PolicyError if nothing there is measured."""
     from hierdata.metrics.kept import KeptWorth
 
-    keys = keys_of(policy, cast("str", gate.on))
+    keys = policy.path(cast("str", gate.on)).keys
     paths = {schema.keys(kind.index): kind.path for kind in schema.types}
     paths |= {field: policy.spell_path(field) for field in (*policy.quasi, *policy.sensitive)}
     if keys not in paths:
@@ -146,7 +146,7 @@ def _keys(policy: Policy, attacker: AttackerModel) -> KeyForm | tuple[str, ...]:
     """Return the keys of an attacker as the policy's fields spell them."""
     if isinstance(attacker.keys, str):
         return attacker.keys
-    return tuple(policy.spell_path(keys_of(policy, key)) for key in attacker.keys)
+    return tuple(policy.spell_path(policy.path(key).keys) for key in attacker.keys)
 
 
 def pass_gates(gates: Iterable[BoundGate], tallies: Tallies) -> tuple[GateVerdict, ...]:

@@ -39,13 +39,13 @@ def _attacker_problems(
     policy: Policy, where: tuple[int | str, ...], attacker: AttackerModel, alone: bool
 ) -> Iterator[Problem]:
     """Yield what is wrong with an attacker; ``alone`` skips the attributes that do not see all its keys."""
-    if attacker.on is not None and (reason := refuse_insensitive(policy, attacker.on)):
+    if attacker.on is not None and (reason := explain_not_sensitive(policy, attacker.on)):
         yield (*where, "on"), reason
         return
     strangers = [
         ((*where, "keys"), reason)
         for key in attacker.paths
-        if (reason := refuse_stranger(policy, key, policy.quasi, "published quasi-identifier"))
+        if (reason := _explain_stranger(policy, key, policy.quasi, "published quasi-identifier"))
     ]
     yield from strangers
     if strangers:
@@ -62,11 +62,6 @@ def _attacker_problems(
             yield where, f"a partition by depth needs a taxonomy on {path}"
         if attacker.partition.levels and getattr(rule, "levels", None) is None:
             yield where, f"a partition by levels needs levels on {path}"
-
-
-def keys_of(policy: Policy, text: str) -> Keys:
-    """Return the keys of a path that the policy names outside its fields."""
-    return policy.path(text).keys
 
 
 def after(policy: Policy, attacker: AttackerModel) -> tuple[Keys, ...]:
@@ -98,7 +93,7 @@ def _check_visibility(
                 )
 
 
-def refuse_stranger(policy: Policy, text: str, fields: Mapping[Keys, object], kind: str) -> str | None:
+def _explain_stranger(policy: Policy, text: str, fields: Mapping[Keys, object], kind: str) -> str | None:
     """Return why the path ``text`` is not one of ``fields``, which are of this kind; None if it is."""
     try:
         if policy.path(text).keys in fields:
@@ -108,6 +103,6 @@ def refuse_stranger(policy: Policy, text: str, fields: Mapping[Keys, object], ki
     return f"{text} is not a {kind}{nearest(text, map(policy.spell_path, fields))}"
 
 
-def refuse_insensitive(policy: Policy, text: str) -> str | None:
+def explain_not_sensitive(policy: Policy, text: str) -> str | None:
     """Return why a path is not that of a sensitive field; None if it is."""
-    return refuse_stranger(policy, text, policy.sensitive, "sensitive field")
+    return _explain_stranger(policy, text, policy.sensitive, "sensitive field")

@@ -9,7 +9,7 @@ from hierdata.documents.document import Scalar
 from hierdata.engines import ENGINES
 from hierdata.ground.errors import PolicyError
 from hierdata.ground.recodings import DEFAULT
-from hierdata.policy.checks.gates import refuse_insensitive
+from hierdata.policy.checks.gates import explain_not_sensitive
 from hierdata.policy.checks.tables import REFERENCE
 from hierdata.policy.problems import Problem
 from hierdata.policy.spec.fields import FieldRule
@@ -123,7 +123,7 @@ def _check_values(policy: Policy, model: BoundedKnowledge, where: tuple[str | in
         yield (*where, "alpha"), "alpha bounds sensitive values, and there are none: leave it out"
         return
     for text in model.values or ():
-        if reason := refuse_insensitive(policy, text):
+        if reason := explain_not_sensitive(policy, text):
             yield (*where, "values"), reason
 
 
@@ -135,7 +135,7 @@ def _check_known(policy: Policy, model: BoundedKnowledge, where: tuple[str | int
         yield where, "there are no sensitive fields whose values could be known: leave `facts` out"
         return
     for text in () if model.facts == "all" else model.facts:
-        if reason := refuse_insensitive(policy, text):
+        if reason := explain_not_sensitive(policy, text):
             yield where, reason
 
 

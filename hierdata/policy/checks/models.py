@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hierdata.ground.errors import PolicyError
-from hierdata.policy.checks.gates import refuse_insensitive
+from hierdata.policy.checks.gates import explain_not_sensitive
 from hierdata.policy.presets import PRESETS
-from hierdata.policy.problems import Problem, nearest
+from hierdata.policy.problems import Problem
 from hierdata.privacy import model_named
 from hierdata.records.rules import plant
 from hierdata.records.survey import Keys, PathSurvey
@@ -61,7 +61,7 @@ def _check_models(policy: Policy) -> Iterator[Problem]:
             yield ("models", index), f"{model.kind} judges sensitive fields, and there are none"
             continue
         for text in model.on or ():
-            if reason := refuse_insensitive(policy, text):
+            if reason := explain_not_sensitive(policy, text):
                 yield ("models", index, "on"), reason
 
 
@@ -105,19 +105,18 @@ def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
         yield ("sensitive_tables",), reason
     if not isinstance(stated, tuple):
         return
-    names = {keys: policy.spell_path(keys) for keys in policy.sensitive}
     times = Counter[Keys]()
     for index, table in enumerate(stated):
         for text in table:
             keys = policy.path(text).keys
             times[keys] += 1
-            if keys not in names:
-                hint = nearest(text, names.values())
-                yield ("sensitive_tables", index), f"{text} is not a sensitive field{hint}"
-    for keys, name in names.items():
+            if unfit := explain_not_sensitive(policy, text):
+                yield ("sensitive_tables", index), unfit
+    for keys in policy.sensitive:
         if times[keys] != 1:
             here = "in no table" if not times[keys] else "in more than one place"
-            yield ("sensitive_tables",), f"{name} is {here}: put each sensitive field into exactly one table"
+            message = f"{policy.spell_path(keys)} is {here}: put each sensitive field into exactly one table"
+            yield ("sensitive_tables",), message
 
 
 def _check_presets(policy: Policy) -> Iterator[Problem]:
