@@ -60,11 +60,12 @@ def population_of(policy: Policy, vertices: Collection[Keys]) -> Population | No
     named = {keys: ".".join(key.removeprefix("@") for key in keys) for keys in at_root}
     if table.columns is not None:
         named = {policy.path(text).keys: column for text, column in table.columns.items()}
-    for keys in named.keys() - set(at_root):
-        raise PolicyError(
-            "a population table is compared with the record itself, not with vertices below it",
-            path=policy.spell_path(keys),
-        )
+    for keys in named:
+        if keys not in at_root:
+            raise PolicyError(
+                "a population table is compared with the record itself, not with vertices below it",
+                path=policy.spell_path(keys),
+            )
     compared = [
         Compared(
             keys,
