@@ -51,7 +51,7 @@ class Outcome(_Sparse):
     promised. ``labels`` are the names that the policy gives fields for people, by path, left out without any.
     """
 
-    _optional = ("plugins", "group_ids", "labels", "shape", "safe_harbor")
+    _optional: ClassVar[tuple[str, ...]] = ("plugins", "group_ids", "labels", "shape", "safe_harbor")
 
     version: str
     plugins: tuple[PluginUse, ...] = ()
@@ -145,7 +145,7 @@ class CodebookField(_Sparse):
     made coarser.
     """
 
-    _optional = ("source", "labels", "form")
+    _optional: ClassVar[tuple[str, ...]] = ("source", "labels", "form")
 
     path: str
     role: str
@@ -166,7 +166,7 @@ class Codebook(_Sparse):
     ``shape`` says how the records of the input were shaped before; it is left out if they were not.
     """
 
-    _optional = ("shape",)
+    _optional: ClassVar[tuple[str, ...]] = ("shape",)
 
     version: str
     dataset: parts.Shown
@@ -227,7 +227,7 @@ class Verification(_Sparse):
     left out where there are none, as on a server.
     """
 
-    _optional = ("drawn_by", "derived", "public")
+    _optional: ClassVar[tuple[str, ...]] = ("drawn_by", "derived", "public")
 
     version: str
     dataset: parts.Shown
