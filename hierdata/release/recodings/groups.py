@@ -127,7 +127,7 @@ class InTables(ByGroup):
             return correlated_tables(forest, kind.index)
         if not isinstance(stated, tuple):
             return tables(forest, kind.index, len(paths) if stated is None else stated)
-        divided = (tuple(paths.index(path) for path in paths if path in table) for table in stated)
+        divided = (tuple(number for number, path in enumerate(paths) if path in table) for table in stated)
         return tuple(positions for positions in divided if positions)
 
 

@@ -173,9 +173,8 @@ def rank_limitations(stated: Sequence[str]) -> tuple[str, ...]:
     """Return limitations with the most important first.
 
     First comes what the policy chose not to protect (the suppressed, exempt fields, group ids, spellings)
-    and what groups give away,
-    then what readers may not know already, what the form of the release tells, and other releases; then the
-    rest. The form is the second sentence (see ``limitations``).
+    and what groups give away, then what readers may not know already, what the form of the release tells, and
+    other releases; then the rest. The form is the second sentence (see ``limitations``).
     """
 
     def rank(position: int) -> int:

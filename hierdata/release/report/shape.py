@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hierdata.ground.escaping import quote
-from hierdata.policy.spec.shape import NoIndividual, read_individual
+from hierdata.policy.spec.shape import NoIndividual
 from hierdata.records.shape import ShapeStep
 from hierdata.records.shape.base import ShapeTally
 from hierdata.release.report.parts import Plain, Shown, Whole
@@ -70,7 +70,7 @@ def limit_individuals(policy: Policy) -> tuple[str, ...]:
 
 def describe_steps(policy: Policy) -> tuple[str, ...]:
     """Describe for the codebook how records were shaped, one sentence a step."""
-    individual = read_individual(policy.individual)
+    individual = policy.individual_rule
     united: tuple[str, ...] = ()
     if individual is not None:
         united = (_UNITED.format(path=" and ".join(map(quote, individual.fields))),)
