@@ -1,4 +1,7 @@
-"""From blocks to classes: cluster every block, then unite classes of several blocks that look alike."""
+"""From blocks to classes: cluster every block, then unite classes of several blocks that look alike.
+
+A search that will take long is announced first.
+"""
 
 from __future__ import annotations
 

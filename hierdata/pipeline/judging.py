@@ -1,6 +1,6 @@
 """The rules of the judge, from what a policy promises; and what is said of the files that it judged.
 
-Said are the values of quasi-identifiers, the paths, and the verdict by what is public.
+That is: the values of quasi-identifiers, the paths, and the verdict by what is public.
 """
 
 from __future__ import annotations

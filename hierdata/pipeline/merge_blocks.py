@@ -62,7 +62,7 @@ def _forms(block: Block, frame: Frame, heaviest: Heaviest) -> dict[int, bytes]:
 def find_root_forms(frame: Frame, heaviest: Heaviest, block: Block) -> list[bytes]:
     """Return the digest of each published root vector of a block, whose classes are by root.
 
-    None if a class was not found.
+    The list is empty where some record has no class.
     """
     (partition,) = block.partitions
     forest = block.open_forest(frame, heaviest)
