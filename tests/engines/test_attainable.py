@@ -159,6 +159,9 @@ def test_no_choice_makes_more_classes_than_packing(seed: int) -> None:
     classes = pack_rows(buckets, generator.permutation(np.flatnonzero(buckets.complete)))
     found = 0 if classes is None else int(classes.max()) + 1
     assert found == most_classes([row for row in gaps if min(row) >= 0], size)
+    cells = JointCounts.of(own, len(rows))
+    most = int(keep_most(cells, cells.count()).sum())
+    assert size * found <= most, "where exchanges publish as many, packing is not tried"
     for number in range(found):
         assert classes is not None
         held = [gaps[at] for at in np.flatnonzero(classes == number)]

@@ -327,6 +327,7 @@ def bucketize_rows(step: StepInput, order: Order = "bucket") -> Partition:
     if len(buckets.coordinates) > 1 and not scope.kind and count_published(partition) < buckets.rows:
         cells = JointCounts.of(coordinates_of(forest, scope, constraints), buckets.rows)
         classes, most = draw_kept(buckets, cells, apart, order)
+        # Drawn before it is known whether the order is needed: what is drawn next must not depend on that.
         rows = apart.permutation(np.flatnonzero(buckets.complete)) if buckets.once else None
         partition = max(partition, finish(classes, apart), key=count_published)
         if rows is not None and count_published(partition) < most:
