@@ -270,7 +270,7 @@ Pairing: TypeAlias = Literal["greedy", "benefit", "optimal"]
 _PAIRINGS = {"greedy": anonytree.GREEDY, "benefit": anonytree.BENEFIT, "optimal": anonytree.OPTIMAL}
 
 LONG = 48
-"""Two lists of one vertex type that are both longer are matched by candidates (``kernels.long_lists``)."""
+"""Two lists of one vertex type that are both longer are matched by candidates (``kernels.candidates``)."""
 
 
 class Alignment:

@@ -94,7 +94,7 @@ def choose_classes(
 ) -> list[int] | None:
     """Return the classes to dissolve, None if no choice that was tried is enough.
 
-    ``suppressed`` are at least one record. A choice is enough if all constraints hold for the whole and
+    At least one record is ``suppressed``. A choice is enough if all constraints hold for the whole and
     ``accept`` agrees; it is given the contents and the chosen classes.
 
     Classes are added by rising loss, the first of equal ones, until they are enough. If all together are not,

@@ -149,7 +149,7 @@ _LOOKED_AT = 10
 
 
 def join_late(growing: Growing, classes: list[Grown], records: Numbers) -> list[int]:
-    """Add each record of ``records`` to a class, one after the other; return those that cannot join any.
+    """Add each of some records to a class, one after the other; return those that cannot join any.
 
     Joining a class of s records raises what is kept of all values by (s + 1) a - s b, where each member keeps
     b without the record and a with it. A record tries the ten classes with the highest bounds of that gain,

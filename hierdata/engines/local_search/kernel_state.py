@@ -56,7 +56,7 @@ def trace(
     paths: Paths,
     tree: int,
 ) -> None:
-    """Write the paths of a tree.
+    """Write the paths of a tree, whose vertices are ``count`` rows from ``first`` on.
 
     Vertices without open values (``open_[vertex, word]``; no word: all have some) are left out.
     """

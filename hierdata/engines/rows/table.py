@@ -114,7 +114,7 @@ def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArr
 
 
 def suppress_below(forest: Forest, shown: NDArray[np.int64]) -> None:
-    """Suppress in ``shown``, the representatives by vertex, what lies below suppressed vertices."""
+    """Suppress what lies below suppressed vertices; ``shown`` has the representative of each vertex."""
     for kind in forest.schema.types[1:]:  # parents before children
         vertices = np.flatnonzero(forest.type == kind.index)
         shown[vertices[shown[forest.parent[vertices]] < 0]] = SUPPRESSED

@@ -460,7 +460,7 @@ def take_out_stated(limit: ShareLimit, scratch: PlaceValues, entry: int, vertice
 def read_place(
     limit: ShareLimit, below: ValuesBelow, codes: Numbers, position: int, base: int, scratch: PlaceValues
 ) -> int:
-    """Read what is left at the place of ``codes[at]`` into the scratch; return where the next begins."""
+    """Read what is left at the place of ``codes[position]`` into scratch; return where the next begins."""
     for touched in range(scratch.size[0]):
         entry = scratch.entries[touched]
         scratch.times[entry] = 0

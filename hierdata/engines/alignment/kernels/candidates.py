@@ -112,7 +112,7 @@ def _number_children(first: int, count: int, rows: NDArray[np.int32], desk: NDAr
 def insert_best(
     best: NDArray[np.int64], values: NDArray[np.int64], count: int, item: int, value: np.int64
 ) -> int:
-    """Insert one into the list of the ``best``, if there is room or its value is above the least.
+    """Insert an item into the list of the ``best``, if there is room or its value is above the least.
 
     The list is descending by ``values``; of equal values the earlier entry comes first. Return its length.
     """
