@@ -123,10 +123,10 @@ class Constraints:
         """Return the constraints on records, and those on some sensitive attributes of a vertex type."""
         values = tuple(
             tuple(
-                constraints if of_kind == kind and position in positions else ()
+                constraints if this_kind == kind and position in positions else ()
                 for position, constraints in enumerate(attributes)
             )
-            for of_kind, attributes in enumerate(self.on_values)
+            for this_kind, attributes in enumerate(self.on_values)
         )
         return replace(self, on_values=values)
 

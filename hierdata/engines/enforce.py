@@ -148,9 +148,9 @@ class _Search:
                 self._give_up(root)
         records = sum(len(self._behind[root]) for root in kept)
         places = [list(kept)]
-        for level in places:
+        for place in places:
             pools: defaultdict[int, list[int]] = defaultdict(list)
-            for above in level:
+            for above in place:
                 for representative in self._below.get(above, ()):
                     pools[rank[representative]].append(representative)
             for pool in pools.values():
@@ -209,10 +209,10 @@ class _Search:
             records, counts, self._root(representative), sets.counts, -(-vertices // records)
         )
         bound = self._constraints.on_values[self._forest.type[representative]][position]
-        return all(constraint.holds(view) for constraint in bound if constraint.reading.of_record)
+        return accepts_all((constraint for constraint in bound if constraint.reading.of_record), view)
 
     def _compatible(self, pool: list[int], records: int | None) -> dict[int, None]:
-        """Return the representatives of a place that may stay together; all if all constraints hold.
+        """Return the representatives of a pool that may stay together; all if all constraints hold.
 
         ``records`` is the size of their class; None at roots, whose members are the records.
         """

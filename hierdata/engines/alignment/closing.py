@@ -73,6 +73,7 @@ def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
     first_check = np.searchsorted(kinds, np.arange(types + 1))
     held = [closeness.paths for _, _, closeness in checks]
     counts = np.array([len(paths) + 1 for paths in held], np.int64)
+    sets = [(closeness, value_set) for _, _, closeness in checks for value_set in closeness.weighted_sets]
     first_set = [*accumulate((len(closeness.weighted_sets) for _, _, closeness in checks), initial=0)]
     depth = max((len(path) for paths in held for path in paths), default=0) + 1
     packed = np.full((len(checks), int(counts.max(initial=0)), depth), -1, np.int32)
@@ -96,10 +97,8 @@ def _pack(forest: Forest, checks: list[_Check]) -> ClosenessChecks:
         paths=packed,
         counts=counts,
         first_set=np.array(first_set, np.int64),
-        weight=_column(bound.weight[held_set] for _, _, bound in checks for held_set in bound.weighted_sets),
-        expected=_column(
-            bound.expected[held_set] for _, _, bound in checks for held_set in bound.weighted_sets
-        ),
+        weight=_column(closeness.weight[value_set] for closeness, value_set in sets),
+        expected=_column(closeness.expected[value_set] for closeness, value_set in sets),
         total=_column(closeness.total for _, _, closeness in checks),
         limit=_column(
             closeness.bound.numerator * closeness.scale * closeness.total for _, _, closeness in checks
@@ -152,7 +151,8 @@ class Closing:
             return False
         at_root = self.others.get(0, ())
         return bool(self._find_close(rows[:1], members[:, :1])[0]) and all(
-            self._holds(0, *asked, self._codes(asked[0], members[:, :1])[0], root) for asked in at_root
+            self._holds(0, position, asked, self._codes(position, members[:, :1])[0], root)
+            for position, asked in at_root
         )
 
     def find_safe_vertices(self, rows: Rows, members: Members) -> NDArray[np.bool_]:

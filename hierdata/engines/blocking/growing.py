@@ -117,32 +117,32 @@ def best(sample: Histograms, rows: Integers, share: int, shares: ValueShares) ->
     """
     directions = _directions(sample.counts[rows], sample.weights)
     sums = sums_along(sample.counts[rows], directions)
-    rows_left, thresholds = _gaps(np.sort(sums, axis=0), share)
+    left_sizes, thresholds = _gaps(np.sort(sums, axis=0), share)
     pivots, near = _neighbors(sample, rows)
     low, high = np.minimum(sums[pivots], sums[near]), np.maximum(sums[pivots], sums[near])
     parted = np.array([((low < limits) & (limits <= high)).sum(axis=0) for limits in thresholds])
-    fair = np.maximum(rows_left * (len(rows) - rows_left), 1)
-    cost = np.where(rows_left > 0, ((parted + 1) * len(rows) ** 2 << 10) // fair, _NEVER)
-    cost = _avoid_losses(cost, sums, rows_left, shares)
+    fair = np.maximum(left_sizes * (len(rows) - left_sizes), 1)
+    cost = np.where(left_sizes > 0, ((parted + 1) * len(rows) ** 2 << 10) // fair, _NEVER)
+    cost = _avoid_losses(cost, sums, left_sizes, shares)
     stretch, direction = divmod(int(cost.argmin()), cost.shape[1])
-    if not rows_left[stretch, direction]:
+    if not left_sizes[stretch, direction]:
         return directions[:, -1], None
     return directions[:, direction], int(thresholds[stretch, direction])
 
 
-def _avoid_losses(cost: Integers, sums: Integers, rows_left: Integers, shares: ValueShares) -> Integers:
+def _avoid_losses(cost: Integers, sums: Integers, left_sizes: Integers, shares: ValueShares) -> Integers:
     """Return the costs without the cuts that add too much loss; the losses if all do."""
     if not shares.excess.shape[1]:
         return cost
     orders = np.argsort(sums, axis=0, kind="stable")
     added = np.stack(
-        [shares.added_loss(order, counts) for order, counts in zip(orders.T, rows_left.T, strict=True)],
+        [shares.added_loss(order, counts) for order, counts in zip(orders.T, left_sizes.T, strict=True)],
         axis=1,
     )
-    fine = (rows_left > 0) & (_DEAR * added <= shares.weights.sum())
+    fine = (left_sizes > 0) & (_DEAR * added <= shares.weights.sum())
     if fine.any():
         return np.where(fine, cost, _NEVER)
-    return np.where(rows_left > 0, added, _NEVER)
+    return np.where(left_sizes > 0, added, _NEVER)
 
 
 def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:
@@ -152,13 +152,13 @@ def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:
     """
     wide = np.diff(ordered, axis=0)
     every = np.arange(ordered.shape[1])
-    rows_left, thresholds = [], []
+    left_sizes, thresholds = [], []
     for stretch in np.array_split(np.arange(share - 1, len(ordered) - share), _PLACES):
         if len(stretch):
             widest = stretch[0] + wide[stretch].argmax(axis=0)
-            rows_left.append(np.where(wide[widest, every] > 0, widest + 1, 0))
+            left_sizes.append(np.where(wide[widest, every] > 0, widest + 1, 0))
             thresholds.append(ordered[widest + 1, every])
-    return np.array(rows_left), np.array(thresholds)
+    return np.array(left_sizes), np.array(thresholds)
 
 
 def _directions(counts: NDArray[np.uint8], weights: Integers) -> Integers:
@@ -283,9 +283,11 @@ class _Grower:
         return Cut(
             sizes=self._sizes,
             salt=self._salt,
-            directions=np.array([value for value, _, _ in nodes], np.int32).reshape(len(below), columns),
-            threshold=np.array([value for _, value, _ in nodes], np.int64),
-            tie=np.array([value for _, _, value in nodes], np.uint64),
+            directions=np.array([direction for direction, _, _ in nodes], np.int32).reshape(
+                len(below), columns
+            ),
+            threshold=np.array([threshold for _, threshold, _ in nodes], np.int64),
+            tie=np.array([tie for _, _, tie in nodes], np.uint64),
             below=np.array(below, np.int64).reshape(-1, 2),
             first=np.arange(leaves),
             parts=np.ones(leaves, np.int64),

@@ -146,12 +146,12 @@ def _rules(cells: JointCounts) -> tuple[Any, Any]:
     count, width = cells.groups.shape
     blocks, totals = [], []
     for number, coordinate in enumerate(cells.coordinates):
-        share = np.array([-float(share) for share in coordinate.share])
+        shares = np.array([-float(share) for share in coordinate.share])
         there = np.flatnonzero(cells.groups[:, number] >= 0)
         ones = np.ones(len(there))
-        held = sparse.csr_matrix((ones, (cells.groups[there, number], there)), shape=(len(share), count))
-        places = np.arange(len(share)), np.full(len(share), number)
-        blocks.append(sparse.hstack([held, sparse.csr_matrix((share, places), shape=(len(share), width))]))
+        held = sparse.csr_matrix((ones, (cells.groups[there, number], there)), shape=(len(shares), count))
+        places = np.arange(len(shares)), np.full(len(shares), number)
+        blocks.append(sparse.hstack([held, sparse.csr_matrix((shares, places), shape=(len(shares), width))]))
         totals.append(sparse.csr_matrix((ones, (np.zeros(len(there)), there)), shape=(1, count)))
     return sparse.vstack(blocks).tocsr(), sparse.hstack([sparse.vstack(totals), -sparse.eye(width)]).tocsr()
 

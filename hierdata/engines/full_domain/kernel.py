@@ -56,8 +56,8 @@ def sum_equal_lines(table: GroupTable) -> tuple[GroupTable, Nodes]:
     at_slot = np.full(np.int64(slots), -1, np.int32)
     of = np.empty(lines, np.int32)
     merged = np.empty((lines, width), np.int32)
-    own_sizes = np.empty(lines, np.int64)
-    own_sums = np.empty((lines, sums.shape[1]), np.int64)
+    merged_sizes = np.empty(lines, np.int64)
+    merged_sums = np.empty((lines, sums.shape[1]), np.int64)
     count = 0
     for line in range(lines):
         mixed = np.uint64(width)
@@ -82,14 +82,14 @@ def sum_equal_lines(table: GroupTable) -> tuple[GroupTable, Nodes]:
             count += 1
             at_slot[slot] = group
             merged[group] = values[line]
-            own_sizes[group] = sizes[line]
-            own_sums[group] = sums[line]
+            merged_sizes[group] = sizes[line]
+            merged_sums[group] = sums[line]
         else:
-            own_sizes[group] += sizes[line]
+            merged_sizes[group] += sizes[line]
             for column in range(sums.shape[1]):
-                own_sums[group, column] += sums[line, column]
+                merged_sums[group, column] += sums[line, column]
         of[line] = group
-    return GroupTable(merged[:count].copy(), own_sizes[:count].copy(), own_sums[:count].copy()), of
+    return GroupTable(merged[:count].copy(), merged_sizes[:count].copy(), merged_sums[:count].copy()), of
 
 
 @jit

@@ -42,8 +42,8 @@ class Distance(NamedTuple):
         pairs, of_node = np.unique(np.stack([depths, lowest]), axis=1, return_inverse=True)
         weights = _weights(ancestors.shape[1], beta)
         exact = [
-            [whd(weights, depth, above, reach) for above in range(ancestors.shape[1])]
-            for depth, reach in pairs.T.tolist()
+            [whd(weights, depth, above, leaf_depth) for above in range(ancestors.shape[1])]
+            for depth, leaf_depth in pairs.T.tolist()
         ]
         scale = _scale(exact, max(1, rows * len(hierarchies)))
         table = [[round(cost * scale) for cost in costs] for costs in exact]
@@ -131,7 +131,7 @@ def nearest(
 
     The class has ``size`` rows at the nodes ``class_nodes``; the candidate ``skipped`` is left out. The
     distance is the cost of generalizing the rows of both to the joins of their nodes. Of equal distances the
-    smaller candidate comes first, then the one with the lower first row. ``distances`` receives these.
+    smaller candidate comes first, then the one with the lower first row. ``distances`` receives theirs.
 
     Nodes are those of ``by``, whose costs are so small that the sum over all rows and hierarchies is at most
     2^62. ``here`` and ``there``, one entry for each node, are working memory.

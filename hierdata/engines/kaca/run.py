@@ -58,11 +58,11 @@ class MergedClasses:
         self._row_nodes: NDArray[np.int32] = (nodes_of(forest, scope) + self._starts).astype(np.int32)
         self._constraints = constraints
         self.least = constraints.min_class_size
-        self._on_records = [Question(members) for members in constraints.on_records]
+        self._on_records = [Question(constraint) for constraint in constraints.on_records]
         columns = codes_of(forest, scope).T
         bound = zip(columns.tolist(), constraints.on_values[scope.kind], strict=True)
         self._columns = [
-            (codes, [Question(constraint) for constraint in members]) for codes, members in bound if members
+            (codes, [Question(constraint) for constraint in models]) for codes, models in bound if models
         ]
         self.parts: list[ClassPart | None] = [self.part(members) for members in rows]
         count, width = len(rows), self._row_nodes.shape[1]

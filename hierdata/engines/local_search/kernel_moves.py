@@ -203,8 +203,8 @@ def _compare(record: int, near_count: int, classes: CurrentClasses, buffers: Sea
         buffers.fresh[position] = is_new or classes.changed[buffers.near[position]] > visited
         if not buffers.fresh[position]:
             known = False
-            for other in range(len(before)):
-                known = known or before[other] == buffers.near[position]
+            for rank in range(len(before)):
+                known = known or before[rank] == buffers.near[position]
             buffers.fresh[position] = not known
     for position in range(len(before)):
         before[position] = buffers.near[position] if position < near_count else NOBODY

@@ -67,8 +67,8 @@ def pack_closeness(
         numbers.append([number[value_set] for value_set in form.set_of])
     sets = np.empty((len(forms), len(codes)), np.int32)
     for c, (position, _) in enumerate(forms):
-        value_set = look_up(numbers[c], codes[:, position])
-        sets[c] = np.where(value_set == MISSING, first[-1] + c, value_set)
+        of_row = look_up(numbers[c], codes[:, position])
+        sets[c] = np.where(of_row == MISSING, first[-1] + c, of_row)
     return ClosenessArrays(
         sets,
         np.array(first, np.int64),

@@ -264,8 +264,11 @@ class Descent:
     def __init__(self, arrangement: Arrangement, window: int) -> None:
         self._arrangement = arrangement
         self._arrays = (
-            *(arrangement.classes, arrangement.closeness, arrangement.line),
-            *(arrangement.caps, arrangement.foreseen),
+            arrangement.classes,
+            arrangement.closeness,
+            arrangement.line,
+            arrangement.caps,
+            arrangement.foreseen,
         )
         self._window = window
         sets = int(arrangement.closeness.first[-1])

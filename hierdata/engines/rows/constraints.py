@@ -278,8 +278,8 @@ def split_decided(
         constraint for constraint in constraints.on_records if not decided_by_size(constraint, constraints)
     )
     on_values = tuple(
-        tuple(asked) if kind == scope.kind else tuple(() for _ in models)
-        for kind, models in enumerate(constraints.on_values)
+        tuple(asked) if kind == scope.kind else tuple(() for _ in attributes)
+        for kind, attributes in enumerate(constraints.on_values)
     )
     return bound, Constraints(on_records, on_values, constraints.population)
 
@@ -288,8 +288,7 @@ def decided_by_size(constraint: Constraint, constraints: Constraints) -> bool:
     """Whether every class of the least size or more satisfies a constraint on records.
 
     A larger class is a union of classes of the least size to twice that. A constraint that is closed under
-    unions and holds for those holds for their union. With a population, none is
-    decided by size.
+    unions and holds for those holds for their union. With a population, none is decided by size.
     """
     least = constraints.min_class_size
     return (

@@ -111,7 +111,7 @@ class ClassSearch:
         division, class_of, mended = mending
         sizes = division.count_below(class_of).tolist()
         at_roots = [*map(self.lose_by_vector, division.vectors, sizes)]
-        lost = {number: union.loss + at_roots[number] for number, (_, union) in mended.items()}
+        lost = {number: result.loss + at_roots[number] for number, (_, result) in mended.items()}
         for level in division.levels():
             apart = {
                 union: [lost[child] for child in below if child in lost] for union, below in level.items()
@@ -144,7 +144,7 @@ class ClassSearch:
 
         Of mended classes it is known how much of what they lose was lost by then.
         """
-        parts = [mended[part][1] for part in division.all_below(union).tolist() if part in mended]
+        parts = [mended[number][1] for number in division.all_below(union).tolist() if number in mended]
         begun, loss = sum(part.begun for part in parts), sum(part.loss for part in parts)
         return min(allowed, int(_UNCERTAIN * allowed * begun / max(loss, 1)))
 

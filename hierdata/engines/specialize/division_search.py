@@ -65,7 +65,7 @@ class TrialSplitter:
                 if len(groups) > 1:
                     yield groups
                 if len(groups) > 2:
-                    yield from (self._set_apart(groups, number) for number in range(len(groups)))
+                    yield from (self._set_apart(groups, chosen) for chosen in range(len(groups)))
 
     def _set_apart(self, groups: list[Members], position: int) -> list[Members]:
         """Return one of some groups, and all others as one."""

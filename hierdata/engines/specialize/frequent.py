@@ -31,7 +31,7 @@ def find_frequent(
     frequent value is taken, and all are counted again. Vertices that cannot be removed stay.
     """
     gone = np.zeros(forest.vertex_count, np.bool_)
-    knowledge, sentences = constraints.knowledge, []
+    knowledge, phrases = constraints.knowledge, []
     if knowledge is None or knowledge.alpha is None:
         return gone, ""
     for bounded in constraints.bounded:
@@ -41,9 +41,9 @@ def find_frequent(
             if values:
                 path = forest.domains[bounded.kind][bounded.position].path
                 some = "1 value" if values == 1 else f"{values} values"
-                sentences.append(f"{some} of {path} at {int(vertices.sum())} vertices")
-    listed = " and ".join(sentences)
-    return gone, f"left out first, as more than alpha of all persons have them: {listed}" if sentences else ""
+                phrases.append(f"{some} of {path} at {int(vertices.sum())} vertices")
+    listed = " and ".join(phrases)
+    return gone, f"left out first, as more than alpha of all persons have them: {listed}" if phrases else ""
 
 
 def _find_of_attribute(
@@ -93,8 +93,8 @@ class ForestWithout:
         record = forest.record_of[kept]
         count = np.bincount(parent[parent >= 0], minlength=len(kept))
         quasi, sensitive = (
-            np.array(list(map(len, of_kind)), np.int64)[forest.type[kept]]
-            for of_kind in (forest.hierarchies, forest.domains)
+            np.array(list(map(len, by_kind)), np.int64)[forest.type[kept]]
+            for by_kind in (forest.hierarchies, forest.domains)
         )
         entries = concatenate_ranges(forest.first_node[kept], quasi)
         values = concatenate_ranges(forest.first_sensitive[kept], sensitive)

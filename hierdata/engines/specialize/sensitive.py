@@ -58,10 +58,8 @@ class SensitiveEntries:
             column = _column_of(facts, values)
             shown = np.full(len(there), -1, np.int64)
             if column is not None:
-                first = next(
-                    number for number, other in enumerate(facts.columns) if other.kind == values.kind
-                )
-                shown = facts.first[there] + column - first
+                kinds = [each.kind for each in facts.columns]
+                shown = facts.first[there] + column - kinds.index(values.kind)
                 nodes = len(facts.columns[column].parents)
                 by_node[column] = np.full(nodes, count + number, np.int64)
                 by_node[column][1 : 1 + len(entry_of)] = entry_of[: nodes - 1]
@@ -161,4 +159,4 @@ def _column_of(facts: FactArrays, bounded: BoundedValues) -> int | None:
 
 def find_kept(forest: Forest, bounded: tuple[BoundedValues, ...]) -> frozenset[tuple[int, int]]:
     """Return the attributes that alpha bounds: if all were absent, all would be left to guess."""
-    return frozenset((value.kind, value.position) for value in bounded) if any(forest.facts) else frozenset()
+    return frozenset((each.kind, each.position) for each in bounded) if any(forest.facts) else frozenset()

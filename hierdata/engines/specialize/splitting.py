@@ -277,7 +277,7 @@ class Splitter:
         nest, values = self.nestings[position], self.values[:, position]
         least = self.constraints.min_class_size
         order = np.argsort(division.class_of, kind="stable")
-        bounds = np.searchsorted(division.class_of[order], [*active, *(after + 1 for after in active)])
+        bounds = np.searchsorted(division.class_of[order], [*active, *(number + 1 for number in active)])
         for rank, number in enumerate(active):
             members = order[bounds[rank] : bounds[rank + len(active)]]
             vector = division.vectors[number]

@@ -334,8 +334,8 @@ def _run(
     """Run one half of a pass; return its state."""
     rows = len(classes.of)
     most = max(_AFFORDED, _COMPARED_A_ROW * rows)
-    state, options, increases = np.zeros(STATE, np.int64), *np.empty((2, _OPTIONS), np.int64)
-    buffers = PassBuffers(state, options, increases, np.empty(rows, np.int64))
+    state, targets, increases = np.zeros(STATE, np.int64), *np.empty((2, _OPTIONS), np.int64)
+    buffers = PassBuffers(state, targets, increases, np.empty(rows, np.int64))
     while work(
         answers.least, most, answers.asking, order, looked_at, classes, lines, answers.caps, answers.memory,
         buffers,

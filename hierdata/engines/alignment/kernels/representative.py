@@ -222,7 +222,7 @@ def pair_losses_to(
 
 @lean
 def _sink(position: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
-    """Restore the min-heap of bounds below a position; equal bounds are ordered by place."""
+    """Restore the min-heap of bounds below a position; equal bounds are ordered by item."""
     item = heap[position]
     bound = bounds[item]
     while 2 * position + 1 < count:
@@ -269,14 +269,14 @@ def begin(
         _sink(i, waiting, heap, bounds)
     plant(seed, buffers, arrays)
     window = len(near)
-    places = np.empty(window, np.int64)
+    items = np.empty(window, np.int64)
     count = 0
     evaluated = 0
     while waiting > 0:
         item = heap[0]
         if count == window:
             worst = near_losses[window - 1]
-            if bounds[item] > worst or (bounds[item] == worst and item > places[window - 1]):
+            if bounds[item] > worst or (bounds[item] == worst and item > items[window - 1]):
                 break
         waiting -= 1
         heap[0] = heap[waiting]
@@ -284,17 +284,17 @@ def begin(
         loss = align(0, 1, roots[remaining[item]], 1, True, sides)
         evaluated += 1
         i = count
-        while i > 0 and (near_losses[i - 1] > loss or (near_losses[i - 1] == loss and places[i - 1] > item)):
+        while i > 0 and (near_losses[i - 1] > loss or (near_losses[i - 1] == loss and items[i - 1] > item)):
             if i < window:
                 near_losses[i] = near_losses[i - 1]
-                places[i] = places[i - 1]
+                items[i] = items[i - 1]
             i -= 1
         if i < window:
             near_losses[i] = loss
-            places[i] = item
+            items[i] = item
             count = min(count + 1, window)
     for i in range(count):
-        near[i] = remaining[places[i]]
+        near[i] = remaining[items[i]]
     return count, evaluated
 
 
