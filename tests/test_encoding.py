@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Iterator
 from itertools import pairwise
@@ -89,6 +90,18 @@ def test_batches_are_the_same_records(batch: int | None, monkeypatch: pytest.Mon
     together = join_encoded(pieces)
     assert together.ordinals.tolist() == list(range(7, 2507))
     assert together.carried == {at: (at % 3,) for at in range(2500)}
+
+
+def test_batches_are_freed_without_a_search_for_cycles() -> None:
+    """The command line and the workers do not search for cycles: what is in one would stay in memory."""
+    records, schema = _records(2500), _frame().schema
+    gc.collect()
+    gc.disable()
+    try:
+        assert sum(1 for _ in bind_by_column(records, schema)) == 1
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_the_heaviest_record_of_the_collection_decides_the_scale() -> None:

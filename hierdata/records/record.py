@@ -127,15 +127,13 @@ def _count(record: Vertex) -> int:
 def together(records: list[Vertex], schema: Schema) -> BoundRecords:
     """Convert trees to columns, in one batch."""
     rows: list[VertexRows | None] = [None for _ in schema.types]
-
-    def add(kind: VertexType, vertices: list[Vertex], counts: list[int]) -> None:
-        values = [_columns(vertices, role) for role in ("quasi", "sensitive", "carried")]
-        rows[kind.index] = VertexRows(len(vertices), counts, values) if vertices else None
+    waiting: list[tuple[VertexType, list[Vertex], list[int]]] = [(schema.root, records, [1] * len(records))]
+    for kind, of_kind, counts in waiting:
+        values = [_columns(of_kind, role) for role in ("quasi", "sensitive", "carried")]
+        rows[kind.index] = VertexRows(len(of_kind), counts, values) if of_kind else None
         for child in kind.children:
-            groups = [[below for below in vertex.children if below.type == child] for vertex in vertices]
-            add(schema.types[child], list(chain.from_iterable(groups)), list(map(len, groups)))
-
-    add(schema.root, records, [1] * len(records))
+            groups = [[below for below in vertex.children if below.type == child] for vertex in of_kind]
+            waiting.append((schema.types[child], list(chain.from_iterable(groups)), list(map(len, groups))))
     return BoundRecords(rows)
 
 
