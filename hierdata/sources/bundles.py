@@ -17,7 +17,7 @@ from hierdata.ground.errors import HierdataError, InputError, PolicyError, Targe
 from hierdata.policy.policy import Policy
 from hierdata.records.flatten import split
 from hierdata.records.joining import JoinTally, join_rows
-from hierdata.records.keyed import Table, read_row
+from hierdata.records.keyed import Table, find_at, read_row
 from hierdata.sources.closed_ids import is_row_number
 from hierdata.sources.columns import TableForm, input_format
 from hierdata.sources.files import file_form
@@ -107,7 +107,7 @@ class BundlesForm(Form):
             name = resource.get(TYPE)
             if not isinstance(name, str) or name not in tables:
                 raise VerificationError("a Bundle has a resource of a type that the policy does not publish")
-            last[name] = _check_id(name, resource, last.get(name))
+            last[name] = _check_id(tables[name], resource, last.get(name))
             row = {key: value for key, value in resource.items() if key != TYPE}
             rows.append(read_row(tables[name], (0, number), number, row))
         tally = JoinTally()
@@ -135,12 +135,13 @@ def _bundle_of(entries: list[Value]) -> Document:
     return {TYPE: BUNDLE, "type": "collection", "entry": entries}
 
 
-def _check_id(name: str, resource: Document, last: int | None) -> int:
-    """Return the number that is a resource's id. Raises VerificationError for one that does not follow."""
-    stated = resource.get("id")
+def _check_id(table: Table, resource: Document, last: int | None) -> int:
+    """Return the number that is a resource's key. Raises VerificationError for one that does not follow."""
+    assert table.key is not None, "a standard has a key for each type"
+    stated = find_at(resource, table.key)
     if not isinstance(stated, str) or not is_row_number(stated) or last not in (None, int(stated) - 1):
         raise VerificationError(
-            f"the type {name}: its ids must be the numbers of its resources; others could name people"
+            f"the type {table.name}: its ids must be the numbers of its resources; others could name people"
         )
     return int(stated)
 

@@ -167,6 +167,20 @@ def test_an_id_that_numbers_nothing_is_refused_in_a_file_alone(tmp_path: Path) -
         assert CANARY not in str(caught.value)
 
 
+def test_a_bundle_may_have_another_key_than_the_id(tmp_path: Path) -> None:
+    requests = {"parent": "Patient", "on": "subject.reference", "key": "meta.versionId"}
+    policy = from_data({**POLICY, "tables": {**POLICY["tables"], "MedicationRequest": requests}})
+    given = bundles()
+    for at, bundle in enumerate(given):
+        for number, entry in enumerate(bundle["entry"]):
+            entry["resource"]["meta"] = {"versionId": f"{CANARY}-{at}-{number}"}
+    hierdata.anonymize(given, policy, seed=SEED, out=tmp_path / "out")
+    found = published_resources(tmp_path / "out")
+    keys = [one["meta"]["versionId"] for one in found if one["resourceType"] == "MedicationRequest"]
+    assert keys == [str(number) for number in range(1, PATIENTS + 1)]
+    assert hierdata.verify(tmp_path / "out", policy).passed
+
+
 def broken(change: str) -> list[dict[str, Any]]:
     found = resources()
     by_kind = {kind: [one for one in found if one["resourceType"] == kind] for kind in POLICY["tables"]}
