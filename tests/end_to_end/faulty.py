@@ -1,7 +1,8 @@
 """The command line, everything spilled and in small parts, with a fault in the middle of one of its stages.
 
 ``python -m tests.end_to_end.faulty FAULT TASK ARGUMENT ...``: the task is the name of a class of
-``hierdata.pipeline``, the fault one of FAULTS, or "-" for none.
+``hierdata.pipeline``, the fault one of FAULTS, or "-" for none. Where the fault is reached, the file that the
+variable MARKER names is made: without it nothing was tried.
 """
 
 from __future__ import annotations
@@ -28,14 +29,16 @@ SECRET = "zq"
 
 @dataclass(frozen=True)
 class Faulty:
-    """A task in which something happens; ``driver`` is the command's process."""
+    """A task in which something happens; ``driver`` is the command's process, ``marker`` says that it did."""
 
     work: Any
     fault: str
     driver: int
+    marker: Path
 
     def __call__(self, part: Any, place: Any) -> Any:
         """Let it happen, and go on where that is possible."""
+        self.marker.touch()
         if self.fault == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         elif self.fault == "full":  # no file may grow any more, which is told as a full disk is
@@ -109,7 +112,7 @@ def disturb_spark(task: str, marker: Path, *, and_worker: bool) -> None:
     patched.stage = stage
 
 
-def disturb(fault: str, task: str) -> None:
+def disturb(fault: str, task: str, marker: Path, change: Callable[[Any, str, Any], None] = setattr) -> None:
     """Let the fault happen in the middle one of the tasks of that name."""
     for kind in (Processes, Serial):
         own = kind.run
@@ -119,10 +122,11 @@ def disturb(fault: str, task: str) -> None:
         ) -> list[Any]:
             if type(work.args[0]).__name__ != task:  # work is a partial of what the executor does
                 return own(self, work, parts, places, watch)  # type: ignore[no-any-return]
-            chosen = _OneOfThem(work, Faulty(work, fault, os.getpid()), places[len(places) // 2].path)
+            faulty = Faulty(work, fault, os.getpid(), marker)
+            chosen = _OneOfThem(work, faulty, places[len(places) // 2].path)
             return own(self, chosen, parts, places, watch)  # type: ignore[no-any-return]
 
-        kind.run = run  # type: ignore[method-assign]
+        change(kind, "run", run)
 
 
 @dataclass(frozen=True)
@@ -143,8 +147,9 @@ if __name__ == "__main__":
     chosen, stage = sys.argv[1:3]
     del sys.argv[1:3]
     small_parts()
+    reached = Path(os.environ["MARKER"])
     if chosen in ("executor", "spark worker"):
-        disturb_spark(stage, Path(os.environ["MARKER"]), and_worker=chosen == "spark worker")
+        disturb_spark(stage, reached, and_worker=chosen == "spark worker")
     elif chosen != "-":
-        disturb(chosen, stage)
+        disturb(chosen, stage, reached)
     sys.exit(main())

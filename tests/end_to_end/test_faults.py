@@ -1,6 +1,7 @@
 """Whatever ends a run in the middle: nothing is published or left, and one sentence without values says why.
 
-Then the same command with the same seed gives the bytes that it would have given.
+Then the same command with the same seed gives the bytes that it would have given. A test fails if its fault
+was never reached.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from typing import Any
 
 import pytest
 
+from hierdata.pipeline.cluster import ClusterBlock
+from hierdata.pipeline.encode import EncodeSplit
+from hierdata.pipeline.publish import PublishBlock, TallyBlock, WriteRange
+from hierdata.pipeline.published import ReadPart
+from hierdata.pipeline.survey import SurveySplit
 from tests.cases import in_full, some_of
 from tests.end_to_end.faulty import SECRET
 
@@ -27,14 +33,15 @@ pytestmark = pytest.mark.full  # each case is one or two whole commands
 ROOT = Path(__file__).parents[2]
 PEOPLE = 200
 STAGES = {
-    "survey": "SurveySplit",
-    "encode": "EncodeSplit",
-    "cluster": "ClusterBlock",
-    "measure": "TallyBlock",
-    "publish": "PublishBlock",
-    "write": "WriteRange",
-    "judge": "ReadPart",
+    "survey": SurveySplit.__name__,
+    "encode": EncodeSplit.__name__,
+    "cluster": ClusterBlock.__name__,
+    "measure": TallyBlock.__name__,
+    "publish": PublishBlock.__name__,
+    "write": WriteRange.__name__,
+    "judge": ReadPart.__name__,
 }
+"""The task of each stage."""
 POLICY: dict[str, Any] = {
     "version": 1,
     "blocks": 40,
@@ -82,6 +89,7 @@ class Place:
         self.folder = folder
         self.temporary = folder / "temporary"
         self.temporary.mkdir(parents=True)
+        self.marker = folder / "reached"
         self.input = folder / "people.jsonl"
         self.write(people())
         (folder / "policy.yaml").write_text(json.dumps(POLICY), "utf-8")
@@ -101,14 +109,17 @@ class Place:
         command = [sys.executable, "-m", "tests.end_to_end.faulty", fault, task]
         command += ["anonymize", str(self.input), "--policy", str(self.folder / "policy.yaml"), "--quiet"]
         command += ["--out", str(self.folder / out), "--seed-file", str(self.folder / "seed"), *options]
-        environment = {**os.environ, "TMPDIR": str(self.temporary)}
+        environment = {**os.environ, "TMPDIR": str(self.temporary), "MARKER": str(self.marker)}
         return subprocess.Popen(
             command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
 
     def run(self, fault: str, task: str, *options: str, out: str = "out") -> Ended:
-        """Run the command to its end, which has to be silent about values."""
-        return self.ended(self.begin(fault, task, *options, out=out))
+        """Run the command to its end, which has to be silent about values and must have reached the fault."""
+        ended = self.ended(self.begin(fault, task, *options, out=out))
+        assert self.marker.exists() == (fault != "-"), f"{fault} in {task}: never reached"
+        self.marker.unlink(missing_ok=True)
+        return ended
 
     def ended(self, process: subprocess.Popen[str]) -> Ended:
         """Wait for the command's end."""
@@ -137,7 +148,7 @@ class Place:
 
 
 def workers_of(driver: int, patience: float = 5) -> list[int]:
-    """The workers of a command that are still there after a while (they look for it twice a second)."""
+    """The workers of a command that are still there after a while (they look for it five times a second)."""
     until = time.monotonic() + patience
     while True:
         found = []
@@ -175,7 +186,7 @@ TWO = ("--executor", "processes", "--workers", "2")
 
 
 def test_the_same_command_again_gives_the_same_bytes(place: Place, expected: dict[str, bytes]) -> None:
-    place.run("kill", "ClusterBlock", *TWO)
+    assert place.run("kill", STAGES["cluster"], *TWO).code == 8
     assert place.run("-", "-", *TWO) == Ended(0, "", "")
     assert place.release() == expected
 
@@ -214,7 +225,7 @@ def test_a_full_disk_in_any_stage(place: Place, stage: str, executor: str) -> No
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_an_error_that_nobody_foresaw_tells_its_place_alone(place: Place, executor: str) -> None:
-    ended = place.run("raise", "ClusterBlock", "--executor", executor)
+    ended = place.run("raise", STAGES["cluster"], "--executor", executor)
     assert ended.code == 1
     (line,) = ended.err.splitlines()
     assert "internal error (ValueError at" in line

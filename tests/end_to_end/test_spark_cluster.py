@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.faulty import SECRET
-from tests.end_to_end.test_faults import Ended, Place
+from tests.end_to_end.test_faults import STAGES, Ended, Place
 from tests.executors.conftest import no_spark
 from tests.executors.standalone import Cluster, start_cluster
 
@@ -50,7 +50,6 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def place(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     for name, value in cluster.environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("MARKER", str(tmp_path / "killed"))
     found = Place(tmp_path / "place")
     yield found
     found.nothing_left()
@@ -84,12 +83,9 @@ def test_a_program_of_spark_submit(
 
 
 @pytest.mark.full
-def test_a_worker_of_two_is_killed(
-    place: Place, cluster: Cluster, expected: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_a_worker_of_two_is_killed(place: Place, cluster: Cluster, expected: dict[str, bytes]) -> None:
     """It comes last: the cluster has one worker afterwards."""
-    ended = place.run("spark worker", "ClusterBlock", "--master", cluster.address)
+    ended = place.run("spark worker", STAGES["cluster"], "--master", cluster.address)
     assert ended.code == 0
-    assert (tmp_path / "killed").exists()
     assert place.release() == expected
     check_logs(cluster)

@@ -22,7 +22,7 @@ from hierdata.release.release import Release
 from tests.end_to_end import resource_export
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS
 from tests.end_to_end.faulty import SECRET, small_parts
-from tests.end_to_end.test_faults import POLICY, Place, people
+from tests.end_to_end.test_faults import POLICY, STAGES, Place, people
 from tests.executors.conftest import SPARK, no_spark, spark, swept  # noqa: F401  (fixtures)
 from tests.publications import measurable
 
@@ -262,11 +262,10 @@ def test_a_gate_that_fails(resources: Resources, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def cluster(tmp_path: Path) -> Iterator[Place]:
     """A place for commands whose Spark executors have processes of their own."""
     if reason := no_spark():
         pytest.skip(reason)
-    monkeypatch.setenv("MARKER", str(tmp_path / "killed"))
     place = Place(tmp_path / "place")
     yield place
     place.nothing_left()
@@ -276,12 +275,11 @@ CLUSTER = ("--master", "local-cluster[2,1,1024]")
 
 
 @pytest.mark.long  # test_spark_cluster.py kills one in the full tier
-def test_an_executor_killed_in_the_middle(cluster: Place, tmp_path: Path) -> None:
+def test_an_executor_killed_in_the_middle(cluster: Place) -> None:
     assert cluster.run("-", "-", "--executor", "serial").code == 0
     expected = cluster.release()
-    ended = cluster.run("executor", "ClusterBlock", *CLUSTER)
+    ended = cluster.run("executor", STAGES["cluster"], *CLUSTER)
     assert (ended.code, ended.out, ended.err) == (0, "", "")
-    assert (tmp_path / "killed").exists()
     assert cluster.release() == expected
 
 
