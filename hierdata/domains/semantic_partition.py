@@ -232,7 +232,8 @@ def _bin_by_frequency(counts: list[int], bins: int) -> list[int]:
     bin, held, remaining, to_fill = 0, 0, sum(counts), min(bins, len(counts))
     for position, count in enumerate(counts):
         others = to_fill - bin - 1  # the bins after this one
-        # Take the number if that brings the bin nearer to remaining / (others + 1) and leaves each other one.
+        # Take the number if that brings the bin nearer to remaining / (others + 1), and one is left for each
+        # of the others.
         nearer = (others + 1) * (2 * held + count) < 2 * remaining
         if held and others and (not nearer or len(counts) - position <= others):
             bin, held, remaining = bin + 1, 0, remaining - held

@@ -1,4 +1,4 @@
-"""Texts from outside (policies, files, keys) made safe to show: nothing in them moves or hides a line."""
+"""Texts from outside (policies, files, keys) made safe: nothing in them moves, hides or ends a line."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class FilesForm(Form):
         return FileForm(self.format, layout, self.format.extension)
 
 
-def many_files(pattern: Path, policy: Policy) -> Collection:
+def many_files(source: Path, policy: Policy) -> Collection:
     """Return the records of the files in a folder or of a pattern, in the order of the file names.
 
     JSON files that are one object each are one record each, and published in one array. Raises InputError if
@@ -154,7 +154,7 @@ def many_files(pattern: Path, policy: Policy) -> Collection:
     """
     if policy.has_entries:
         raise PolicyError("`records` ends in .*, which is for one JSON file, but this is a folder")
-    files, format = _decode_all([PathSource(path) for path in _find_files(pattern)], policy)
+    files, format = _decode_all([PathSource(path) for path in _find_files(source)], policy)
     try:
         with open_source(files[0]) as stream:
             layout = None if policy.place else format.layout_of_record(stream)
@@ -196,23 +196,23 @@ def published_files_form(folder: Path, policy: Policy) -> Form:
     return FilesForm(format, state_layout(open_layout(PathSource(first), format, policy.place), policy))
 
 
-def _find_files(pattern: Path) -> list[Path]:
+def _find_files(source: Path) -> list[Path]:
     """Return the files, in the order of their names. Hidden ones are left out."""
     try:
-        if pattern.is_dir():
-            paths = [path for path in pattern.iterdir() if not path.name.startswith(".")]
+        if source.is_dir():
+            paths = [path for path in source.iterdir() if not path.name.startswith(".")]
         else:
-            paths = [Path(name) for name in glob(str(pattern), recursive=True)]  # noqa: PTH207  (absolute ones too)
+            paths = [Path(name) for name in glob(str(source), recursive=True)]  # noqa: PTH207  (absolute ones too)
         strangers = sum(not path.is_file() for path in paths)
     except OSError as error:
-        raise file_error(error, f"the files cannot be read ({error.strerror})", path=str(pattern)) from None
+        raise file_error(error, f"the files cannot be read ({error.strerror})", path=str(source)) from None
     if strangers:
         raise PolicyError(
             f"not all entries are files ({strangers} are not): select the files by a pattern, 'folder/*.xml'",
-            path=str(pattern),
+            path=str(source),
         )
     if not paths:
-        raise InputError("there are no files to read", path=str(pattern))
+        raise InputError("there are no files to read", path=str(source))
     return sorted(path.absolute() for path in paths)
 
 

@@ -56,8 +56,9 @@ class RowPart:
 
     def count_before(self) -> int:
         """Return the number of documents before it in the file."""
-        if not isinstance(self.split, FileSplit) or not self.split.split.start:
+        if not self.is_later:
             return 0
+        assert isinstance(self.split, FileSplit)
         earlier = replace(self, split=replace(self.split, split=Split(0, self.split.split.start)))
         return sum(1 for _ in earlier.documents())
 

@@ -13,8 +13,8 @@ from hierdata.documents.document import Scalar, Value
 class RangeSpelling:
     """How the bins of a number are spelled: ``[30, 34]`` if ``integral``, else ``[0.5, 1.0)``.
 
-    FHIR's ranges include both ends. Bins of decimal numbers end with the last value of ``places`` decimal
-    places, as ages end with a completed year: ``[0.5, 1.0)`` is 0.5 to 0.9 where there is one place.
+    FHIR's ranges include both ends. A bin of decimal numbers ends with its last value of ``places`` decimal
+    places, since values are cut after them, as ages are: ``[0.5, 1.0)`` is 0.5 to 0.9 where there is one.
     ``digits`` are the decimal places of a bin's ends by its width.
 
     >>> ends = RangeSpelling(False, 1, {Decimal("0.5"): 1}).ends("[0.5, 1.0)")

@@ -77,7 +77,7 @@ class Kinds:
 
         A text is read as the only type that a path had, if that type writes the same text for what was read;
         so a generalized value stays text. Texts at the paths ``replaced`` are pseudonyms or constants, those
-        at ``named`` may be names of a taxonomy's nodes, which look like bytes do. None where nothing
+        at ``named`` may be names of a taxonomy's nodes, which bytes may look like. None where nothing
         differs from what is read.
         """
         restores = {key: kinds.restoring(replaced, named, (*keys, key)) for key, kinds in self.below.items()}

@@ -125,7 +125,10 @@ def _short(name: Name) -> Name:
 
 @dataclass(frozen=True)
 class Server:
-    """A database: the engine that connects to it, made for an address or not, and its readable address."""
+    """A database: the engine that connects to it, and its readable address.
+
+    An engine that ``is_made_here``, for an address, is disposed of by ``close``.
+    """
 
     engine: Engine
     location: str

@@ -236,7 +236,7 @@ def begin_target(target: PostgresTarget) -> Iterator[PostgresTarget]:
 def _note_rows(
     rows: Iterable[tuple[str, Document]], kinds_by_part: dict[str, dict[str, set[Kind]]]
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield the rows with number and part, and add the kinds of values of each column to ``seen``."""
+    """Yield the rows with number and part, and add the kinds of values of each column."""
     for number, (part, row) in enumerate(rows, 1):
         kinds = kinds_by_part.setdefault(part, {})
         for column, value in row.items():
