@@ -222,6 +222,32 @@ def test_what_is_forbidden_is_counted_once() -> None:
     assert not verdict.passed
 
 
+ID, BOSS = ("id",), ("boss",)
+PEOPLE = JudgeRules(
+    (S,),
+    ((KAnonymity(k=2), None),),
+    exempt=frozenset({ID, BOSS}),
+    tokens={ID: "people"},
+    identities={ID: "people"},
+    references={BOSS: "people"},
+)
+pseudonyms = st.sampled_from("abcdefg")
+linked = st.fixed_dictionaries({}, optional={"id": pseudonyms, "boss": pseudonyms})
+
+
+@given(st.lists(st.tuples(linked, st.integers(1, 2)), max_size=12), randoms)
+def test_pseudonyms_of_all_parts_are_compared(documents: Counted, random: Random) -> None:
+    occurring = Counter[str]()
+    for document, times in documents:
+        occurring.update([document["id"]] * times if "id" in document else [])
+    shared = sum(times > 1 for times in occurring.values())
+    dangling = sum("boss" in document and document["boss"] not in occurring for document, _ in documents)
+    found = in_parts(documents, PEOPLE, random, random.randint(1, 4), random.choice((1, 2, 7)))
+    names = "a pseudonym in several records", "a reference to what is not published"
+    assert found.forbidden == +Counter(dict(zip(names, (shared, dangling), strict=True)))
+    assert found == judge_counted(documents, PEOPLE)
+
+
 def test_nothing_at_all() -> None:
     rules = JudgeRules((S,), ((KAnonymity(k=2), None),), exempt=frozenset({("e",)}))
     assert in_parts([], rules, Random(1), 3, 4) == judge_counted([], rules)

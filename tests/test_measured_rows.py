@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.measurement.table.rows import TableColumn, TableRows
+from hierdata.measurement.table.rows import TableColumn, TableRows, number_combinations
 from hierdata.metrics import cells as packing
 from tests.rates_of_counts import split_rows
 
@@ -25,6 +25,7 @@ def test_a_table_counts_what_occurs_together(cells: list[tuple[int, int, int, in
         patch.setattr(packing, "_LARGEST", largest)
         tally = TableRows({}, times).tally(TableColumn(tuple("xyz"), x), columns)
         (joint,) = tally.joints()
+        lanes = number_combinations(columns).lanes
     expected: dict[tuple[int, int], Counter[int]] = {}
     for value, first, second, count in cells:
         expected.setdefault((first, second), Counter())[value] += count
@@ -32,4 +33,7 @@ def test_a_table_counts_what_occurs_together(cells: list[tuple[int, int, int, in
     for key, value, count in zip(joint.key, joint.value[0], joint.weight, strict=True):
         held[key][value] += count
     assert held == [expected[key] for key in sorted(expected)]
+    lanes_of = dict(zip(zip(*by, strict=True), zip(*lanes, strict=True), strict=True))
+    assert len(set(lanes_of.values())) == len(expected)
+    assert [*zip(*joint.shown, strict=True)] == [lanes_of[key] for key in sorted(expected)]
     assert tally.by_key == split_rows(expected.values())
