@@ -91,4 +91,9 @@ class LimitedFrequency(Constraint):
 
     def summary(self, counts: Mapping[int, int]) -> tuple[int, int]:
         """Return the number of values present, and the largest number of those that are alike."""
-        return sum(counts.values()), max(counts.values(), default=0)
+        return total_and_most(counts)
+
+
+def total_and_most(counts: Mapping[int, int]) -> tuple[int, int]:
+    """Return the sum of some counts, and the largest of them."""
+    return sum(counts.values()), max(counts.values(), default=0)

@@ -22,6 +22,7 @@ from hierdata.privacy.base import (
     require_domain,
     share_at_place,
 )
+from hierdata.privacy.counting import total_and_most
 from hierdata.privacy.presence import ApartPresence, GroupPresence, Within, limit_persons
 
 
@@ -134,7 +135,7 @@ class _Apart(Constraint):
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
         codes = _present(counts)
-        return len(codes), *_total_and_most(counts), self._distance(codes)
+        return len(codes), *total_and_most(counts), self._distance(codes)
 
 
 class _Once(_Apart):
@@ -173,14 +174,14 @@ class _Often(_Apart):
         self.caps = FrequencyCaps(groups, (Fraction(1, least),) * count, sufficient=alone)
 
     def holds(self, view: ClassView) -> bool:
-        total, most = _total_and_most(view.counts)
+        total, most = total_and_most(view.counts)
         if not total:
             return True
         enough = most * self.min_class_size <= total and self.min_class_size <= view.records
         return enough and self._are_apart(_present(view.counts))
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        total, most = _total_and_most(view.counts)
+        total, most = total_and_most(view.counts)
         if not total:
             return {}
         reached = {"l": Fraction(min(total // most, view.records))}
@@ -190,7 +191,3 @@ class _Often(_Apart):
 
 def _present(counts: Mapping[int, int]) -> list[int]:
     return [code for code, count in counts.items() if count]
-
-
-def _total_and_most(counts: Mapping[int, int]) -> tuple[int, int]:
-    return sum(counts.values()), max(counts.values(), default=0)
