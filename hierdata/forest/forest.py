@@ -98,11 +98,9 @@ class Forest:
     @property
     def as_given(self) -> Forest:
         """The forest with the sensitive values of the input."""
-        return (
-            self
-            if self.input_sensitive is None
-            else replace(self, sensitive=self.input_sensitive, input_sensitive=None)
-        )
+        if self.input_sensitive is None:
+            return self
+        return replace(self, sensitive=self.input_sensitive, input_sensitive=None)
 
     def list_domains(self) -> Iterator[tuple[int, int, SensitiveDomain]]:
         """Yield each sensitive attribute: its vertex type, its position there, and its domain."""

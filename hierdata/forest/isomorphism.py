@@ -123,9 +123,9 @@ def _rank_lists(of: NDArray[np.int64], values: NDArray[np.int64], lists: int) ->
     of, dense = of[order], dense[order]
     begins = np.searchsorted(of, np.arange(lists))
     position = np.arange(len(of)) - begins[of]
-    # From the last place up: rank[l] is that of what list l has from the place on, 0 if that is nothing.
-    by_place = np.argsort(position, kind="stable")
-    for here in np.split(by_place, np.cumsum(np.bincount(position))[:-1])[::-1]:
+    # From the last position up: rank[l] is that of what list l has from there on, 0 if that is nothing.
+    by_position = np.argsort(position, kind="stable")
+    for here in np.split(by_position, np.cumsum(np.bincount(position))[:-1])[::-1]:
         rank[of[here]] = 1 + _number(dense[here], rank[of[here]])
     return rank
 

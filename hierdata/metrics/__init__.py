@@ -43,7 +43,7 @@ ATTACKS: dict[str, type[Metric]] = {metric.name: metric for metric in ATTACKED}
 """The metrics that attacks on published files measure, where a policy asks for one or limits it."""
 LIMITED: dict[str, type[Metric]] = METRICS | ATTACKS
 """The metrics that gates may limit."""
-RISKS: dict[str, type[Risk]] = {name: own for name, own in METRICS.items() if issubclass(own, Risk)}
+RISKS: dict[str, type[Risk]] = {name: metric for name, metric in METRICS.items() if issubclass(metric, Risk)}
 """The metrics of an attacker who knows keys and wants to learn sensitive values."""
 
 

@@ -88,13 +88,13 @@ class Places:
         groups = np.zeros(len(self.keys), np.int64)
         groups[number] = np.concatenate((self.groups, group_of))
         self.groups = groups
-        place = number[before:][pattern] * self._span
+        at_root = number[before:][pattern] * self._span
         for marks in (*self._vertices, *self._labels):
             marks.renumber(number)
-        anchors: list[tuple[int, int | None, Ints, Ints]] = [(0, None, place, root)]
+        anchors: list[tuple[int, int | None, Ints, Ints]] = [(0, None, at_root, root)]
         if facts is not None:
             anchors += [
-                (level + 1, fact, place + 1 + rank * self._depth + level, above[vertex, level])
+                (level + 1, fact, at_root + 1 + rank * self._depth + level, above[vertex, level])
                 for fact, (vertex, rank) in enumerate(zip(facts.vertices, facts.ranks, strict=True))
                 for level in range(self._depth)
             ]

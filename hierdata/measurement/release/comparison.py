@@ -209,8 +209,8 @@ class _Pair:
         """
         paths = [attribute.path for attribute in kind.sensitive]
         by_part = {
-            part: tuple(position for position, path in enumerate(paths) if path in positions)
-            for part, positions in terms.tables.items()
+            part: tuple(position for position, path in enumerate(paths) if path in of_part)
+            for part, of_part in terms.tables.items()
         }
         tables = [(part, positions) for part, positions in by_part.items() if positions]
         alone = set(range(len(paths))) - {position for _, positions in tables for position in positions}

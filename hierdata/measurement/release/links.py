@@ -190,6 +190,6 @@ def link(
         encoded = part(forest, numbers, records)
         groups = None
         if shown.groups is not None:
-            groups = {part_name: numbers[inside] for part_name, numbers in shown.groups.items()}
+            groups = {name: of_part[inside] for name, of_part in shown.groups.items()}
         linked = replace(shown, encoded=encoded, groups=groups)
         yield bin, LinkedRecords(bin, linked, targets[records], places[inside])

@@ -184,7 +184,7 @@ class WithSuppressed:
 
 
 def _breadth_first(record: Vertex) -> list[Vertex]:
-    vertices = [record]
-    for vertex in vertices:
-        vertices += vertex.children
-    return vertices
+    listed = [record]
+    for vertex in listed:
+        listed += vertex.children
+    return listed

@@ -110,7 +110,7 @@ class Evidence:
         sizes = [len(table[0].records) for table in kept]
         control = kept[2] if self.control is not None else None
         counts = sizes[0], sizes[1], sizes[2] if control is not None else 0
-        labels = tuple(_find_median(*table) for table in zip(self.labels, kept[0], strict=True))
+        labels = tuple(_find_median(*pair) for pair in zip(self.labels, kept[0], strict=True))
         return replace(
             self,
             labels=labels,
