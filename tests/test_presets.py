@@ -124,6 +124,13 @@ def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:
     assert policy("MLevCluTree", models=[KAnonymity(k=7)]).models == both.models
 
 
+@pytest.mark.parametrize("action", [True, 3, ["drop"], {"drop": {}, "mask": {}}])
+def test_an_action_that_is_none_is_refused_with_a_preset_too(action: Any) -> None:
+    fields = {"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive", "action": action}}
+    with pytest.raises(PolicyError, match=r"^fields\[\$\.s\]"):
+        policy("MBF", fields=fields)
+
+
 def test_a_stated_model_stands_for_the_one_that_a_preset_would_add() -> None:
     """distinct-l 2 on a binary attribute is not refused by a frequency-l 3 that nobody wrote."""
     fields = {

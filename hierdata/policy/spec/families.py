@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union
 
 from pydantic import (
@@ -205,14 +205,19 @@ def with_preset(data: Any) -> Any:
     sensitive = [
         path
         for path, rule in (rules.items() if isinstance(rules, dict) else ())
-        if _entry(rule, "role") == "sensitive" and "shift" in (_entry(rule, "action") or "shift")
-    ]  # every other action drops a sensitive value
+        if _entry(rule, "role") == "sensitive" and _keeps_value(_entry(rule, "action"))
+    ]
     kinds = [(str(_entry(model, "kind")), _entry(model, "on")) for model in stated]
     added = [*preset.add_models(kinds, sensitive)]
     tables = {}
     if preset.sensitive_tables is not None and data.get("recoding", preset.recoding) == preset.recoding:
         tables["sensitive_tables"] = preset.sensitive_tables
     return {"recoding": preset.recoding, **tables, **data, "models": [*stated, *added]}
+
+
+def _keeps_value(action: Any) -> bool:
+    """Return whether an action, as it is stated, keeps a sensitive value: all but `shift` drop it."""
+    return not action or (isinstance(action, Iterable) and "shift" in action)
 
 
 class OneMember(PolicyPart):
