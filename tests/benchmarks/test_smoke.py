@@ -93,7 +93,7 @@ SMOKES = (
         (
             "tool | how | NCP | suppressed | promise | fewer than 5 | guessed | s | CPU s | peak MB",
             "check | k | l | t | s | CPU s | peak MB",
-            "data | records | way | LM a value | vertices kept | suppressed | promise"
+            "data | way | LM a value | vertices kept | suppressed | promise"
             " | unique, whole tree | unique, a few facts | gpa guessed | CPU s",
         ),
     ),
